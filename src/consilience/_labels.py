@@ -1,0 +1,190 @@
+"""Turn labelings in any form into dense integers with `NOISE` and `UNSEEN`.
+
+One labeling at a time: integers (with -1 for noise and -2 for unseen), floats that are
+whole numbers (missing = unseen), or any hashable values (None and NaN = unseen).
+"""
+
+from collections.abc import Hashable, Iterable, Sequence
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from consilience.errors import InvalidInputError
+
+NOISE = -1
+UNSEEN = -2
+
+Codes = NDArray[np.int64]
+
+
+def relabel(labels: Any) -> NDArray[np.int32]:
+    """Labels renumbered 0..k-1 without holes; noise (-1) and unseen (-2) stay.
+
+    Integers keep their order; other values are numbered as they first appear.
+
+    Examples
+    --------
+    >>> relabel([7, 3, 7, -1]).tolist()
+    [1, 0, 1, -1]
+    >>> relabel(["b", "a", None, "b"]).tolist()
+    [0, 1, -2, 0]
+    """
+    return encode(labels).astype(np.int32)
+
+
+def encode(labels: Any, *, what: str = "labels") -> Codes:
+    """Codes 0..k-1, `NOISE` or `UNSEEN` of one labeling given in any form."""
+    values, missing = _values_and_missing(labels)
+    if values.ndim != 1:
+        raise InvalidInputError(
+            f"{what} must be one-dimensional. Got shape {values.shape} instead."
+        )
+    if values.dtype.kind == "O":
+        whole = _as_integers(values, missing)
+        if whole is None:
+            return _encode_hashables(values, missing, what)
+        values = whole
+    elif values.dtype.kind not in "biuf":
+        return _encode_hashables(values, missing, what)
+    if values.dtype.kind == "f":
+        values, missing = _whole_floats(values, missing, what)
+    return _encode_integers(values, missing, what)
+
+
+def smallest_type(n_clusters: int) -> np.dtype[np.signedinteger[Any]]:
+    """The narrowest signed type that holds clusters 0..n_clusters-1, noise and unseen."""
+    for kind in (np.int8, np.int16):
+        if n_clusters - 1 <= np.iinfo(kind).max:
+            return np.dtype(kind)
+    return np.dtype(np.int32)
+
+
+def _values_and_missing(labels: Any) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:
+    """Values of a labeling as an array, and which are missing where the container knows."""
+    if isinstance(labels, np.ma.MaskedArray):
+        return np.asarray(labels.data), np.ma.getmaskarray(labels)
+    for method in ("isna", "is_null"):  # pandas, polars
+        if hasattr(labels, method):
+            mask = np.asarray(getattr(labels, method)(), bool)
+            values = np.asarray(labels.to_numpy())
+            if values.dtype.kind in "biuf":
+                return values, mask
+            values = np.empty(len(mask), object)
+            values[:] = labels.to_list()
+            return values, mask
+    if isinstance(labels, np.ndarray):
+        return labels, None
+    labels = list(labels) if isinstance(labels, Iterable) else labels
+    if isinstance(labels, list) and any(_is_missing(v) or isinstance(v, tuple) for v in labels):
+        values = np.empty(len(labels), object)
+        values[:] = labels
+        return values, None
+    return np.asarray(labels), None
+
+
+def _is_missing(value: Any) -> bool:
+    """Whether a single value stands for 'no label': None or NaN."""
+    return value is None or (isinstance(value, float | np.floating) and bool(np.isnan(value)))
+
+
+def _as_integers(values: NDArray[Any], missing: NDArray[np.bool_] | None) -> Codes | None:
+    """Integers of an object array whose present values are all whole numbers, else None."""
+    out = np.empty(len(values), np.int64)
+    for i, value in enumerate(values.tolist()):
+        if (missing is not None and missing[i]) or _is_missing(value):
+            out[i] = UNSEEN
+        elif isinstance(value, Integral) or (isinstance(value, float) and value.is_integer()):
+            out[i] = int(value)
+        else:
+            return None
+    return out
+
+
+def _whole_floats(
+    values: NDArray[Any], missing: NDArray[np.bool_] | None, what: str
+) -> tuple[Codes, NDArray[np.bool_]]:
+    """Integers and missing mask of floats; refuses fractions, which are data, not labels."""
+    absent = np.isnan(values) if missing is None else missing | np.isnan(values)
+    present = values[~absent]
+    odd = ~np.isfinite(present) | (present != np.floor(present))
+    if odd.any():
+        raise InvalidInputError(
+            f"{what} must be cluster labels, whole numbers or names. Got {present[odd][0]!r} "
+            "instead. Pass data to a generator or to fit(X), not as labels."
+        )
+    return np.where(absent, UNSEEN, values).astype(np.int64), absent
+
+
+def _encode_integers(values: NDArray[Any], missing: NDArray[np.bool_] | None, what: str) -> Codes:
+    codes = values.astype(np.int64)
+    if missing is not None:
+        codes[missing] = UNSEEN
+    if codes.size and codes.min() < UNSEEN:
+        raise InvalidInputError(
+            f"{what} must be at least 0, or -1 for noise (seen, in no cluster), or -2 for unseen. "
+            f"Got {codes.min()} instead. Renumber the labels, or pass them as text."
+        )
+    placed = codes >= 0
+    present = codes[placed]
+    if not present.size:
+        return codes
+    top = int(present.max())
+    if top <= 4 * len(codes):  # counting beats sorting for labels that are nearly dense
+        used = np.bincount(present, minlength=top + 1) > 0
+        if not used.all():
+            codes[placed] = (np.cumsum(used) - 1)[present]
+        return codes
+    codes[placed] = np.unique(present, return_inverse=True)[1]
+    return codes
+
+
+def _encode_hashables(values: NDArray[Any], missing: NDArray[np.bool_] | None, what: str) -> Codes:
+    seen: dict[Hashable, int] = {}
+    codes = np.empty(len(values), np.int64)
+    for i, value in enumerate(values.tolist()):
+        if (missing is not None and missing[i]) or _is_missing(value):
+            codes[i] = UNSEEN
+            continue
+        try:
+            codes[i] = seen.setdefault(value, len(seen))
+        except TypeError as error:
+            raise InvalidInputError(
+                f"{what} must be hashable values such as numbers or text. "
+                f"Got {value!r} of type {type(value).__name__} instead."
+            ) from error
+    return codes
+
+
+def is_frame(table: Any) -> bool:
+    """Whether the table is a pandas or polars frame, by what it can do."""
+    return hasattr(table, "columns") and hasattr(table, "to_numpy")
+
+
+def columns_of(labels: Any) -> Sequence[Any]:
+    """The labelings of a table or list: one a column of an array or frame, one an item."""
+    if is_frame(labels):
+        return [labels[name] for name in labels.columns]
+    if isinstance(labels, np.ndarray):
+        if labels.ndim != 2:
+            raise InvalidInputError(
+                "labels must be a table of n_objects x n_members, or a list of labelings. "
+                f"Got an array of shape {labels.shape} instead. For a single labeling "
+                "pass [labels]."
+            )
+        return list(labels.T)
+    if isinstance(labels, str | bytes) or not isinstance(labels, Iterable):
+        raise InvalidInputError(
+            "labels must be a table of n_objects x n_members, a list of labelings, or a frame. "
+            f"Got {type(labels).__name__} instead."
+        )
+    items = list(labels)
+    for item in items:
+        if isinstance(item, str | bytes) or not isinstance(item, Iterable):
+            raise InvalidInputError(
+                "labels must be a list of labelings, each with one label for every object. "
+                f"Got the single value {item!r} instead of a labeling. For a single labeling "
+                "pass [labels]."
+            )
+    return items

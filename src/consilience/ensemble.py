@@ -1,0 +1,303 @@
+"""The noun every other part speaks: many clusterings of the same objects.
+
+>>> ens = Ensemble([["a", "a", "b", "b"], [0, 1, 1, None]])
+>>> ens
+Ensemble(n_objects=4, n_members=2, n_clusters=2..2, noise=0, unseen=1)
+>>> ens.labels
+array([[ 0,  0],
+       [ 0,  1],
+       [ 1,  1],
+       [ 1, -2]], dtype=int8)
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from os import PathLike
+from typing import Any, NamedTuple, Self, overload
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from consilience._labels import NOISE, UNSEEN, columns_of, encode, is_frame, relabel, smallest_type
+from consilience._optional import optional
+from consilience._validation import same_length
+from consilience.errors import InvalidInputError
+from consilience.kernels.signatures import group_rows
+
+__all__ = ["NOISE", "UNSEEN", "Ensemble", "Signatures", "relabel"]
+
+Labels = NDArray[np.signedinteger[Any]]
+Record = Mapping[str, Any]
+
+
+class Signatures(NamedTuple):
+    """Distinct label rows of an ensemble: the rows, where each object went, how many."""
+
+    ensemble: "Ensemble"
+    inverse: NDArray[np.int64]
+    counts: NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False, repr=False, init=False)
+class Ensemble:
+    """Labels of n objects by any number of members; immutable.
+
+    Parameters
+    ----------
+    labels : array of shape (n_objects, n_members), list of labelings, or frame
+        One column (or one item of the list) a member. Integers: clusters at least 0,
+        -1 for noise (the member saw the object and left it out of every cluster), -2 for
+        unseen (the member never saw it). Other hashable labels are numbered as they
+        appear; None and NaN mean unseen. A pandas frame's index and a frame's column
+        names are kept.
+    index : sequence, optional
+        One identifier an object.
+    names : sequence of str, optional
+        One name a member.
+    records : sequence of mappings, optional
+        How each member was made (algorithm, seed, parameters); generators fill it.
+
+    Attributes
+    ----------
+    labels : ndarray of shape (n_objects, n_members)
+        Clusters of a member are 0..k-1; the narrowest of int8, int16, int32; read-only;
+        stored member after member, as the kernels want it.
+
+    Examples
+    --------
+    >>> ens = Ensemble(np.array([[0, 5], [0, 7], [1, -1]]))
+    >>> ens.n_clusters.tolist()
+    [2, 2]
+    >>> ens[0].tolist()
+    [0, 0, 1]
+    >>> ens[[1]].n_members
+    1
+    """
+
+    labels: Labels
+    index: NDArray[Any] | None
+    names: tuple[str, ...] | None
+    records: tuple[Record, ...]
+
+    def __init__(
+        self,
+        labels: Any,
+        *,
+        index: Sequence[Any] | NDArray[Any] | None = None,
+        names: Sequence[str] | None = None,
+        records: Sequence[Record] = (),
+    ) -> None:
+        columns = columns_of(labels)
+        if is_frame(labels):
+            names = [str(name) for name in labels.columns] if names is None else names
+            index = getattr(labels, "index", None) if index is None else index
+        codes = [encode(column, what=f"labels of member {m}") for m, column in enumerate(columns)]
+        if not codes or not codes[0].size:
+            raise InvalidInputError(
+                "labels must hold at least one object and one member. "
+                f"Got {len(codes[0]) if codes else 0} objects and {len(codes)} members."
+            )
+        same_length([len(code) for code in codes], what="The labelings of an ensemble")
+        kind = smallest_type(1 + max(int(code.max()) for code in codes))
+        self._set(np.stack([code.astype(kind) for code in codes]), index, names, records)
+
+    def _set(
+        self,
+        members: Labels,
+        index: Sequence[Any] | NDArray[Any] | None,
+        names: Sequence[str] | None,
+        records: Sequence[Record],
+    ) -> None:
+        """Store member-major labels that are already dense, and what goes with them."""
+        n_members, n_objects = members.shape
+        ids = None if index is None else np.asarray(index)
+        for what, length, wanted in (
+            ("index", n_objects if ids is None else len(ids), n_objects),
+            ("names", n_members if names is None else len(names), n_members),
+            ("records", len(records) or n_members, n_members),
+        ):
+            if length != wanted:
+                raise InvalidInputError(
+                    f"{what} must have {wanted} entries, one for each "
+                    f"{'object' if what == 'index' else 'member'}. Got {length} instead."
+                )
+        members = np.ascontiguousarray(members)
+        members.flags.writeable = False
+        object.__setattr__(self, "labels", members.T)
+        object.__setattr__(self, "index", ids)
+        object.__setattr__(self, "names", None if names is None else tuple(names))
+        object.__setattr__(self, "records", tuple(records))
+
+    @classmethod
+    def _trusted(
+        cls,
+        members: Labels,
+        index: Sequence[Any] | NDArray[Any] | None = None,
+        names: Sequence[str] | None = None,
+        records: Sequence[Record] = (),
+    ) -> Self:
+        """An ensemble from member-major labels known to be dense and of a signed type."""
+        ensemble = cls.__new__(cls)
+        ensemble._set(members, index, names, records)
+        return ensemble
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Ensemble._trusted, (np.array(self.members), self.index, self.names, self.records)
+
+    # ---- what it is -------------------------------------------------------------------
+
+    @property
+    def members(self) -> Labels:
+        """Labels member-major, (n_members, n_objects) and contiguous: what kernels take."""
+        return self.labels.T
+
+    @property
+    def n_objects(self) -> int:
+        """Number of objects."""
+        return int(self.labels.shape[0])
+
+    @property
+    def n_members(self) -> int:
+        """Number of members."""
+        return int(self.labels.shape[1])
+
+    @property
+    def n_clusters(self) -> NDArray[np.int64]:
+        """Number of clusters of each member."""
+        return np.maximum(self.members.max(axis=1).astype(np.int64) + 1, 0)
+
+    @property
+    def has_unseen(self) -> bool:
+        """Whether any member missed any object."""
+        return bool((self.members == UNSEEN).any())
+
+    def __repr__(self) -> str:
+        k = self.n_clusters
+        return (
+            f"Ensemble(n_objects={self.n_objects}, n_members={self.n_members}, "
+            f"n_clusters={k.min()}..{k.max()}, noise={int((self.members == NOISE).sum())}, "
+            f"unseen={int((self.members == UNSEEN).sum())})"
+        )
+
+    # ---- parts of it ------------------------------------------------------------------
+
+    def __len__(self) -> int:
+        return self.n_members
+
+    def __iter__(self) -> Iterator[Labels]:
+        return iter(self.members)
+
+    @overload
+    def __getitem__(self, key: int) -> Labels: ...
+    @overload
+    def __getitem__(self, key: slice | Sequence[int] | NDArray[Any]) -> "Ensemble": ...
+    def __getitem__(self, key: Any) -> "Labels | Ensemble":
+        """One member's labels for a number; an ensemble of some members otherwise."""
+        if isinstance(key, int | np.integer):
+            return self.members[key]
+        chosen = np.atleast_1d(np.arange(self.n_members)[key])
+        if not chosen.size:
+            raise InvalidInputError("An ensemble needs at least one member; none was chosen.")
+        return Ensemble._trusted(
+            self.members[chosen],
+            self.index,
+            None if self.names is None else [self.names[m] for m in chosen],
+            [self.records[m] for m in chosen] if self.records else (),
+        )
+
+    def take(self, objects: Any) -> "Ensemble":
+        """The same members on some objects (numbers or a mask), clusters renumbered."""
+        chosen = np.atleast_1d(np.arange(self.n_objects)[objects])
+        if not chosen.size:
+            raise InvalidInputError("An ensemble needs at least one object; none was chosen.")
+        return Ensemble(
+            self.labels[chosen],
+            index=None if self.index is None else self.index[chosen],
+            names=self.names,
+            records=self.records,
+        )
+
+    @classmethod
+    def concatenate(cls, ensembles: Iterable["Ensemble"]) -> "Ensemble":
+        """All members of several ensembles of the same objects, in order."""
+        parts = list(ensembles)
+        if not parts:
+            raise InvalidInputError("concatenate needs at least one ensemble. Got none.")
+        same_length([part.n_objects for part in parts], what="Ensembles to concatenate")
+        index = next((part.index for part in parts if part.index is not None), None)
+        if any(part.index is not None and not np.array_equal(part.index, index) for part in parts):
+            raise InvalidInputError(
+                "Ensembles to concatenate must have the same index: bring their objects into "
+                "the same order with take() first."
+            )
+        named = all(part.names is not None for part in parts)
+        recorded = all(part.records for part in parts)
+        return cls._trusted(
+            np.concatenate([part.members for part in parts]),
+            index,
+            [name for part in parts for name in part.names or ()] if named else None,
+            [record for part in parts for record in part.records] if recorded else (),
+        )
+
+    def __add__(self, other: "Ensemble") -> "Ensemble":
+        if not isinstance(other, Ensemble):
+            return NotImplemented
+        return Ensemble.concatenate([self, other])
+
+    # ---- views of it ------------------------------------------------------------------
+
+    def offsets(self) -> NDArray[np.int64]:
+        """First column of each member in `indicator`, and the number of columns last."""
+        return np.concatenate([[0], np.cumsum(self.n_clusters)])
+
+    def indicator(self) -> sparse.csr_array:
+        """Objects x all clusters of all members, 1 where the object is in the cluster.
+
+        Sparse, one byte an entry; noise and unseen leave a row without an entry for that
+        member.
+        """
+        columns = self.labels.astype(np.int64) + self.offsets()[:-1]
+        placed = self.labels >= 0
+        starts = np.concatenate([[0], np.cumsum(placed.sum(axis=1))])
+        shape = (self.n_objects, int(self.offsets()[-1]))
+        ones = np.ones(int(starts[-1]), np.uint8)
+        return sparse.csr_array((ones, columns[placed], starts), shape=shape)
+
+    def signatures(self) -> Signatures:
+        """Distinct label rows, the row of each object, and how many objects have it.
+
+        Exact: rows are hashed, and rows of equal hash are compared label by label. Two
+        objects are one signature only if they also agree in noise and unseen.
+        """
+        first, inverse, counts = group_rows(self.members)
+        rows = Ensemble._trusted(self.members[:, first], names=self.names, records=self.records)
+        return Signatures(rows, inverse, counts)
+
+    # ---- in and out -------------------------------------------------------------------
+
+    def _column_names(self) -> list[str]:
+        return list(self.names or (f"member_{m}" for m in range(self.n_members)))
+
+    def to_pandas(self) -> Any:
+        """A pandas frame, one column a member; noise is -1, unseen is -2."""
+        pandas = optional("pandas", extra=None, what="Ensemble.to_pandas")
+        return pandas.DataFrame(self.labels, index=self.index, columns=self._column_names())
+
+    def to_polars(self) -> Any:
+        """A polars frame, one column a member; noise is -1, unseen is -2."""
+        polars = optional("polars", extra=None, what="Ensemble.to_polars")
+        return polars.DataFrame(dict(zip(self._column_names(), self.members, strict=True)))
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write to ``.parquet`` (needs pyarrow) or ``.npz``, by the path's ending."""
+        from consilience._ensemble_store import save
+
+        save(self, path)
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> "Ensemble":
+        """Read what `save` wrote."""
+        from consilience._ensemble_store import load
+
+        return load(path)

@@ -1,0 +1,38 @@
+"""What consilience raises and warns, so that a caller can catch it by name.
+
+Every error derives from `ConsilienceError` and from the built-in exception a caller
+would expect, so ``except ValueError`` works as well.
+"""
+
+__all__ = [
+    "ConsilienceError",
+    "ConsilienceWarning",
+    "InvalidInputError",
+    "InvalidParameterError",
+    "MemoryBudgetError",
+    "MissingPackageError",
+]
+
+
+class ConsilienceError(Exception):
+    """Base of every error raised by consilience."""
+
+
+class InvalidParameterError(ConsilienceError, ValueError, TypeError):
+    """A parameter has a value or a type that is not allowed."""
+
+
+class InvalidInputError(ConsilienceError, ValueError):
+    """Data, labels or a file cannot be used as they are."""
+
+
+class MissingPackageError(ConsilienceError, ImportError):
+    """A feature needs an optional package that is not installed."""
+
+
+class MemoryBudgetError(ConsilienceError, MemoryError):
+    """A method needs more memory than its budget, and has no leaner exact path."""
+
+
+class ConsilienceWarning(UserWarning):
+    """The result is usable but not quite what was asked for."""
