@@ -3,7 +3,6 @@
 import json
 import os
 import tempfile
-import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from os import PathLike
@@ -15,7 +14,7 @@ import numpy as np
 from consilience._labels import UNSEEN
 from consilience._optional import optional
 from consilience.ensemble import Ensemble
-from consilience.errors import InvalidInputError
+from consilience.errors import InvalidInputError, MissingPackageError
 
 _FORMAT = 1
 _INDEX_COLUMN = "__object__"
@@ -41,6 +40,8 @@ def written_whole(path: Path) -> Iterator[Path]:
 def save(ensemble: Ensemble, path: str | PathLike[str]) -> None:
     """Write an ensemble to ``.npz`` or ``.parquet``."""
     target = _checked(path)
+    if not target.parent.is_dir():
+        raise FileNotFoundError(f"There is no folder {str(target.parent)!r}. Make it first.")
     meta = {
         "format": _FORMAT,
         "names": ensemble.names,
@@ -60,12 +61,20 @@ def load(path: str | PathLike[str]) -> Ensemble:
     read = _read_npz if source.suffix == ".npz" else _read_parquet
     try:
         labels, index, meta = read(source)
-    except (KeyError, ValueError, EOFError, OSError, zipfile.BadZipFile) as error:
+        names, records, version = meta["names"], meta["records"], meta["format"]
+    except (MissingPackageError, MemoryError):
+        raise
+    except Exception as error:  # what a damaged file makes its reader raise is anyone's guess
         raise InvalidInputError(
             f"{source.name!r} is not an ensemble written by Ensemble.save, or it is damaged "
             f"({error}). Write it again."
         ) from error
-    return Ensemble(labels, index=index, names=meta["names"], records=meta["records"])
+    if version > _FORMAT:
+        raise InvalidInputError(
+            f"{source.name!r} has format {version}; this version of consilience reads up to "
+            f"{_FORMAT}. Use the version that wrote it, or a newer one."
+        )
+    return Ensemble(labels, index=index, names=names, records=records)
 
 
 def _checked(path: str | PathLike[str]) -> Path:
@@ -81,13 +90,18 @@ def _plain(value: Any) -> Any:
     """JSON form of numpy values in records."""
     if isinstance(value, np.generic | np.ndarray):
         return value.tolist()
-    raise TypeError(f"records must hold plain values; {value!r} cannot be stored as JSON")
+    raise InvalidInputError(
+        "records must hold numbers, text, lists or mappings to be stored. "
+        f"Got {value!r} of type {type(value).__name__} instead."
+    )
 
 
 def _plain_index(ensemble: Ensemble) -> Any:
     """The index as an array of numbers or text, which every reader understands."""
     if ensemble.index is None:
         return None
+    if ensemble.index.dtype.kind in "mM":  # whose tolist() may be bare nanoseconds
+        return ensemble.index.astype(str)
     index = np.asarray(ensemble.index.tolist())
     return index.astype(str) if index.dtype.kind in "OSV" else index
 
@@ -113,18 +127,22 @@ def _write_parquet(ensemble: Ensemble, text: str, path: Path) -> None:
         name: arrow.array(labels, mask=labels == UNSEEN)
         for name, labels in zip(ensemble._column_names(), ensemble.members, strict=True)
     }
-    if len(columns) != ensemble.n_members:
-        raise InvalidInputError("names must differ from each other to be stored as '.parquet'.")
+    if len(columns) != ensemble.n_members or _INDEX_COLUMN in columns:
+        raise InvalidInputError(
+            "names must differ from each other, and none may be "
+            f"{_INDEX_COLUMN!r}, to be stored as '.parquet'. Got {list(ensemble.names or ())!r}. "
+            "Choose others, or store as '.npz'."
+        )
     index = _plain_index(ensemble)
     if index is not None:
         columns[_INDEX_COLUMN] = arrow.array(index)
     table = arrow.table(columns).replace_schema_metadata({"consilience": text})
-    parquet.write_table(table, path)
+    parquet.write_table(table, path, write_page_checksum=True)
 
 
 def _read_parquet(path: Path) -> tuple[Any, Any, dict[str, Any]]:
     parquet = optional("pyarrow.parquet", extra="store", what="Ensemble.load of '.parquet'")
-    table = parquet.read_table(path)
+    table = parquet.read_table(path, page_checksum_verification=True)
     meta = json.loads((table.schema.metadata or {})[b"consilience"])
     index = None
     if _INDEX_COLUMN in table.column_names:

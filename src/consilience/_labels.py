@@ -5,7 +5,7 @@ whole numbers (missing = unseen), or any hashable values (None and NaN = unseen)
 """
 
 from collections.abc import Hashable, Iterable, Sequence
-from numbers import Integral
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -36,16 +36,16 @@ def relabel(labels: Any) -> NDArray[np.int32]:
 
 def encode(labels: Any, *, what: str = "labels") -> Codes:
     """Codes 0..k-1, `NOISE` or `UNSEEN` of one labeling given in any form."""
-    values, missing = _values_and_missing(labels)
+    values, missing = _values_and_missing(labels, what)
     if values.ndim != 1:
         raise InvalidInputError(
             f"{what} must be one-dimensional. Got shape {values.shape} instead."
         )
     if values.dtype.kind == "O":
-        whole = _as_integers(values, missing)
-        if whole is None:
+        numbers = _as_numbers(values, missing, what)
+        if numbers is None:
             return _encode_hashables(values, missing, what)
-        values = whole
+        values, missing = numbers
     elif values.dtype.kind not in "biuf":
         return _encode_hashables(values, missing, what)
     if values.dtype.kind == "f":
@@ -61,7 +61,7 @@ def smallest_type(n_clusters: int) -> np.dtype[np.signedinteger[Any]]:
     return np.dtype(np.int32)
 
 
-def _values_and_missing(labels: Any) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:
+def _values_and_missing(labels: Any, what: str) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:
     """Values of a labeling as an array, and which are missing where the container knows."""
     if isinstance(labels, np.ma.MaskedArray):
         return np.asarray(labels.data), np.ma.getmaskarray(labels)
@@ -71,35 +71,55 @@ def _values_and_missing(labels: Any) -> tuple[NDArray[Any], NDArray[np.bool_] | 
             values = np.asarray(labels.to_numpy())
             if values.dtype.kind in "biuf":
                 return values, mask
-            values = np.empty(len(mask), object)
-            values[:] = labels.to_list()
-            return values, mask
-    if isinstance(labels, np.ndarray):
-        return labels, None
-    labels = list(labels) if isinstance(labels, Iterable) else labels
-    if isinstance(labels, list) and any(_is_missing(v) or isinstance(v, tuple) for v in labels):
-        values = np.empty(len(labels), object)
-        values[:] = labels
-        return values, None
-    return np.asarray(labels), None
+            return _as_objects(labels.to_list()), mask
+    if hasattr(labels, "__array__"):
+        return np.asarray(labels), None
+    if isinstance(labels, str | bytes) or not isinstance(labels, Iterable):
+        raise InvalidInputError(
+            f"{what} must be a list or an array with one label for every object. "
+            f"Got {labels!r} instead."
+        )
+    items = list(labels)
+    # Only numbers become a numeric array: numpy would turn 1 and "1" into the same text.
+    if all(issubclass(kind, Real | np.bool_) for kind in set(map(type, items))):
+        return np.asarray(items), None
+    return _as_objects(items), None
+
+
+def _as_objects(items: list[Any]) -> NDArray[Any]:
+    """An array of any objects; numpy left alone would unpack tuples into a second dimension."""
+    return np.fromiter(items, object, len(items))
 
 
 def _is_missing(value: Any) -> bool:
-    """Whether a single value stands for 'no label': None or NaN."""
-    return value is None or (isinstance(value, float | np.floating) and bool(np.isnan(value)))
+    """Whether a single value stands for 'no label': None, NaN, NaT or pandas.NA."""
+    if value is None:
+        return True
+    try:
+        return bool(value != value)  # of all values only NaN and NaT differ from themselves
+    except (TypeError, ValueError):
+        return type(value).__name__ == "NAType"
 
 
-def _as_integers(values: NDArray[Any], missing: NDArray[np.bool_] | None) -> Codes | None:
-    """Integers of an object array whose present values are all whole numbers, else None."""
-    out = np.empty(len(values), np.int64)
-    for i, value in enumerate(values.tolist()):
-        if (missing is not None and missing[i]) or _is_missing(value):
-            out[i] = UNSEEN
-        elif isinstance(value, Integral) or (isinstance(value, float) and value.is_integer()):
-            out[i] = int(value)
-        else:
-            return None
-    return out
+def _as_numbers(
+    values: NDArray[Any], missing: NDArray[np.bool_] | None, what: str
+) -> tuple[NDArray[Any], NDArray[np.bool_]] | None:
+    """Numbers and missing mask of an object array, or None if some value is not a number."""
+    absent = np.fromiter(map(_is_missing, values.tolist()), bool, len(values))
+    if missing is not None:
+        absent |= missing
+    present = values[~absent].tolist()
+    if not all(issubclass(kind, Real | np.bool_) for kind in set(map(type, present))):
+        return None
+    numbers = np.asarray(present)
+    if numbers.dtype.kind == "O":
+        raise InvalidInputError(
+            f"{what} must be whole numbers below 2**64, or names. Got {max(present)!r} among "
+            "them. Pass them as text."
+        )
+    out = np.zeros(len(values), numbers.dtype)
+    out[~absent] = numbers
+    return out, absent
 
 
 def _whole_floats(
@@ -108,16 +128,18 @@ def _whole_floats(
     """Integers and missing mask of floats; refuses fractions, which are data, not labels."""
     absent = np.isnan(values) if missing is None else missing | np.isnan(values)
     present = values[~absent]
-    odd = ~np.isfinite(present) | (present != np.floor(present))
+    odd = ~(np.abs(present) < 2.0**63) | (present != np.floor(present))
     if odd.any():
         raise InvalidInputError(
-            f"{what} must be cluster labels, whole numbers or names. Got {present[odd][0]!r} "
+            f"{what} must be cluster labels, whole numbers or names. Got {present[odd][0]} "
             "instead. Pass data to a generator or to fit(X), not as labels."
         )
     return np.where(absent, UNSEEN, values).astype(np.int64), absent
 
 
 def _encode_integers(values: NDArray[Any], missing: NDArray[np.bool_] | None, what: str) -> Codes:
+    if values.dtype == np.uint64 and values.size and values.max() > np.iinfo(np.int64).max:
+        values = np.unique(values, return_inverse=True)[1]  # hashes, say: order is kept
     codes = values.astype(np.int64)
     if missing is not None:
         codes[missing] = UNSEEN
@@ -165,7 +187,10 @@ def is_frame(table: Any) -> bool:
 def columns_of(labels: Any) -> Sequence[Any]:
     """The labelings of a table or list: one a column of an array or frame, one an item."""
     if is_frame(labels):
-        return [labels[name] for name in labels.columns]
+        # By position, because a pandas frame may use a column name twice.
+        if hasattr(labels, "iloc"):
+            return [labels.iloc[:, m] for m in range(labels.shape[1])]
+        return list(labels.iter_columns())
     if isinstance(labels, np.ndarray):
         if labels.ndim != 2:
             raise InvalidInputError(

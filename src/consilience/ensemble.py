@@ -111,7 +111,7 @@ class Ensemble:
     ) -> None:
         """Store member-major labels that are already dense, and what goes with them."""
         n_members, n_objects = members.shape
-        ids = None if index is None else np.asarray(index)
+        ids = None if index is None else np.array(index)
         for what, length, wanted in (
             ("index", n_objects if ids is None else len(ids), n_objects),
             ("names", n_members if names is None else len(names), n_members),
@@ -124,9 +124,11 @@ class Ensemble:
                 )
         members = np.ascontiguousarray(members)
         members.flags.writeable = False
+        if ids is not None:
+            ids.flags.writeable = False
         object.__setattr__(self, "labels", members.T)
         object.__setattr__(self, "index", ids)
-        object.__setattr__(self, "names", None if names is None else tuple(names))
+        object.__setattr__(self, "names", None if names is None else tuple(map(str, names)))
         object.__setattr__(self, "records", tuple(records))
 
     @classmethod

@@ -8,7 +8,9 @@ merged cluster keeps slot i. That is the nearest-later-slot rule: NN(i) is the n
 How it is fast: of every slot we keep a lower bound of its distance to all later slots, and a
 witness, the slot that attains it. A bound is repaired by scanning one contiguous row, only when
 its slot comes up as the closest. The matrix stays condensed and is squeezed in place each time
-half of the slots are gone, so that late merges walk over a matrix that fits the cache.
+half of the slots are gone, so that late merges walk over a matrix that fits the cache. Minima are
+taken over ``codes``, the bits of the distances read as integers: for numbers that are not negative
+the order is the same, and integer minima vectorise where floating-point ones do not.
 """
 
 from typing import Any
@@ -27,65 +29,154 @@ _METHODS = {
 }
 # Distances closer than this count as equal: 1 - 3/7 computed two ways must tie.
 _TIE = {np.dtype(np.float64): 1e-12, np.dtype(np.float32): 1e-6}
+# Methods whose heights never fall along the tree; centroid's may.
+_MONOTONE = ("single", "complete", "average", "ward")
 _BLOCK = 64
+
+
+def agglomerate(
+    distances: NDArray[Any],
+    method: str,
+    *,
+    weights: ArrayLike | None = None,
+    squared: bool = True,
+) -> NDArray[np.float64]:
+    """Tree of an agglomerative clustering in SciPy's linkage format, merges in the order made.
+
+    Parameters
+    ----------
+    distances : ndarray of shape (n * (n - 1) / 2,), float64, float32 or integer
+        Condensed distances in SciPy's order, finite and not negative. OVERWRITTEN: pass a copy to
+        keep them. Integers (numbers of members that separate a pair, one byte each) are taken for
+        "single" and "complete" only, which never compute a new value.
+    method : {"single", "complete", "average", "centroid", "ward"}
+        Lance-Williams rule.
+    weights : array-like of shape (n,), optional
+        Initial cluster sizes: how many identical objects each row stands for. One each by default.
+    squared : bool, default True
+        For "centroid" and "ward": square the distances first and take the root of the heights, as
+        SciPy does. False applies the rule to the values as given.
+
+    Returns
+    -------
+    ndarray of shape (n - 1, 4), float64
+        Row t: the two merged nodes (smaller number first), the height, the weight of the union,
+        which is node n + t. Heights rise, except where "centroid" inverts. With weights the last
+        column exceeds n; `consilience.kernels.trees.expand_tree` gives the tree of all objects.
+
+    Notes
+    -----
+    Ties: the pair that comes first in row order merges, the union keeps the smaller slot. Distances
+    tie when they differ by less than 1e-12 (float32: 1e-6) of the largest distance, for squared
+    distances of the smallest one, whose rounding errors are relative; integers tie when equal.
+
+    Memory: a few arrays of length n besides ``distances``. Time: O(n²) in practice, O(n³) at worst
+    (every merge invalidates every witness).
+
+    References
+    ----------
+    Lance & Williams (1967), A general theory of classificatory sorting strategies, Computer
+    Journal 9(4). Müllner (2011), Modern hierarchical, agglomerative clustering algorithms,
+    arXiv:1109.2378, section 3.1 (the generic algorithm with lazily repaired neighbours).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> agglomerate(np.array([1.0, 4.0, 3.0]), "average")
+    array([[0. , 1. , 1. , 2. ],
+           [2. , 3. , 3.5, 3. ]])
+    >>> agglomerate(np.array([1.0, 4.0, 3.0]), "average", weights=[3, 1, 1])
+    array([[0.  , 1.  , 1.  , 4.  ],
+           [2.  , 3.  , 3.75, 5.  ]])
+    """
+    n = (1 + int(np.sqrt(1 + 8 * len(distances)))) // 2
+    sizes = np.ones(n) if weights is None else np.array(weights, np.float64)
+    assert distances.shape == (n * (n - 1) // 2,)
+    assert sizes.shape == (n,)
+    if n == 1:
+        return np.empty((0, 4))
+    counts = np.issubdtype(distances.dtype, np.integer)
+    if counts and method not in ("single", "complete"):
+        raise ValueError(f"integer distances need 'single' or 'complete'. Got {method!r} instead.")
+    square = squared and method in ("centroid", "ward")
+    if square:
+        np.square(distances, out=distances)
+    largest = distances.max()
+    if counts and largest == np.iinfo(distances.dtype).max:
+        # The largest value marks the slots that are gone, so it must not be a distance.
+        distances = distances.astype(np.int64)
+    gone = distances.dtype.type(np.iinfo(distances.dtype).max if counts else np.inf)
+    codes = distances if counts else distances.view(f"i{distances.itemsize}")
+    tie = 0.0 if counts else _TIE[distances.dtype]
+    slack = (0.0, tie) if square else (tie * float(largest), 0.0)
+    tree = _agglomerate(distances, codes, sizes, _METHODS[method], gone, *slack)
+    if square:
+        np.sqrt(tree[:, 2], out=tree[:, 2])
+    if method in _MONOTONE:
+        # A tied pair merged ahead of a marginally closer one leaves a dip of rounding size.
+        np.maximum.accumulate(tree[:, 2], out=tree[:, 2])
+    return tree
 
 
 @njit(cache=True, nogil=True)
 def _row(i, n_slots):
-    """Offset such that the condensed distance of i < j lies at ``_row(i, n_slots) + j``."""
+    """Where row i would start at column 0: pair i < j lies at ``_row(i, n_slots) + j``."""
     return i * (2 * n_slots - i - 3) // 2 - 1
 
 
-# Without NaNs (there are none) the flags change no value; they let the loop use vector minima.
-@njit(cache=True, nogil=True, fastmath={"nnan", "nsz"})
-def _smallest(values, start, stop):
-    low = values[start]
-    for x in range(start + 1, stop):
-        low = min(low, values[x])
-    return low
+@njit(cache=True, nogil=True)
+def _first_minimum(codes, start, stop):
+    """First position of the smallest code in [start, stop)."""
+    part = codes[start:stop]
+    least = part[0]
+    for x in range(len(part)):
+        least = min(least, part[x])
+    return start + _first_at_most(part, least)
 
 
 @njit(cache=True, nogil=True)
-def _first_at_most(values, start, stop, bound):
-    """First position in [start, stop) whose value is at most ``bound``, or ``stop``."""
-    for left in range(start, stop, _BLOCK):
-        right = min(left + _BLOCK, stop)
-        if _smallest(values, left, right) <= bound:
-            for x in range(left, right):
-                if values[x] <= bound:
-                    return x
-    return stop
+def _first_at_most(values, bound):
+    """First position whose value is at most ``bound``, or the length if there is none."""
+    for start in range(0, len(values), _BLOCK):
+        block = values[start : start + _BLOCK]
+        hits = 0
+        # Counting instead of leaving at the first hit: this loop vectorises, that one cannot.
+        for x in range(len(block)):
+            hits += block[x] <= bound
+        if hits > 0:
+            for x in range(len(block)):
+                if block[x] <= bound:
+                    return start + x
+    return len(values)
 
 
 @njit(cache=True, nogil=True)
-def _scan(distances, n_slots, i, gone, low, witness):
+def _scan(distances, codes, n_slots, i, gone, low, witness):
     """Make bound and witness of slot i exact from its row."""
-    row = _row(i, n_slots)
     low[i] = np.inf
     if i + 1 < n_slots:
-        least = _smallest(distances, row + i + 1, row + n_slots)
-        if least != gone:
-            low[i] = least
-            witness[i] = _first_at_most(distances, row + i + 1, row + n_slots, least) - row
+        row = _row(i, n_slots)
+        at = _first_minimum(codes, row + i + 1, row + n_slots)
+        if distances[at] != gone:
+            low[i] = distances[at]
+            witness[i] = at - row
 
 
 @njit(cache=True, nogil=True)
-def _closest(distances, n_slots, gone, low, witness, absolute, relative):
+def _closest(distances, codes, n_slots, gone, low, low_codes, witness, absolute, relative):
     """First pair, in row order, among those whose distance ties with the smallest one."""
-    while True:
-        least = _smallest(low, 0, n_slots)
-        i = _first_at_most(low, 0, n_slots, least)
-        if witness[i] >= 0:
-            break
-        _scan(distances, n_slots, i, gone, low, witness)
-    bound = least + absolute + relative * least
-    i = _first_at_most(low, 0, n_slots, bound)
+    i = _first_minimum(low_codes, 0, n_slots)
     while witness[i] < 0:
-        _scan(distances, n_slots, i, gone, low, witness)
+        _scan(distances, codes, n_slots, i, gone, low, witness)
+        i = _first_minimum(low_codes, 0, n_slots)
+    bound = low[i] + absolute + relative * low[i]
+    i = _first_at_most(low[:n_slots], bound)
+    while witness[i] < 0:
+        _scan(distances, codes, n_slots, i, gone, low, witness)
         if low[i] > bound:
-            i = _first_at_most(low, i + 1, n_slots, bound)
+            i += 1 + _first_at_most(low[i + 1 : n_slots], bound)
     row = _row(i, n_slots)
-    return i, _first_at_most(distances, row + i + 1, row + n_slots, bound) - row
+    return i, i + 1 + _first_at_most(distances[row + i + 1 : row + n_slots], bound)
 
 
 @njit(cache=True, nogil=True)
@@ -98,12 +189,12 @@ def _combined(method, x, y, a, b, m, h):
     if method == _SINGLE:
         return min(x, y)
     if method == _CENTROID:
-        return (a * x + b * y) / (a + b) - a * b * h / ((a + b) * (a + b))
-    return ((a + m) * x + (b + m) * y - m * h) / (a + b + m)
+        return max(0.0, (a * x + b * y) / (a + b) - a * b * h / ((a + b) * (a + b)))
+    return max(0.0, ((a + m) * x + (b + m) * y - m * h) / (a + b + m))
 
 
 @njit(cache=True, nogil=True)
-def _merge(distances, n_slots, alive, n_alive, i, j, gone, sizes, low, witness, method):
+def _merge(distances, codes, n_slots, alive, n_alive, i, j, gone, sizes, low, witness, method):
     """Put the union of slots i < j into slot i, take j out of every row, mark stale witnesses."""
     row_i, row_j = _row(i, n_slots), _row(j, n_slots)
     h = np.float64(distances[row_i + j])
@@ -134,7 +225,7 @@ def _merge(distances, n_slots, alive, n_alive, i, j, gone, sizes, low, witness, 
     distances[row_i + j] = gone
     sizes[i] = a + b
     low[j] = np.inf
-    _scan(distances, n_slots, i, gone, low, witness)
+    _scan(distances, codes, n_slots, i, gone, low, witness)
     return h
 
 
@@ -158,21 +249,24 @@ def _squeeze(distances, n_slots, alive, n_alive, sizes, nodes, low, witness):
 
 
 @njit(cache=True, nogil=True)
-def _agglomerate(distances, sizes, method, gone, absolute, relative):
+def _agglomerate(distances, codes, sizes, method, gone, absolute, relative):
     n = n_slots = len(sizes)
     merges = np.empty((n - 1, 4))
     alive, nodes = np.arange(n), np.arange(n)
     low, witness = np.empty(n), np.full(n, -1, np.int64)
+    low_codes = low.view(np.int64)
     for i in range(n):
-        _scan(distances, n, i, gone, low, witness)
+        _scan(distances, codes, n, i, gone, low, witness)
     for step in range(n - 1):
         n_alive = n - step
         if 2 * n_alive <= n_slots:
             _squeeze(distances, n_slots, alive, n_alive, sizes, nodes, low, witness)
             n_slots = n_alive
-        i, j = _closest(distances, n_slots, gone, low, witness, absolute, relative)
+        i, j = _closest(
+            distances, codes, n_slots, gone, low, low_codes, witness, absolute, relative
+        )
         h = _merge(
-            distances, n_slots, alive, n_alive, i, j, gone, sizes, low, witness, method
+            distances, codes, n_slots, alive, n_alive, i, j, gone, sizes, low, witness, method
         )
         merges[step, 0] = min(nodes[i], nodes[j])
         merges[step, 1] = max(nodes[i], nodes[j])

@@ -1,0 +1,48 @@
+"""The border to scikit-learn: what of it may move between releases is named here only.
+
+Tried with scikit-learn 1.9.1. ``_init_callback_context`` and ``subcontext`` are the
+documented way for estimators of other packages to report progress to its callbacks.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from sklearn.callback import CallbackSupportMixin, with_callbacks
+from sklearn.utils.validation import validate_data
+
+__all__ = ["CallbackSupportMixin", "Steps", "validate_data", "with_callbacks"]
+
+
+class Steps:
+    """Progress of one estimator, told to its callbacks one finished step at a time.
+
+    Create it once at the start of a method decorated with `with_callbacks`.
+    """
+
+    def __init__(self, estimator: Any, task: str, n_steps: int) -> None:
+        self._estimator = estimator
+        self._context = estimator._init_callback_context(task_name=task, max_subtasks=n_steps)
+        self._context.call_on_fit_task_begin(estimator=estimator)
+
+    @contextmanager
+    def step(self, name: str, sub_estimator: Any = None) -> Iterator[None]:
+        """One step; progress inside ``sub_estimator`` is shown below it."""
+        context = self._context.subcontext(task_name=name)
+        context.call_on_fit_task_begin(estimator=self._estimator)
+        if sub_estimator is not None and hasattr(sub_estimator, "set_callbacks"):
+            with context.propagate_callback_context(sub_estimator):
+                yield
+        else:
+            yield
+        context.call_on_fit_task_end(estimator=self._estimator)
+
+    def done(self, name: str) -> bool:
+        """Report one step that is already finished; True if a callback asks to stop."""
+        context = self._context.subcontext(task_name=name)
+        context.call_on_fit_task_begin(estimator=self._estimator)
+        return bool(context.call_on_fit_task_end(estimator=self._estimator))
+
+    def end(self) -> None:
+        """Report the end of the whole task."""
+        self._context.call_on_fit_task_end(estimator=self._estimator)

@@ -1,0 +1,77 @@
+"""Objects about which an ensemble says nothing: where they go, and that it is said.
+
+Noise everywhere: every member saw the object and left it out; it stays noise. Unseen
+everywhere: no member saw it; it is placed by the data, or with the largest cluster.
+"""
+
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.metrics import pairwise_distances_argmin
+
+from consilience.errors import ConsilienceWarning
+
+__all__ = ["add_strangers", "place_strangers"]
+
+
+def place_strangers(
+    labels: NDArray[np.int32], strangers: NDArray[np.bool_], X: Any, *, owner: str
+) -> NDArray[np.int32]:
+    """Labels with objects no member saw in the cluster of the nearest mean, or the largest.
+
+    Warns, because these labels rest on no evidence. Without any cluster they stay noise.
+    """
+    known = ~strangers & (labels >= 0)
+    if not strangers.any() or not known.any():
+        return labels
+    labels = labels.copy()
+    sizes = np.bincount(labels[known])
+    if X is None:
+        labels[strangers] = sizes.argmax()
+        where = "the largest cluster; pass X to place them by the data"
+    else:
+        means = [X[known & (labels == c)].mean(axis=0) for c in range(len(sizes))]
+        centres = np.stack([np.asarray(mean).ravel() for mean in means])
+        labels[strangers] = pairwise_distances_argmin(X[strangers], centres)
+        where = "the cluster with the nearest mean"
+    warnings.warn(
+        f"{int(strangers.sum())} objects were seen by no member; {owner} put them into {where}. "
+        "Their confidence is 0.",
+        ConsilienceWarning,
+        stacklevel=4,
+    )
+    return labels
+
+
+def add_strangers(tree: NDArray[np.float64], placed: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """A tree over all objects: that of the placed ones, then the others, one by one, at height 1.
+
+    Parameters
+    ----------
+    tree : ndarray of shape (n_placed - 1, 4)
+        SciPy's format, over the placed objects in their order.
+    placed : ndarray of shape (n_objects,), bool
+
+    Examples
+    --------
+    >>> add_strangers(np.array([[0.0, 1.0, 0.5, 2.0]]), np.array([True, False, True]))
+    array([[0. , 2. , 0.5, 2. ],
+           [1. , 3. , 1. , 3. ]])
+    """
+    n = len(placed)
+    inside, outside = np.flatnonzero(placed), np.flatnonzero(~placed)
+    if not outside.size:
+        return tree
+    ids = np.concatenate([inside, n + np.arange(len(tree))])
+    moved = tree.copy()
+    moved[:, :2] = np.sort(ids[tree[:, :2].astype(np.int64)], axis=1)
+    first = int(ids[-1]) if inside.size else int(outside[0])
+    joining = outside if inside.size else outside[1:]
+    base = n + len(tree)
+    grown = np.concatenate([[first], base + np.arange(max(len(joining) - 1, 0))])[: len(joining)]
+    sizes = max(inside.size, 1) + 1.0 + np.arange(len(joining))
+    pairs = np.sort(np.column_stack([joining, grown]), axis=1)
+    added = np.column_stack([pairs, np.ones(len(joining)), sizes])
+    return np.concatenate([moved, added])

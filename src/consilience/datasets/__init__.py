@@ -1,0 +1,17 @@
+"""Data in: tables and label files from disk, and small synthetic sets with known groups."""
+
+from consilience.datasets._label_files import read_labels, write_labels
+from consilience.datasets._load import load
+from consilience.datasets._synthetic import make_gaussians, make_half_rings, make_spirals
+from consilience.datasets._tables import Table, read_table
+
+__all__ = [
+    "Table",
+    "load",
+    "make_gaussians",
+    "make_half_rings",
+    "make_spirals",
+    "read_labels",
+    "read_table",
+    "write_labels",
+]

@@ -1,0 +1,191 @@
+"""What every reader of a file does first: is it there, can it be read, what went wrong.
+
+Errors name the file as its last path component, as the user would.
+"""
+
+import gzip
+import zipfile
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from consilience._optional import optional
+from consilience.errors import InvalidInputError
+
+CSV_ENDINGS = (".csv", ".csv.gz", ".tsv", ".tsv.gz")
+ENDINGS = (*CSV_ENDINGS, ".parquet", ".npy", ".npz")
+
+CUT_SHORT = (EOFError, gzip.BadGzipFile, zlib.error)
+_DAMAGE = (*CUT_SHORT, zipfile.BadZipFile, ValueError, KeyError, NotImplementedError)
+
+
+def checked_path(path: str | PathLike[str]) -> tuple[Path, str]:
+    """The path and its ending in lower case; refuses what is not a file we can read."""
+    source = Path(path)
+    name = source.name.lower()
+    ending = next((e for e in sorted(ENDINGS, key=len, reverse=True) if name.endswith(e)), None)
+    if source.is_dir():
+        raise InvalidInputError(
+            f"{str(source)!r} is a folder, not a file. Name a file in it that ends in "
+            f"{listed(ENDINGS, 'or')}."
+        )
+    if not source.exists():
+        raise FileNotFoundError(f"There is no file {str(source)!r}.")
+    if ending is None:
+        raise InvalidInputError(
+            f"{source.name!r} cannot be read: files must end in {listed(ENDINGS, 'or')}. "
+            "Save it as one of these."
+        )
+    if source.stat().st_size == 0:
+        raise InvalidInputError(f"{source.name!r} is empty: it holds no bytes at all.")
+    return source, ending
+
+
+@contextmanager
+def refusing_damage(source: Path, errors: tuple[type[Exception], ...]) -> Iterator[None]:
+    """Turn what decoders raise on cut or foreign files into one clear error."""
+    try:
+        yield
+    except errors as error:
+        raise InvalidInputError(
+            f"{source.name!r} is damaged, cut short, or not what its name says "
+            f"({_first_line(error)}). Write or download it again."
+        ) from error
+
+
+def read_arrays(source: Path) -> dict[str, NDArray[Any]]:
+    """Every array of an ``.npz`` file by name; the array of an ``.npy`` file as ``''``."""
+    with source.open("rb") as raw:
+        start = raw.read(6)
+        if start[:2] != b"PK" and start != b"\x93NUMPY":  # numpy would advise to unpickle it
+            raise InvalidInputError(
+                f"{source.name!r} is not a numpy file: it does not start like one. Write it with "
+                "numpy.save or numpy.savez."
+            )
+        raw.seek(0)
+        with refusing_damage(source, _DAMAGE):
+            try:
+                stored = np.load(raw, allow_pickle=False)
+                if isinstance(stored, np.ndarray):
+                    return {"": stored}
+                return {key: stored[key] for key in stored.files}
+            except ValueError as error:
+                if "Object arrays" not in str(error):
+                    raise
+    raise InvalidInputError(
+        f"{source.name!r} holds Python objects, not numbers. Convert them before saving, for "
+        "instance with array.astype(float)."
+    )
+
+
+def main_array(source: Path, arrays: dict[str, NDArray[Any]], key: str) -> NDArray[Any]:
+    """The table among the arrays of a file: under ``key``, or the only two-dimensional one."""
+    tables = [name for name, array in arrays.items() if array.ndim == 2]
+    if key in arrays:
+        found = arrays[key]
+    elif len(tables) == 1:
+        found = arrays[tables[0]]
+    elif len(arrays) == 1:
+        found = next(iter(arrays.values()))
+    else:
+        raise InvalidInputError(
+            f"{source.name!r} holds {len(arrays)} arrays, {listed(map(repr, arrays))}: which is "
+            f"meant? Store the table under the name {key!r}."
+        )
+    if found.ndim != 2:
+        raise InvalidInputError(
+            f"{source.name!r} must hold a two-dimensional array, one row an object. Got shape "
+            f"{found.shape} instead. Use array.reshape(-1, 1) for a single column."
+        )
+    if not found.size:
+        raise InvalidInputError(f"{source.name!r} holds an empty array of shape {found.shape}.")
+    return found
+
+
+@contextmanager
+def open_parquet(source: Path) -> Iterator[Any]:
+    """An open pyarrow ParquetFile with at least one row and one column."""
+    parquet = optional("pyarrow.parquet", extra="store", what=f"Reading {source.name!r}")
+    with refusing_damage(source, _arrow_errors()):
+        file = parquet.ParquetFile(source)
+    with file:
+        rows, columns = file.metadata.num_rows, len(file.schema_arrow.names)
+        if not rows or not columns:
+            raise InvalidInputError(
+                f"{source.name!r} holds {plural(rows, 'row')} and {plural(columns, 'column')}. "
+                "Write a table with at least one of each."
+            )
+        yield file
+
+
+def parquet_batches(source: Path, file: Any) -> Iterator[Any]:
+    """Rows of an open Parquet file, about a million cells at a time."""
+    rows = max(1, 1_000_000 // len(file.schema_arrow.names))
+    with refusing_damage(source, _arrow_errors()):  # a damaged page is found only on the way
+        yield from file.iter_batches(batch_size=rows)
+
+
+def _arrow_errors() -> tuple[type[Exception], ...]:
+    # pyarrow's errors are no common family: some are OSErrors or ValueErrors only, and for a
+    # file that could be opened all of them mean that it is not a whole Parquet file.
+    arrow = optional("pyarrow", extra="store", what="Reading '.parquet' files")
+    return (arrow.ArrowException, OSError, ValueError)
+
+
+def unique_names(source: Path, names: Sequence[str]) -> None:
+    """Raise `InvalidInputError` if two columns have the same name."""
+    seen: dict[str, int] = {}
+    for position, name in enumerate(names, 1):
+        if name in seen:
+            raise InvalidInputError(
+                f"{source.name!r} has two columns named {name!r}, numbers {seen[name]} and "
+                f"{position}. Rename one of them."
+            )
+        seen[name] = position
+
+
+def position_of(source: Path, names: Sequence[str], wanted: str, parameter: str) -> int:
+    """Position of a column the user named, or an error that lists what there is."""
+    if wanted in names:
+        return names.index(wanted)
+    raise InvalidInputError(
+        f"{source.name!r} has no column {wanted!r}, named as {parameter}. Its columns are "
+        f"{listed(map(repr, names))}."
+    )
+
+
+def listed(items: Iterable[object], last: str = "and", most: int = 50) -> str:
+    """Items as a sentence would list them, the end of a very long list only counted.
+
+    >>> listed(["'a'", "'b'", "'c'"])
+    "'a', 'b' and 'c'"
+    """
+    texts = [str(item) for item in items]
+    if len(texts) > most:
+        return f"{', '.join(texts[:most])} and {len(texts) - most} more"
+    return f" {last} ".join(part for part in (", ".join(texts[:-1]), *texts[-1:]) if part)
+
+
+def plural(count: int, noun: str) -> str:
+    """A number with its noun.
+
+    >>> plural(1, "row"), plural(2, "row")
+    ('1 row', '2 rows')
+    """
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+def shown(value: object, most: int = 40) -> str:
+    """A value as an error message shows it."""
+    text = repr(value)
+    return text if len(text) <= most else text[: most - 4] + "..." + text[-1]
+
+
+def _first_line(error: BaseException) -> str:
+    return str(error).strip().splitlines()[0].rstrip(".") if str(error).strip() else "no details"

@@ -1,0 +1,242 @@
+"""Label files: an ensemble the user already has, and the labels a run writes."""
+
+import csv
+import warnings
+from array import array
+from collections.abc import Iterable, Sequence
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from consilience._ensemble_store import written_whole
+from consilience._labels import UNSEEN, encode
+from consilience.datasets._csv import MISSING, number, open_csv
+from consilience.datasets._files import (
+    CSV_ENDINGS,
+    checked_path,
+    main_array,
+    open_parquet,
+    parquet_batches,
+    position_of,
+    read_arrays,
+    shown,
+    unique_names,
+)
+from consilience.ensemble import Ensemble
+from consilience.errors import ConsilienceWarning, InvalidInputError
+
+_ID_NAMES = ("", "id", "__index_level_0__")
+
+
+def read_labels(path: str | PathLike[str], *, id_column: str | None = None) -> Ensemble:
+    """The ensemble in a file: one row an object, one column a member.
+
+    Parameters
+    ----------
+    path : str or path-like
+        ``.csv`` or ``.tsv`` (also ``.gz``), ``.parquet``, ``.npy`` or ``.npz`` (one
+        two-dimensional array, or one named ``labels``), or what `Ensemble.save` wrote.
+        Labels are whole numbers, -1 for noise (seen, in no cluster) and -2 for unseen, or
+        names. An empty cell (or NA, NaN, null, none) is unseen. In a column of names, numbers
+        are names too.
+    id_column : str, optional
+        Column of identifiers, kept as the ensemble's index. Without it, a first column named
+        ``id``, or without a name as pandas writes its index, is taken.
+
+    Returns
+    -------
+    Ensemble
+        Members are named as their columns.
+
+    Raises
+    ------
+    InvalidInputError
+        If the file cannot be read or holds data instead of labels.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder, "labels.csv")
+    ...     _ = file.write_text("id,first,second\\na,0,x\\nb,0,x\\nc,1,\\n")
+    ...     ensemble = read_labels(file)
+    >>> ensemble.labels.tolist(), ensemble.index.tolist(), ensemble.names
+    ([[0, 0], [0, 0], [1, -2]], ['a', 'b', 'c'], ('first', 'second'))
+    """
+    source, ending = checked_path(path)
+    if ending in CSV_ENDINGS:
+        return _read_csv(source, id_column)
+    if ending == ".parquet":
+        return _read_parquet(source, id_column)
+    arrays = read_arrays(source)
+    if {"members", "meta"} <= set(arrays):
+        return Ensemble.load(source)
+    ids = None
+    if id_column is not None:
+        ids = arrays[list(arrays)[position_of(source, list(arrays), id_column, "id_column")]]
+    labels = main_array(source, arrays, "labels")
+    codes = [encode(c, what=f"{source.name!r} column {m}") for m, c in enumerate(labels.T)]
+    return Ensemble(codes, index=ids)
+
+
+def write_labels(
+    path: str | PathLike[str],
+    ids: Iterable[Any] | None,
+    labels: NDArray[Any] | Sequence[int],
+    confidence: NDArray[Any] | Sequence[float] | None = None,
+) -> None:
+    """Write a CSV file with columns id, cluster and confidence, whole or not at all.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file; one that is there is replaced once the new one is complete.
+    ids : iterable or None
+        Identifier of each object; None numbers them from 0, in the order of the data.
+    labels : array-like of int of shape (n_objects,)
+        Cluster of each object.
+    confidence : array-like of shape (n_objects,), optional
+        How sure each label is; without it the column is left out.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder, "labels.csv")
+    ...     write_labels(file, None, [0, 1], [1.0, 0.75])
+    ...     print(file.read_text())
+    id,cluster,confidence
+    0,0,1
+    1,1,0.75
+    """
+    header = ["id", "cluster"] + ["confidence"] * (confidence is not None)
+    columns: list[Iterable[Any]] = [
+        range(len(labels)) if ids is None else ids,
+        np.asarray(labels).tolist(),
+    ]
+    if confidence is not None:
+        columns.append(f"{value:.6g}" for value in np.asarray(confidence).tolist())
+    with (
+        written_whole(Path(path)) as partial,
+        partial.open("w", encoding="utf-8", newline="") as file,
+    ):
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(header)
+        writer.writerows(zip(*columns, strict=True))
+
+
+def _id_position(source: Path, names: list[str], id_column: str | None) -> int | None:
+    """Which column holds identifiers; refuses a file with no column left for members."""
+    unique_names(source, names)
+    if id_column is not None:
+        found: int | None = position_of(source, names, id_column, "id_column")
+    else:
+        found = 0 if names[0].lower() in _ID_NAMES else None
+        if names[-1] == _ID_NAMES[-1]:  # pandas stores its index behind the columns
+            found = len(names) - 1
+    if len(names) == (found is not None):
+        raise InvalidInputError(
+            f"{source.name!r} has only a column of identifiers. Add one column a member."
+        )
+    return found
+
+
+class _Words:
+    """One column of text, kept as a code a cell and the distinct words in order."""
+
+    def __init__(self) -> None:
+        self.codes = array("i")
+        self.words: dict[str, int] = {}
+        self.lines: list[int] = []  # where each distinct word first stands
+
+    def add(self, cells: Sequence[str], lines: Sequence[int]) -> None:
+        words = self.words
+        for cell, line in zip(cells, lines, strict=True):
+            code = words.setdefault(cell, len(words))
+            if code == len(self.lines):
+                self.lines.append(line)
+            self.codes.append(code)
+
+    def labels(self, source: Path, name: str) -> NDArray[np.int64]:
+        """The labels: numbers if every word is one, else the order of first appearance."""
+        words = [word.strip() for word in self.words]
+        missing = np.array([word.lower() in MISSING - {"?"} for word in words])
+        numbers = [number(word) for word in words]
+        if all(n is not None or gone for n, gone in zip(numbers, missing, strict=True)):
+            values = np.array([UNSEEN if n is None or n != n else n for n in numbers])
+            self._refuse_data(source, name, values)
+        else:
+            names: dict[str, int] = {}
+            values = np.array(
+                [
+                    UNSEEN if gone else names.setdefault(word, len(names))
+                    for word, gone in zip(words, missing, strict=True)
+                ]
+            )
+        return values.astype(np.int64)[np.frombuffer(self.codes, np.intc)]
+
+    def _refuse_data(self, source: Path, name: str, values: NDArray[Any]) -> None:
+        """Raise if a number is no label: a fraction, infinite, or below -2."""
+        with np.errstate(invalid="ignore"):
+            odd = (values != np.floor(values)) | (values < UNSEEN) | (np.abs(values) > 2**53)
+        if not odd.any():
+            return
+        first = int(np.argmax(odd))
+        raise InvalidInputError(
+            f"{source.name!r} line {self.lines[first]}, column {name!r}: "
+            f"{shown(list(self.words)[first])} is not a label. Labels are whole numbers from 0, "
+            "-1 for noise, -2 or an empty cell for unseen, or names. Leave out columns of data; "
+            "name identifiers with id_column (on the command line --id-column)."
+        )
+
+
+def _read_csv(source: Path, id_column: str | None) -> Ensemble:
+    with open_csv(source) as file:
+        names = file.names
+        at = _id_position(source, names, id_column)
+        columns = [_Words() for _ in names]
+        ids: list[str] = []
+        for rows, lines in file.chunks:
+            for i, cells in enumerate(zip(*rows, strict=True)):
+                if i == at:
+                    ids.extend(cell.strip() for cell in cells)
+                else:
+                    columns[i].add(cells, lines)
+    members = [i for i in range(len(names)) if i != at]
+    for i in members:
+        _warn_of_ids(source, names[i], len(columns[i].words), len(columns[i].codes))
+    labels = [columns[i].labels(source, names[i]) for i in members]
+    index = None if at is None else np.array(ids, dtype=np.str_)
+    return Ensemble(labels, index=index, names=[names[i] for i in members])
+
+
+def _read_parquet(source: Path, id_column: str | None) -> Ensemble:
+    with open_parquet(source) as file:
+        if b"consilience" in (file.schema_arrow.metadata or {}):
+            return Ensemble.load(source)
+        names = list(file.schema_arrow.names)
+        at = _id_position(source, names, id_column)
+        columns: list[list[Any]] = [[] for _ in names]
+        for batch in parquet_batches(source, file):
+            for values, column in zip(columns, batch.columns, strict=True):
+                values.extend(column.to_pylist())
+    members = [i for i in range(len(names)) if i != at]
+    labels = [encode(columns[i], what=f"{source.name!r} column {names[i]!r}") for i in members]
+    for i, codes in zip(members, labels, strict=True):
+        _warn_of_ids(source, names[i], int(codes.max()) + 1, len(codes))
+    index = None if at is None else np.asarray(columns[at])
+    return Ensemble(labels, index=index, names=[names[i] for i in members])
+
+
+def _warn_of_ids(source: Path, name: str, n_values: int, n_objects: int) -> None:
+    """Warn of a column in which every object stands alone: it says nothing as a member."""
+    if n_values == n_objects >= 10:  # of fewer it may well be the clustering
+        warnings.warn(
+            f"Column {name!r} of {source.name!r} has a different label for every object. If it "
+            "holds identifiers, name it with id_column (--id-column).",
+            ConsilienceWarning,
+            stacklevel=4,
+        )

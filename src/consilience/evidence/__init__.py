@@ -1,0 +1,22 @@
+"""What an ensemble says: co-association, confidence, lifetimes, order."""
+
+from consilience.evidence.coassociation import CoAssociation, Missing, co_association, fractions
+from consilience.evidence.confidence import Confidence, confidence, never_placed, never_seen
+from consilience.evidence.order import VATOrder, ivat, vat, vat_image
+from consilience.kernels.trees import lifetimes
+
+__all__ = [
+    "CoAssociation",
+    "Confidence",
+    "Missing",
+    "VATOrder",
+    "co_association",
+    "confidence",
+    "fractions",
+    "ivat",
+    "lifetimes",
+    "never_placed",
+    "never_seen",
+    "vat",
+    "vat_image",
+]

@@ -1,0 +1,228 @@
+"""How often members put two objects together, in whatever form the memory allows.
+
+For objects i and j let c be the members that put both in one cluster and N the members
+that saw both. Co-association is c / N (``missing="pair"``) or c / R for R members
+(``missing="all"``: a pair not seen counts as separated). A pair nobody saw gets 0; the
+diagonal is 1.
+"""
+
+import warnings
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+from scipy import sparse
+from scipy.sparse.linalg import LinearOperator
+
+from consilience._validation import Interval, Options, check_value
+from consilience.ensemble import Ensemble
+from consilience.errors import ConsilienceWarning
+from consilience.kernels.compare import count_type
+from consilience.kernels.pairs import (
+    count_pairs,
+    count_pairs_block,
+    count_pairs_condensed,
+    nearest_pairs,
+)
+
+__all__ = ["CoAssociation", "Missing", "co_association", "fractions"]
+
+Missing = Literal["pair", "all"]
+
+_MISSING = Options(("pair", "all"))
+_BLOCK_BYTES = 2**25
+
+
+def co_association(
+    ensemble: Ensemble,
+    *,
+    missing: Missing = "pair",
+    values: Literal["fraction", "count"] = "fraction",
+    form: Literal["dense", "condensed", "nearest", "operator"] = "dense",
+    n_neighbors: int = 20,
+    dtype: DTypeLike = np.float64,
+    n_jobs: int | None = None,
+) -> Any:
+    """Share of the members that joined two objects, for all pairs or the strongest.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        Labels of n objects by R members. Noise is together with nobody.
+    missing : {"pair", "all"}, default="pair"
+        Divide by the members that saw both objects, or by all members.
+    values : {"fraction", "count"}, default="fraction"
+        Shares in [0, 1], or the number of members that joined the pair, in the narrowest
+        unsigned type (one byte up to 255 members).
+    form : {"dense", "condensed", "nearest", "operator"}, default="dense"
+        A square matrix (memory n^2); the upper triangle in SciPy's order (half of that);
+        a sparse matrix of the ``n_neighbors`` strongest pairs of each object (memory
+        n * n_neighbors); or a `CoAssociation` operator that makes rows on demand (memory
+        n * R).
+    n_neighbors : int, default=20
+        For ``form="nearest"``: pairs kept for each object, itself left out, smallest index
+        on ties. The matrix is not made symmetric.
+    dtype : float type, default=float64
+        Of the fractions.
+    n_jobs : int or None
+        Threads; None means one.
+
+    Returns
+    -------
+    ndarray of shape (n, n) or (n * (n - 1) / 2,), csr_array, or CoAssociation
+        Symmetric, in [0, 1], with a unit diagonal (counts: the members that put the object
+        into a cluster; ``"nearest"``: no diagonal). A pair that no member saw together
+        gets 0, with a warning.
+
+    References
+    ----------
+    Fred & Jain (2005), Combining multiple clusterings using evidence accumulation, IEEE
+    TPAMI 27(6), section 3.
+
+    Examples
+    --------
+    >>> co_association(Ensemble([[0, 0, 1], [0, 1, 1]]))
+    array([[1. , 0.5, 0. ],
+           [0.5, 1. , 0.5],
+           [0. , 0.5, 1. ]])
+    >>> co_association(Ensemble([[0, 0, 1], [0, None, 0]]), form="condensed")
+    array([1. , 0.5, 0. ])
+    """
+    owner = "co_association"
+    check_value("missing", missing, [_MISSING], owner=owner)
+    check_value("values", values, [Options(("fraction", "count"))], owner=owner)
+    forms = ("dense", "condensed", "nearest", "operator")
+    check_value("form", form, [Options(forms)], owner=owner)
+    jobs = 1 if n_jobs is None else n_jobs
+    if form == "operator":
+        return CoAssociation(ensemble, missing=missing)
+    if form == "nearest":
+        check_value("n_neighbors", n_neighbors, [Interval(int, 1)], owner=owner)
+        return _nearest(ensemble, missing, values, n_neighbors, np.dtype(dtype), jobs)
+    with_seen = values == "fraction" and missing == "pair" and ensemble.has_unseen
+    count = count_pairs if form == "dense" else count_pairs_condensed
+    joined, seen = count(ensemble.members, with_seen=with_seen, n_jobs=jobs)
+    if values == "count":
+        return joined
+    if seen is not None:
+        _warn_of_strangers(seen)
+    shares = fractions(joined, seen, ensemble.n_members, np.dtype(dtype))
+    if form == "dense":
+        np.fill_diagonal(shares, 1.0)
+    return shares
+
+
+def fractions(
+    joined: NDArray[Any],
+    seen: NDArray[Any] | None,
+    n_members: int,
+    dtype: DTypeLike = np.float64,
+) -> NDArray[np.floating[Any]]:
+    """Counts as shares: of the members that saw the pair (0 / 0 is 0), or of all."""
+    shares: NDArray[np.floating[Any]] = joined.astype(dtype)
+    if seen is None:
+        shares /= n_members
+    else:
+        np.divide(shares, seen, out=shares, where=seen > 0)
+    return shares
+
+
+def _warn_of_strangers(seen: NDArray[Any]) -> None:
+    """Warn if there are pairs that no member saw together."""
+    pairs = int(np.count_nonzero(seen == 0))
+    if seen.ndim == 2:
+        pairs = (pairs - int(np.count_nonzero(seen.diagonal() == 0))) // 2
+    if pairs:
+        warnings.warn(
+            f"{pairs} pairs of objects were never seen together by any member; their "
+            "co-association is 0. More members, or a larger max_samples, would cover them.",
+            ConsilienceWarning,
+            stacklevel=3,
+        )
+
+
+def _nearest(
+    ensemble: Ensemble,
+    missing: Missing,
+    values: str,
+    n_neighbors: int,
+    dtype: np.dtype[Any],
+    n_jobs: int,
+) -> sparse.csr_array:
+    n = ensemble.n_objects
+    k = min(n_neighbors, n - 1)
+    columns, joined, seen = nearest_pairs(ensemble.members, k, missing=missing, n_jobs=n_jobs)
+    data = joined if values == "count" else fractions(joined, seen, ensemble.n_members, dtype)
+    starts = np.arange(0, n * k + 1, k) if k else np.zeros(n + 1, np.int64)
+    matrix = sparse.csr_array((data.ravel(), columns.ravel(), starts), shape=(n, n))
+    matrix.sort_indices()
+    return matrix
+
+
+class CoAssociation(LinearOperator):
+    """Co-association without the matrix: rows on demand, and products with vectors.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        Labels of n objects by R members.
+    missing : {"pair", "all"}, default="pair"
+        See `co_association`.
+
+    Notes
+    -----
+    Memory O(n * R). A row costs O(n * R) byte comparisons. A product costs O(n * R) where
+    every pair has the same denominator (nothing unseen, or ``missing="all"``), and goes
+    through all rows otherwise.
+
+    Examples
+    --------
+    >>> op = CoAssociation(Ensemble([[0, 0, 1], [0, 1, 1]]))
+    >>> op.rows(0, 2)
+    array([[1. , 0.5, 0. ],
+           [0.5, 1. , 0.5]])
+    >>> op @ np.ones(3)
+    array([1.5, 2. , 1.5])
+    """
+
+    def __init__(self, ensemble: Ensemble, *, missing: Missing = "pair") -> None:
+        check_value("missing", missing, [_MISSING], owner="CoAssociation")
+        super().__init__(np.dtype(np.float64), (ensemble.n_objects, ensemble.n_objects))
+        self.ensemble = ensemble
+        self.missing = missing
+        self._pairwise = missing == "pair" and ensemble.has_unseen
+        self._indicator: Any = None
+
+    def rows(self, start: int, stop: int) -> NDArray[np.float64]:
+        """Rows ``start`` to ``stop`` of the matrix."""
+        members = self.ensemble.members
+        shape = (stop - start, self.shape[0])
+        joined = np.empty(shape, count_type(self.ensemble.n_members))
+        seen = np.empty_like(joined) if self._pairwise else None
+        count_pairs_block(members, start, stop, joined, seen)
+        shares = fractions(joined, seen, self.ensemble.n_members)
+        shares[np.arange(stop - start), np.arange(start, stop)] = 1.0
+        return shares
+
+    def row(self, i: int) -> NDArray[np.float64]:
+        """One row of the matrix."""
+        return self.rows(i, i + 1)[0]
+
+    def _matmat(self, V: NDArray[Any]) -> NDArray[np.float64]:
+        V = np.asarray(V, float)
+        if self._pairwise:
+            step = max(1, _BLOCK_BYTES // (8 * self.shape[0]))
+            blocks = range(0, self.shape[0], step)
+            ends = [(start, min(start + step, self.shape[0])) for start in blocks]
+            return np.concatenate([self.rows(start, stop) @ V for start, stop in ends])
+        if self._indicator is None:
+            self._indicator = self.ensemble.indicator().astype(float)
+        B = self._indicator
+        own = np.asarray(B.sum(axis=1)).ravel() / self.ensemble.n_members
+        return np.asarray(B @ (B.T @ V)) / self.ensemble.n_members + (1.0 - own)[:, None] * V
+
+    def _matvec(self, v: NDArray[Any]) -> NDArray[np.float64]:
+        return self._matmat(np.reshape(v, (-1, 1))).ravel()
+
+    def _adjoint(self) -> "CoAssociation":
+        return self

@@ -1,0 +1,156 @@
+"""How sure a consensus is of each object: its own cluster against the best other one."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import NDArray
+
+from consilience._labels import UNSEEN
+from consilience.ensemble import Ensemble
+from consilience.errors import InvalidInputError
+from consilience.evidence.coassociation import CoAssociation, Missing
+
+__all__ = ["Confidence", "confidence"]
+
+_BLOCK_BYTES = 2**26
+
+
+@dataclass(frozen=True)
+class Confidence:
+    """Evidence of each object for its own cluster and for the best other one.
+
+    Attributes
+    ----------
+    confidence : ndarray of shape (n_objects,)
+        ``own / (own + other)``: 1 if nothing speaks for another cluster, 0.5 if the object
+        is torn between two, below 0.5 if another cluster would suit it better; 0 for
+        objects in no cluster.
+    own, other : ndarray of shape (n_objects,)
+        Mean co-association with the other objects of the own cluster, and with the best
+        other cluster. An object alone in its cluster has ``own = 1``.
+    runner_up : ndarray of shape (n_objects,)
+        The best other cluster; -1 where there is none.
+    """
+
+    confidence: NDArray[np.float64]
+    own: NDArray[np.float64]
+    other: NDArray[np.float64]
+    runner_up: NDArray[np.int32]
+
+
+def confidence(
+    ensemble: Ensemble,
+    labels: NDArray[np.integer],
+    *,
+    missing: Missing = "pair",
+    n_jobs: int | None = None,
+) -> Confidence:
+    """Mean co-association with the own cluster against the best other cluster.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        Labels of n objects by R members.
+    labels : array of shape (n_objects,)
+        A consensus: clusters 0..K-1; negative for objects in no cluster, which count in no
+        mean.
+    missing : {"pair", "all"}, default="pair"
+        See `co_association`.
+    n_jobs : int or None
+        Threads; None means one.
+
+    Returns
+    -------
+    Confidence
+
+    Notes
+    -----
+    Time O(n R K) through cluster histograms and memory O(n K); where unseen objects give
+    every pair its own denominator, time O(n^2 R) in row blocks.
+
+    Examples
+    --------
+    >>> from consilience import Ensemble
+    >>> ens = Ensemble([[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 1, 1]])
+    >>> confidence(ens, np.array([0, 0, 0, 1, 1, 1])).confidence.round(2).tolist()
+    [1.0, 1.0, 0.5, 0.8, 0.8, 0.8]
+    """
+    labels = np.asarray(labels)
+    if labels.shape != (ensemble.n_objects,):
+        raise InvalidInputError(
+            f"labels must hold one label for each of the {ensemble.n_objects} objects. "
+            f"Got shape {labels.shape} instead."
+        )
+    n_clusters = int(labels.max()) + 1
+    n = ensemble.n_objects
+    if n_clusters < 1:
+        zeros = np.zeros(n)
+        return Confidence(zeros, zeros, zeros, np.full(n, -1, np.int32))
+    sums = _similarity_to_clusters(ensemble, labels, n_clusters, missing, n_jobs)
+    return _weigh(sums, labels, n_clusters)
+
+
+def _similarity_to_clusters(
+    ensemble: Ensemble,
+    labels: NDArray[np.integer],
+    n_clusters: int,
+    missing: Missing,
+    n_jobs: int | None,
+) -> NDArray[np.float64]:
+    """Summed co-association of each object with each cluster, itself left out."""
+    n = ensemble.n_objects
+    chosen = np.flatnonzero(labels >= 0)
+    onehot = np.zeros((n, n_clusters))
+    onehot[chosen, labels[chosen]] = 1.0
+    operator = CoAssociation(ensemble, missing=missing)
+    if missing == "pair" and ensemble.has_unseen:
+        step = max(1, _BLOCK_BYTES // (8 * n))
+        blocks = [(start, min(start + step, n)) for start in range(0, n, step)]
+        parallel = Parallel(n_jobs=n_jobs, prefer="threads")
+        parts = parallel(
+            delayed(_block_sums)(operator, start, stop, onehot) for start, stop in blocks
+        )
+        sums = np.concatenate(parts)
+    else:
+        sums = operator @ onehot
+    sums[chosen, labels[chosen]] -= 1.0  # the unit diagonal
+    return np.maximum(sums, 0.0)
+
+
+def _block_sums(
+    operator: CoAssociation, start: int, stop: int, onehot: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    return operator.rows(start, stop) @ onehot
+
+
+def _weigh(sums: NDArray[np.float64], labels: NDArray[np.integer], n_clusters: int) -> Confidence:
+    """Turn sums into means, and means into a confidence."""
+    n = len(labels)
+    placed = np.flatnonzero(labels >= 0)
+    own_cluster = labels[placed]
+    sizes = np.bincount(own_cluster, minlength=n_clusters)
+    means = sums / np.maximum(sizes, 1)
+    own, other = np.zeros(n), np.zeros(n)
+    mates = sizes[own_cluster] - 1
+    # Alone in its cluster, an object is as close to it as to itself.
+    own[placed] = np.where(mates > 0, sums[placed, own_cluster] / np.maximum(mates, 1), 1.0)
+    runner_up = np.full(n, -1, np.int32)
+    if n_clusters > 1:
+        means[placed, own_cluster] = -1.0
+        runner_up[placed] = means[placed].argmax(axis=1)
+        other[placed] = means[placed, runner_up[placed]]
+        runner_up[other == 0] = -1
+    total = own + other
+    share = np.divide(own, total, out=np.zeros(n), where=total > 0)
+    return Confidence(share, own, other, runner_up)
+
+
+def never_seen(ensemble: Ensemble) -> NDArray[np.bool_]:
+    """Objects that no member saw."""
+    return np.asarray((ensemble.members == UNSEEN).all(axis=0))
+
+
+def never_placed(ensemble: Ensemble) -> NDArray[np.bool_]:
+    """Objects that no member put into a cluster: noise or unseen everywhere."""
+    return np.asarray((ensemble.members < 0).all(axis=0))

@@ -1,0 +1,38 @@
+"""How the members of an ensemble are made: in parallel, any clusterer as a member."""
+
+from consilience.generate.clusterers import NJW, PAM, Linkage
+from consilience.generate.combined import Combined, with_defaults
+from consilience.generate.estimators import EstimatorEnsemble
+from consilience.generate.kmeans import KMeansEnsemble
+from consilience.generate.recipes import (
+    cosine_split_and_merge,
+    fdc,
+    full_ensemble,
+    kmeans_ensemble,
+    many_algorithms,
+    minibatch_split_and_merge,
+    odc,
+    rcc,
+    split_and_merge,
+    woec,
+)
+
+__all__ = [
+    "NJW",
+    "PAM",
+    "Combined",
+    "EstimatorEnsemble",
+    "KMeansEnsemble",
+    "Linkage",
+    "cosine_split_and_merge",
+    "fdc",
+    "full_ensemble",
+    "kmeans_ensemble",
+    "many_algorithms",
+    "minibatch_split_and_merge",
+    "odc",
+    "rcc",
+    "split_and_merge",
+    "with_defaults",
+    "woec",
+]

@@ -1,0 +1,81 @@
+"""An ensemble from several generators, one after the other."""
+
+from typing import Any, ClassVar
+
+from sklearn.base import BaseEstimator, clone
+
+from consilience._sklearn import CallbackSupportMixin, Steps, with_callbacks
+from consilience._validation import HasMethods, Satisfies, check_params
+from consilience.ensemble import Ensemble
+from consilience.generate._base import Generator
+from consilience.generate._draw import member_seeds
+
+__all__ = ["Combined"]
+
+_GENERATOR = HasMethods(("generate",), "a generator")
+
+
+def _are_generators(value: Any) -> bool:
+    return isinstance(value, list | tuple) and bool(value) and all(map(_GENERATOR.accepts, value))
+
+
+class Combined(CallbackSupportMixin, BaseEstimator):
+    """The members of several generators, in order.
+
+    Parameters
+    ----------
+    generators : list of generators
+        Each is copied before use.
+    random_state : int, RandomState or None, default=None
+        Draws one seed for each generator that has none of its own.
+    n_jobs : int or None, default=None
+        Handed to each generator that has none of its own.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from consilience.generate import KMeansEnsemble
+    >>> X = np.random.default_rng(0).normal(size=(60, 2))
+    >>> few = KMeansEnsemble(2, 2)
+    >>> many = KMeansEnsemble(3, 5)
+    >>> Combined([few, many], random_state=0).generate(X).n_clusters.tolist()
+    [2, 2, 5, 5, 5]
+    """
+
+    _constraints: ClassVar[dict[str, Any]] = {
+        **Generator._common_constraints,
+        "generators": [Satisfies(_are_generators, "a list of at least one generator")],
+    }
+
+    def __init__(
+        self, generators: Any, *, random_state: Any = None, n_jobs: int | None = None
+    ) -> None:
+        self.generators = generators
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    @with_callbacks
+    def generate(self, X: Any) -> Ensemble:
+        """Make the members of all generators on data ``X``; see `KMeansEnsemble.generate`."""
+        check_params(self)
+        parts = []
+        steps = Steps(self, "generate", len(self.generators))
+        seeds = member_seeds(self.random_state, len(self.generators))
+        for generator, seed in zip(self.generators, seeds, strict=True):
+            maker = with_defaults(generator, seed, self.n_jobs)
+            with steps.step(type(maker).__name__, maker):
+                parts.append((maker, maker.generate(X)))
+        steps.end()
+        self.records_ = tuple(r for maker, _ in parts for r in getattr(maker, "records_", ()))
+        return Ensemble.concatenate([ensemble for _, ensemble in parts])
+
+
+def with_defaults(generator: Any, random_state: Any, n_jobs: int | None) -> Any:
+    """A copy of a generator whose unset random state and workers are filled in."""
+    maker = clone(generator)
+    own = maker.get_params(deep=False)
+    if "random_state" in own and own["random_state"] is None:
+        maker.set_params(random_state=random_state)
+    if "n_jobs" in own and own["n_jobs"] is None:
+        maker.set_params(n_jobs=n_jobs)
+    return maker

@@ -1,0 +1,229 @@
+"""Ensembles of k-means: many members advance together in one pass over the data."""
+
+from collections.abc import Sequence
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.preprocessing import normalize
+
+from consilience._validation import Boolean, Interval, Options
+from consilience.errors import InvalidParameterError
+from consilience.generate._base import Generator, Made, Order, Stopwatch, compact
+from consilience.generate._draw import (
+    N_CLUSTERS,
+    SHARE,
+    Clusters,
+    Indices,
+    check_fits,
+    draw_subset,
+)
+from consilience.kernels.kmeans import KMeansRuns, many_kmeans
+from consilience.kernels.kmeans_minibatch import many_minibatch_kmeans
+from consilience.kernels.kmeans_start import plusplus_start, random_start
+
+__all__ = ["KMeansEnsemble"]
+
+
+class _Plan:
+    """One k-means member: everything drawn from its seed, in a fixed order."""
+
+    def __init__(self, X: Any, order: Order, params: dict[str, Any], clusters: Clusters) -> None:
+        rng = np.random.default_rng(order.seed)
+        self.seed = order.seed
+        self.n_clusters = clusters.draw(rng, order.number)
+        self.rows = draw_subset(rng, params["max_samples"], X.shape[0])
+        self.features = draw_subset(rng, params["max_features"], X.shape[1])
+        n_rows = X.shape[0] if self.rows is None else len(self.rows)
+        if params["init"] == "random":
+            chosen = random_start(
+                rng, X.shape[0] if self.rows is None else self.rows, self.n_clusters
+            )
+        else:
+            chosen = plusplus_start(X, self.n_clusters, rng, rows=self.rows, features=self.features)
+        self.start = _centres(X, chosen, self.features)
+        self.batches: Indices | None = None
+        if params["algorithm"] == "minibatch":
+            size = min(params["batch_size"], n_rows)
+            picks = rng.integers(0, n_rows, (params["max_iter"], size))
+            self.batches = picks if self.rows is None else self.rows[picks]
+
+    def record(
+        self, runs: KMeansRuns, place: int, algorithm: str, seconds: float
+    ) -> dict[str, Any]:
+        """How the member was made."""
+        return {
+            "algorithm": algorithm,
+            "seed": self.seed,
+            "n_clusters": self.n_clusters,
+            "n_objects": None if self.rows is None else len(self.rows),
+            "features": None if self.features is None else self.features.tolist(),
+            "inertia": float(runs.inertia[place]),
+            "iterations": int(runs.n_iter[place]),
+            "converged": bool(runs.converged[place]),
+            "seconds": seconds,
+            "error": None,
+        }
+
+
+class KMeansEnsemble(Generator):
+    """Many k-means clusterings, each with its own start, clusters, objects and features.
+
+    Parameters
+    ----------
+    n_members : int, default=100
+        Number of clusterings.
+    n_clusters : int, (low, high), list of int or rule, default=("sqrt/2", "sqrt")
+        Clusters of a member: fixed, drawn uniformly from a range with both ends included,
+        or taken from a list in turn. ``"sqrt"`` and ``"sqrt/2"`` stand for the rounded
+        root of the number of objects, and half of it.
+    max_samples, max_features : float, int or (low, high), default=1.0
+        Objects and features a member sees, drawn without replacement: a share (rounded
+        up), a number, or a range of shares drawn for each member.
+    init : {"random", "k-means++"}, default="random"
+        Start from random distinct objects, or from spread-out ones.
+    metric : {"euclidean", "cosine"}, default="euclidean"
+        With cosine, rows and centres are scaled to unit length; a row of zeros has no
+        direction and goes to the nearest centre like any other.
+    algorithm : {"lloyd", "minibatch"}, default="lloyd"
+        Batch k-means, or mini-batches of ``batch_size`` for ``max_iter`` steps.
+    assign : {"nearest", "unseen"}, default="nearest"
+        Objects a member did not see go to its nearest centre, or stay unseen.
+    online : bool, default=False
+        After Lloyd, move single objects while that lowers the sum of squares: what the
+        weighted-object paper's routine did.
+    max_iter : int, default=100
+        Iterations (steps of mini-batch) at most.
+    tol : float, default=0.0
+        Stop when the centres' squared shift falls to ``tol`` times the mean variance of
+        the features; 0 waits for labels to stop changing.
+    batch_size : int, default=100
+        Objects in a mini-batch.
+    random_state : int, RandomState or None
+        Draws one seed a member; equal seeds give equal ensembles whatever ``n_jobs``.
+    n_jobs : int or None
+        Threads; None means one.
+
+    Notes
+    -----
+    Memory: the data, and one small integer an object and member; while running, a group
+    of members holds about 32 bytes an object and member.
+
+    References
+    ----------
+    Fred & Jain (2005), Combining multiple clusterings using evidence accumulation, IEEE
+    TPAMI 27(6), section 3.1 (split and merge).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.random.default_rng(0).normal(size=(60, 2))
+    >>> KMeansEnsemble(n_members=5, n_clusters=(2, 4), random_state=0).generate(X)
+    Ensemble(n_objects=60, n_members=5, n_clusters=2..4, noise=0, unseen=0)
+    """
+
+    _constraints: ClassVar[dict[str, Any]] = {
+        **Generator._common_constraints,
+        "n_members": [Interval(Integral, 1)],
+        "n_clusters": [N_CLUSTERS],
+        "max_samples": [SHARE],
+        "max_features": [SHARE],
+        "init": [Options(("random", "k-means++"))],
+        "metric": [Options(("euclidean", "cosine"))],
+        "algorithm": [Options(("lloyd", "minibatch"))],
+        "assign": [Options(("nearest", "unseen"))],
+        "online": [Boolean()],
+        "max_iter": [Interval(Integral, 1)],
+        "tol": [Interval(Real, 0)],
+        "batch_size": [Interval(Integral, 1)],
+    }
+
+    def __init__(
+        self,
+        n_members: int = 100,
+        n_clusters: Any = ("sqrt/2", "sqrt"),
+        *,
+        max_samples: Any = 1.0,
+        max_features: Any = 1.0,
+        init: str = "random",
+        metric: str = "euclidean",
+        algorithm: str = "lloyd",
+        assign: str = "nearest",
+        online: bool = False,
+        max_iter: int = 100,
+        tol: float = 0.0,
+        batch_size: int = 100,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_members = n_members
+        self.n_clusters = n_clusters
+        self.max_samples = max_samples
+        self.max_features = max_features
+        self.init = init
+        self.metric = metric
+        self.algorithm = algorithm
+        self.assign = assign
+        self.online = online
+        self.max_iter = max_iter
+        self.tol = tol
+        self.batch_size = batch_size
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _check_data(self, X: Any) -> Any:
+        X = super()._check_data(X)
+        return normalize(X) if self.metric == "cosine" else X
+
+    def _prepare(self, X: Any) -> int:
+        owner = type(self).__name__
+        clusters = Clusters.resolve(self.n_clusters, X.shape[0], owner=owner)
+        check_fits(self, clusters, X.shape)
+        if self.algorithm == "minibatch" and self.online:
+            raise InvalidParameterError(
+                f"The 'online' parameter of {owner} must be False with algorithm='minibatch'. "
+                "Got True instead."
+            )
+        return self.n_members
+
+    def _group_size(self, n_members: int) -> int:
+        # Enough members to share a pass over the data, few enough to show progress and to
+        # keep every worker busy.
+        return max(1, min(16, n_members // 8))
+
+    def _make(self, X: Any, orders: Sequence[Order]) -> list[Made]:
+        watch = Stopwatch()
+        params = self.get_params(deep=False)
+        clusters = Clusters.resolve(self.n_clusters, X.shape[0], owner=type(self).__name__)
+        plans = [_Plan(X, order, params, clusters) for order in orders]
+        runs = self._run(X, plans)
+        name = "k-means" if self.algorithm == "lloyd" else "mini-batch k-means"
+        seconds = watch.seconds() / len(plans)
+        return [
+            Made(compact(runs.labels[place]), plan.record(runs, place, name, seconds))
+            for place, plan in enumerate(plans)
+        ]
+
+    def _run(self, X: Any, plans: Sequence[_Plan]) -> KMeansRuns:
+        common: dict[str, Any] = {
+            "rows": [plan.rows for plan in plans],
+            "features": [plan.features for plan in plans],
+            "spherical": self.metric == "cosine",
+            "assign_all": self.assign == "nearest",
+        }
+        starts = [plan.start for plan in plans]
+        if self.algorithm == "minibatch":
+            batches = [plan.batches for plan in plans]
+            return many_minibatch_kmeans(X, starts, batches, **common)
+        return many_kmeans(
+            X, starts, max_iter=self.max_iter, tol=self.tol, online=self.online, **common
+        )
+
+
+def _centres(X: Any, chosen: Indices, features: Indices | None) -> NDArray[np.floating[Any]]:
+    """The chosen objects as dense centres in a member's features."""
+    rows = X[chosen]
+    dense = rows.toarray() if sparse.issparse(rows) else np.array(rows)
+    return np.ascontiguousarray(dense if features is None else dense[:, features])

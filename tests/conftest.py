@@ -1,0 +1,28 @@
+"""Settings and fixtures of all tests.
+
+``CONSILIENCE_TEST_SEED`` replaces the default seeds by one of your choice;
+``HYPOTHESIS_PROFILE`` picks a profile: "default", "ci" (more examples) or "quick".
+"""
+
+import os
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+_SEEDS = (
+    [int(os.environ["CONSILIENCE_TEST_SEED"])] if "CONSILIENCE_TEST_SEED" in os.environ else [0, 42]
+)
+
+# The first example compiles kernels, so time limits of an example say nothing.
+_COMMON = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
+settings.register_profile("default", max_examples=60, **_COMMON)
+settings.register_profile("quick", max_examples=15, **_COMMON)
+settings.register_profile("ci", max_examples=300, print_blob=True, **_COMMON)
+_plain = os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick" if _plain else "default"))
+
+
+@pytest.fixture(params=_SEEDS, ids=lambda value: f"seed{value}")
+def seed(request):
+    """A seed that a run may vary: a test asserts what holds for every seed."""
+    return request.param

@@ -1,0 +1,182 @@
+"""EAC: its two paths against each other and against SciPy on the explicit matrix."""
+
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from scipy.cluster import hierarchy
+from scipy.spatial.distance import squareform
+from sklearn.metrics import adjusted_rand_score
+from strategies import ensembles
+
+import consilience as cs
+from consilience import Ensemble
+from consilience.consensus import accumulation, eac
+from consilience.consensus._strangers import add_strangers
+from consilience.errors import ConsilienceWarning, MemoryBudgetError
+from consilience.evidence import co_association
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*never seen together")
+
+TINY = 1  # a budget of one byte: nothing fits
+
+
+def _random_ensemble(seed, n=40, n_members=60, unseen=0.0, noise=0.0):
+    """Random labels of many members: heights without ties."""
+    rng = np.random.default_rng(seed)
+    labels = rng.integers(0, rng.integers(2, 7, n_members), (n, n_members))
+    labels[rng.random(labels.shape) < noise] = -1
+    labels[rng.random(labels.shape) < unseen] = -2
+    return Ensemble(labels)
+
+
+def _scipy_tree(ensemble, linkage, missing):
+    S = co_association(ensemble, missing=missing)
+    return hierarchy.linkage(squareform(1 - S, checks=False), linkage)
+
+
+def _partition(labels):
+    return {frozenset(np.flatnonzero(labels == c)) for c in set(labels)}
+
+
+CASES = [("pair", 0.0, 0.0), ("pair", 0.2, 0.1), ("all", 0.2, 0.1), ("all", 0.0, 0.2)]
+
+
+@pytest.mark.parametrize(("missing", "unseen", "noise"), CASES)
+@pytest.mark.parametrize("linkage", ["average", "complete", "single"])
+@pytest.mark.parametrize("repeat", range(4))
+def test_heights_and_partitions_equal_scipys(seed, linkage, missing, unseen, noise, repeat):
+    ensemble = _random_ensemble(100 * seed + repeat, unseen=unseen, noise=noise)
+    tree = _scipy_tree(ensemble, linkage, missing)
+    found = eac(ensemble, 3, linkage=linkage, missing=missing)
+    np.testing.assert_allclose(np.sort(found.linkage[:, 2]), tree[:, 2], atol=1e-9)
+    gaps = np.diff(tree[:, 2])
+    for k in range(2, 10):
+        if gaps[-k] > 1e-9 and (linkage != "complete" or (gaps > 1e-9).all()):
+            wanted = hierarchy.fcluster(tree, k, "maxclust")
+            got = eac(ensemble, k, linkage=linkage, missing=missing).labels
+            if linkage == "average":
+                assert adjusted_rand_score(wanted, got) == 1.0
+
+
+@pytest.mark.parametrize(("missing", "unseen", "noise"), CASES)
+@pytest.mark.parametrize("repeat", range(5))
+def test_both_paths_of_average_link_agree(seed, missing, unseen, noise, repeat):
+    ensemble = _random_ensemble(1000 * seed + repeat, unseen=unseen, noise=noise)
+    matrix = eac(ensemble, 2, missing=missing)
+    with pytest.warns(ConsilienceWarning, match="exact path without the matrix"):
+        free = eac(ensemble, 2, missing=missing, max_memory=TINY)
+    assert free.matrix_free
+    assert not matrix.matrix_free
+    heights = matrix.linkage[:, 2]
+    np.testing.assert_allclose(free.linkage[:, 2], heights, atol=1e-6)
+    assume_distinct = np.diff(heights).min() > 1e-9
+    assert assume_distinct or missing == "all" or unseen == 0
+    if assume_distinct:
+        for k in (2, 5, 11):
+            one = hierarchy.cut_tree(matrix.linkage, k).ravel()
+            two = hierarchy.cut_tree(free.linkage, k).ravel()
+            assert _partition(one) == _partition(two)
+
+
+@given(ensembles(min_objects=2, max_members=4), st.sampled_from(["pair", "all"]))
+def test_single_link_heights_equal_scipys_even_with_ties(ensemble, missing):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConsilienceWarning)
+        found = eac(ensemble, 1, linkage="single", missing=missing)
+    tree = _scipy_tree(ensemble, "single", missing)
+    placed = (ensemble.labels >= 0).any(axis=1)
+    assume(placed.any())
+    np.testing.assert_allclose(np.sort(found.linkage[:, 2]), tree[:, 2], atol=1e-12)
+
+
+@given(ensembles(min_objects=2), st.sampled_from(["average", "complete", "single"]))
+def test_the_dendrogram_is_one_scipy_accepts(ensemble, linkage):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConsilienceWarning)
+        found = eac(ensemble, linkage=linkage)
+    assert hierarchy.is_valid_linkage(found.linkage)
+    assert len(found.linkage) == ensemble.n_objects - 1
+    assert found.linkage[-1, 3] == ensemble.n_objects
+
+
+def test_collapsing_equal_rows_changes_nothing(seed):
+    once = _random_ensemble(seed)
+    many = once.take(np.repeat(np.arange(once.n_objects), np.arange(once.n_objects) % 3 + 1))
+    tree = _scipy_tree(many, "average", "pair")
+    found = eac(many, 4)
+    np.testing.assert_allclose(found.linkage[:, 2], tree[:, 2], atol=1e-9)
+    assert adjusted_rand_score(hierarchy.fcluster(tree, 4, "maxclust"), found.labels) == 1.0
+
+
+def test_longest_lifetime_finds_clear_groups():
+    labels = np.repeat([0, 1, 2], 10)
+    split = np.concatenate([labels[:15], labels[15:] + 3])
+    assert eac(Ensemble([labels] * 9 + [split]), linkage="single").n_clusters == 3
+
+
+def test_lifetimes_are_the_gaps_between_heights():
+    found = eac(_random_ensemble(0))
+    np.testing.assert_allclose(found.lifetimes, np.diff(found.linkage[:, 2])[::-1], atol=1e-12)
+    assert found.n_clusters == 2 + found.lifetimes.argmax()
+
+
+def test_complete_link_past_the_budget_says_what_to_do():
+    with pytest.raises(MemoryBudgetError, match="Raise max_memory, or use linkage='average'"):
+        eac(_random_ensemble(0), 3, linkage="complete", max_memory="10 B")
+
+
+def test_single_link_never_needs_the_matrix():
+    assert eac(_random_ensemble(0), 3, linkage="single", max_memory=TINY).matrix_free
+
+
+@pytest.mark.parametrize("bad", ["lots", "4 XB", -1, 0, None, True, float("inf")])
+def test_a_wrong_budget_is_refused(bad):
+    with pytest.raises(ValueError, match="'max_memory' parameter of EAC"):
+        eac(_random_ensemble(0), 3, max_memory=bad)
+    with pytest.raises(ValueError, match="'max_memory' parameter of EAC"):
+        cs.EAC(3, max_memory=bad).fit(ensemble=_random_ensemble(0))
+
+
+@pytest.mark.parametrize("params", [{"linkage": "ward"}, {"missing": "none"}])
+def test_wrong_options_are_refused(params):
+    with pytest.raises(ValueError, match="must be one of"):
+        eac(_random_ensemble(0), 3, **params)
+
+
+def test_nothing_placed_is_all_noise():
+    with pytest.warns(ConsilienceWarning, match="No member put any object into a cluster"):
+        model = cs.EAC(2).fit(ensemble=[[-1, -1, -1]])
+    assert model.labels_.tolist() == [-1, -1, -1]
+    assert model.n_clusters_ == 0
+    assert hierarchy.is_valid_linkage(model.linkage_)
+
+
+def test_strangers_join_the_tree_last():
+    tree = add_strangers(np.empty((0, 4)), np.array([False, False, False]))
+    np.testing.assert_array_equal(tree, [[0, 1, 1, 2], [2, 3, 1, 3]])
+    tree = add_strangers(np.empty((0, 4)), np.array([False, True]))
+    np.testing.assert_array_equal(tree, [[0, 1, 1, 2]])
+
+
+def test_estimator_and_function_agree(seed):
+    ensemble = _random_ensemble(seed)
+    model, found = cs.EAC(4).fit(ensemble=ensemble), eac(ensemble, 4)
+    np.testing.assert_array_equal(model.labels_, found.labels)
+    np.testing.assert_array_equal(model.linkage_, found.linkage)
+    assert model.n_clusters_ == found.n_clusters == 4
+    assert accumulation.EAC is cs.EAC
+
+
+def test_spirals_need_chaining(seed):
+    """On two spirals k-means is lost and single-link evidence is not."""
+    X, truth = cs.datasets.make_spirals(400, random_state=seed)
+    generator = cs.generate.KMeansEnsemble(100, (25, 40), random_state=seed)
+    model = cs.EAC(2, linkage="single", generator=generator).fit(X)
+    alone = cs.generate.KMeansEnsemble(1, 2, random_state=seed).generate(X)[0]
+    assert cs.metrics.consistency_index(truth, model.labels_) == 1.0
+    assert cs.metrics.consistency_index(truth, alone) < 0.8
+    by_lifetime = cs.EAC(linkage="single", generator=generator).fit(X)
+    assert by_lifetime.n_clusters_ == 2

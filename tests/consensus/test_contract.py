@@ -1,0 +1,191 @@
+"""What every consensus method keeps, whichever it is: parametrised over the table."""
+
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given
+from sklearn.base import clone
+from sklearn.metrics import adjusted_rand_score
+from sklearn.utils.estimator_checks import parametrize_with_checks
+from strategies import ensembles
+
+import consilience as cs
+from consilience import Ensemble
+from consilience.consensus import CONSENSUS
+from consilience.errors import ConsilienceWarning, InvalidInputError, InvalidParameterError
+from consilience.generate import KMeansEnsemble
+
+FEW = KMeansEnsemble(5, (2, 4), random_state=0)
+ESTIMATORS = [
+    method.estimator(generator=FEW)
+    if not method.needs_n_clusters
+    else method.estimator(n_clusters=3, generator=FEW)
+    for method in CONSENSUS.values()
+] + [
+    cs.EAC(3, generator=FEW),
+    cs.EAC(3, linkage="single", generator=FEW),
+    cs.EAC(2, linkage="complete", generator=FEW, missing="all"),
+]
+
+
+@parametrize_with_checks(ESTIMATORS)
+def test_scikit_learn_conventions(estimator, check):
+    check(estimator)
+
+
+@pytest.fixture(params=sorted(CONSENSUS))
+def method(request):
+    return CONSENSUS[request.param]
+
+
+@pytest.fixture
+def three_groups(seed):
+    """Fifteen members that agree on three groups of twenty but for one object in ten."""
+    rng = np.random.default_rng(seed)
+    truth = np.repeat([0, 1, 2], 20)
+    labels = np.repeat(truth[:, None], 15, axis=1)
+    wrong = rng.random(labels.shape) < 0.1
+    labels[wrong] = rng.integers(0, 3, wrong.sum())
+    return Ensemble(labels)
+
+
+def _labels(method, ensemble, k, **params):
+    found = method.function(ensemble, k, **params)
+    return getattr(found, "labels", found)
+
+
+def test_names_and_order_of_members_do_not_matter(method, three_groups):
+    names = np.random.default_rng(0).permutation(10)
+    shuffled = Ensemble(names[three_groups.labels][:, ::-1])
+    first, second = (_labels(method, e, 3) for e in (three_groups, shuffled))
+    assert adjusted_rand_score(first, second) == 1.0
+
+
+def test_order_of_objects_does_not_matter(method, three_groups):
+    order = np.random.default_rng(1).permutation(three_groups.n_objects)
+    first = _labels(method, three_groups, 3)
+    second = _labels(method, three_groups.take(order), 3)
+    assert adjusted_rand_score(first[order], second) == 1.0
+
+
+def test_groups_are_found_through_the_noise(method, three_groups):
+    truth = np.repeat([0, 1, 2], 20)
+    assert adjusted_rand_score(truth, _labels(method, three_groups, 3)) == 1.0
+
+
+def test_a_unanimous_ensemble_is_returned(method):
+    labels = np.repeat([0, 1, 2, 3], [3, 5, 2, 6])
+    assert adjusted_rand_score(labels, _labels(method, Ensemble([labels] * 4), 4)) == 1.0
+
+
+def test_labels_are_consecutive_int32_by_first_appearance(method, three_groups):
+    labels = _labels(method, three_groups, 3)
+    assert labels.dtype == np.int32
+    first = [int(np.argmax(labels == c)) for c in range(3)]
+    assert first == sorted(first)
+    assert set(labels) == {0, 1, 2}
+
+
+@given(ensembles(min_objects=2))
+def test_any_ensemble_gets_every_object_labelled(ensemble):
+    for method in CONSENSUS.values():
+        for k in (1, 2, ensemble.n_objects):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", ConsilienceWarning)
+                labels = _labels(method, ensemble, k)
+            assert labels.shape == (ensemble.n_objects,)
+            assert labels.max() < k
+            placed = np.unique(labels[labels >= 0])
+            np.testing.assert_array_equal(placed, np.arange(len(placed)))
+            assert labels.min() >= -1
+            if not method.keeps_noise:
+                assert labels.min() >= 0
+
+
+def test_noise_everywhere_stays_noise_where_the_method_says_so(method):
+    ensemble = Ensemble([[0, 0, 1, 1, -1], [0, 0, 1, 1, -1]])
+    labels = _labels(method, ensemble, 2)
+    assert labels[:4].tolist() == [0, 0, 1, 1]
+    assert (labels[4] == -1) == method.keeps_noise
+
+
+def test_an_object_nobody_saw_is_placed_with_a_warning(method):
+    ensemble = Ensemble([[0, 0, 1, 1, 1, None]] * 2)
+    with pytest.warns(ConsilienceWarning, match="1 objects were seen by no member.*largest"):
+        assert _labels(method, ensemble, 2)[5] == 1
+    X = np.array([[0.0], [0], [9], [9], [9], [1]])
+    with pytest.warns(ConsilienceWarning, match="nearest mean"):
+        model = clone(method.estimator(n_clusters=2)).fit(X, ensemble=ensemble)
+    assert model.labels_[5] == model.labels_[0]
+    assert model.confidence_[5] == 0
+
+
+def test_one_cluster_and_as_many_as_objects(method):
+    ensemble = Ensemble([[0, 1, 2, 3], [3, 1, 0, 2]])
+    assert _labels(method, ensemble, 1).tolist() == [0] * 4
+    assert _labels(method, ensemble, 4).tolist() == [0, 1, 2, 3]
+
+
+def test_more_clusters_than_objects_is_refused(method):
+    with pytest.raises(InvalidParameterError, match=r"'n_clusters' .* n_samples=3. Got 4"):
+        method.function(Ensemble([[0, 1, 2]]), 4)
+
+
+def test_more_clusters_than_signatures_warns(method):
+    with pytest.warns(ConsilienceWarning, match="only 2 groups of objects differ"):
+        labels = _labels(method, Ensemble([[0, 0, 1, 1]]), 3)
+    assert labels.tolist() == [0, 0, 1, 1]
+
+
+def test_one_constant_member_and_identical_members(method):
+    constant = Ensemble([[0] * 6, [0, 0, 0, 1, 1, 1], [0, 0, 0, 1, 1, 1]])
+    assert _labels(method, constant, 2).tolist() == [0, 0, 0, 1, 1, 1]
+    with pytest.warns(ConsilienceWarning, match="only 1 groups"):
+        assert _labels(method, Ensemble([[0] * 6] * 3), 2).tolist() == [0] * 6
+
+
+@pytest.mark.parametrize("bad", [0, -1, 2.5, "two", True])
+def test_wrong_n_clusters_is_refused(method, bad):
+    with pytest.raises(InvalidParameterError, match="'n_clusters' parameter of"):
+        method.function(Ensemble([[0, 0, 1]]), bad)
+    with pytest.raises(InvalidParameterError, match="'n_clusters' parameter of"):
+        method.estimator(n_clusters=bad).fit(ensemble=Ensemble([[0, 0, 1]]))
+
+
+def test_data_or_ensemble_must_be_there_and_agree(method):
+    model = method.estimator(n_clusters=2)
+    with pytest.raises(InvalidInputError, match=r"needs data or an ensemble. Got neither"):
+        model.fit()
+    with pytest.raises(InvalidInputError, match=r"Pass it as fit\(ensemble=...\)"):
+        model.fit(Ensemble([[0, 0, 1]]))
+    with pytest.raises(InvalidInputError, match="X has 2 rows, the ensemble 3 objects"):
+        model.fit(np.zeros((2, 2)), ensemble=Ensemble([[0, 0, 1]]))
+
+
+def test_labelings_in_any_form_are_an_ensemble(method):
+    model = method.estimator(n_clusters=2)
+    labels = model.fit_predict(ensemble=[["x", "x", "y", "y"], [0, 0, 1, 1]])
+    assert labels.tolist() == [0, 0, 1, 1]
+
+
+def test_a_wrong_generator_is_refused(method):
+    with pytest.raises(InvalidParameterError, match="'generator' parameter of"):
+        method.estimator(n_clusters=2, generator="kmeans").fit(np.zeros((9, 2)))
+
+
+def test_seeds_and_workers(method, seed):
+    X = np.random.default_rng(seed).normal(size=(80, 3))
+    runs = [
+        method.estimator(n_clusters=4, random_state=seed, n_jobs=jobs).fit(X) for jobs in (None, 2)
+    ]
+    np.testing.assert_array_equal(runs[0].labels_, runs[1].labels_)
+    np.testing.assert_array_equal(runs[0].confidence_, runs[1].confidence_)
+
+
+def test_the_table_is_complete(method):
+    assert method.summary.endswith((".", "default."))
+    assert method.paper
+    assert method.memory
+    assert getattr(cs, method.estimator_name) is method.estimator
+    assert method.function.__name__ == method.name == method.estimator_name.lower()

@@ -1,0 +1,125 @@
+"""Co-association against its definition, in every form and both conventions."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.spatial.distance import squareform
+from strategies import ensembles
+
+from consilience import Ensemble
+from consilience.errors import ConsilienceWarning
+from consilience.evidence import CoAssociation, co_association
+
+MISSING = st.sampled_from(["pair", "all"])
+
+# Sub-sampled tables of a few members often hold pairs nobody saw; the warning has its own test.
+pytestmark = pytest.mark.filterwarnings("ignore:.*never seen together")
+
+
+def slowly(ensemble, missing):
+    """Reference: the definition, one pair at a time."""
+    n = ensemble.n_objects
+    shares = np.eye(n)
+    for i in range(n):
+        for j in range(n):
+            a, b = ensemble.labels[i], ensemble.labels[j]
+            both = (a != -2) & (b != -2)
+            joined = (both & (a == b) & (a >= 0)).sum()
+            total = both.sum() if missing == "pair" else ensemble.n_members
+            if i != j:
+                shares[i, j] = joined / total if total else 0.0
+    return shares
+
+
+@given(ensembles(), MISSING)
+def test_dense_equals_the_definition(ensemble, missing):
+    got = co_association(ensemble, missing=missing)
+    np.testing.assert_allclose(got, slowly(ensemble, missing), atol=1e-15)
+
+
+@given(ensembles(min_objects=2), MISSING)
+def test_it_is_evidence(ensemble, missing):
+    got = co_association(ensemble, missing=missing)
+    np.testing.assert_array_equal(got, got.T)
+    np.testing.assert_array_equal(got.diagonal(), 1.0)
+    assert got.min() >= 0
+    assert got.max() <= 1
+
+
+@given(ensembles(min_objects=2), MISSING)
+def test_condensed_is_the_upper_triangle(ensemble, missing):
+    dense = co_association(ensemble, missing=missing)
+    condensed = co_association(ensemble, missing=missing, form="condensed")
+    np.testing.assert_array_equal(condensed, squareform(dense, checks=False))
+
+
+@given(ensembles(min_objects=2), MISSING, st.integers(1, 6))
+def test_nearest_holds_the_strongest_pairs(ensemble, missing, k):
+    dense = co_association(ensemble, missing=missing)
+    nearest = co_association(ensemble, missing=missing, form="nearest", n_neighbors=k)
+    k = min(k, ensemble.n_objects - 1)
+    np.fill_diagonal(dense, -1)
+    for i, row in enumerate(dense):
+        best = np.lexsort((np.arange(len(row)), -row))[:k]
+        start, stop = nearest.indptr[i : i + 2]
+        assert sorted(best) == nearest.indices[start:stop].tolist()
+        np.testing.assert_allclose(nearest.data[start:stop], row[sorted(best)])
+
+
+@given(ensembles(), MISSING, st.integers(0, 2**31))
+def test_operator_equals_dense(ensemble, missing, seed):
+    dense = co_association(ensemble, missing=missing)
+    operator = co_association(ensemble, missing=missing, form="operator")
+    V = np.random.default_rng(seed).normal(size=(ensemble.n_objects, 2))
+    np.testing.assert_allclose(operator @ V, dense @ V, atol=1e-12)
+    np.testing.assert_allclose(operator @ V[:, 0], dense @ V[:, 0], atol=1e-12)
+    np.testing.assert_allclose(operator.T @ V, dense @ V, atol=1e-12)
+    np.testing.assert_array_equal(operator.rows(0, ensemble.n_objects), dense)
+    np.testing.assert_array_equal(operator.row(0), dense[0])
+
+
+@given(ensembles())
+def test_counts_stay_in_bytes(ensemble):
+    counts = co_association(ensemble, values="count")
+    assert counts.dtype == np.uint8
+    labels = ensemble.labels
+    same = (labels[:, None] == labels[None]) & (labels >= 0)[:, None]
+    np.testing.assert_array_equal(counts, same.sum(axis=2))
+
+
+def test_more_members_than_a_byte_counts():
+    ensemble = Ensemble(np.zeros((3, 300), int))
+    counts = co_association(ensemble, values="count")
+    assert counts.dtype == np.uint16
+    assert (counts == 300).all()
+
+
+@given(ensembles(min_objects=2))
+def test_threads_change_nothing(ensemble):
+    for form in ("dense", "condensed"):
+        one = co_association(ensemble, form=form)
+        np.testing.assert_array_equal(one, co_association(ensemble, form=form, n_jobs=2))
+
+
+def test_pairs_nobody_saw_are_counted_in_a_warning():
+    ensemble = Ensemble([[0, 0, None, None], [None, None, 0, 0]])
+    with pytest.warns(ConsilienceWarning, match="4 pairs of objects were never seen together"):
+        dense = co_association(ensemble)
+    assert dense[0, 2] == 0
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"missing": "none"}, "'missing' parameter of co_association must be one of 'pair', 'all'"),
+        ({"values": "percent"}, "'values' .* Got 'percent'"),
+        ({"form": "square"}, "'form' .* Got 'square'"),
+        ({"form": "nearest", "n_neighbors": 0}, "'n_neighbors' .* at least 1. Got 0"),
+    ],
+)
+def test_bad_parameters(params, message):
+    with pytest.raises(ValueError, match=message):
+        co_association(Ensemble([[0, 0, 1]]), **params)
+    with pytest.raises(ValueError, match="'missing' parameter of CoAssociation"):
+        CoAssociation(Ensemble([[0, 0, 1]]), missing="x")

@@ -1,0 +1,72 @@
+"""Confidence against its definition."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import ensembles, labelings
+
+from consilience import Ensemble, relabel
+from consilience.errors import InvalidInputError
+from consilience.evidence import co_association, confidence, never_placed, never_seen
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*never seen together")
+
+
+def slowly(S, labels):
+    """Reference: means over rows of the matrix, one object at a time."""
+    n_clusters = labels.max() + 1
+    own, other = np.zeros(len(labels)), np.zeros(len(labels))
+    for i, c in enumerate(labels):
+        if c < 0:
+            continue
+        mates = (labels == c) & (np.arange(len(labels)) != i)
+        own[i] = S[i, mates].mean() if mates.any() else 1.0
+        others = [S[i, labels == d].mean() for d in range(n_clusters) if d != c]
+        other[i] = max(others, default=0.0)
+    total = own + other
+    return np.divide(own, total, out=np.zeros(len(labels)), where=total > 0), own, other
+
+
+@given(st.data(), st.sampled_from(["pair", "all"]), st.sampled_from([None, 2]))
+def test_it_equals_its_definition(data, missing, n_jobs):
+    ensemble = data.draw(ensembles(min_objects=2))
+    labels = relabel(data.draw(labelings(ensemble.n_objects, unseen=False)))
+    found = confidence(ensemble, labels, missing=missing, n_jobs=n_jobs)
+    share, own, other = slowly(co_association(ensemble, missing=missing), labels)
+    np.testing.assert_allclose(found.own, own, atol=1e-12)
+    np.testing.assert_allclose(found.other, other, atol=1e-12)
+    np.testing.assert_allclose(found.confidence, share, atol=1e-9)
+    assert ((found.confidence >= 0) & (found.confidence <= 1)).all()
+
+
+def test_unanimous_members_are_believed():
+    labels = np.repeat([0, 1, 2], 4)
+    found = confidence(Ensemble([labels] * 3), labels)
+    np.testing.assert_array_equal(found.confidence, 1.0)
+    np.testing.assert_array_equal(found.runner_up, -1)
+
+
+def test_an_object_between_two_clusters_is_torn():
+    members = [[0, 0, 0, 1, 1], [0, 0, 1, 1, 1]]
+    found = confidence(Ensemble(members), np.array([0, 0, 0, 1, 1]))
+    assert found.confidence[2] == pytest.approx(0.5)
+    assert found.runner_up[2] == 1
+
+
+def test_objects_in_no_cluster_have_no_confidence():
+    found = confidence(Ensemble([[0, 0, -1]]), np.array([0, 0, -1]))
+    assert found.confidence.tolist() == [1, 1, 0]
+    nothing = confidence(Ensemble([[-1, -1]]), np.array([-1, -1]))
+    assert nothing.confidence.tolist() == [0, 0]
+
+
+def test_labels_of_another_length_are_refused():
+    with pytest.raises(InvalidInputError, match=r"one label for each of the 3 objects. Got shape"):
+        confidence(Ensemble([[0, 0, 1]]), np.array([0, 1]))
+
+
+def test_who_was_never_seen_or_placed():
+    ensemble = Ensemble([[0, -1, -2, -2], [0, -1, -2, -1]])
+    assert never_seen(ensemble).tolist() == [False, False, True, False]
+    assert never_placed(ensemble).tolist() == [False, True, True, True]

@@ -1,0 +1,168 @@
+"""What each generator and recipe makes, checked against its description."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.cluster import DBSCAN, KMeans
+from sklearn.mixture import GaussianMixture
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler, normalize
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from consilience import NOISE, UNSEEN, generate
+from consilience.generate import NJW, PAM, Combined, EstimatorEnsemble, KMeansEnsemble, Linkage
+from consilience.generate._draw import Clusters, draw_subset, subset_size
+
+
+@parametrize_with_checks(
+    [PAM(2), PAM(2, swap="best"), NJW(2, n_init=2)]
+    + [Linkage(2, method=m) for m in ("single", "complete", "average", "centroid", "ward")]
+    + [Linkage(2, method="centroid", squared=False)]
+)
+def test_base_clusterers_keep_scikit_learn_conventions(estimator, check):
+    check(estimator)
+
+
+@pytest.fixture
+def X():
+    rng = np.random.default_rng(5)
+    return np.concatenate([rng.normal(c, 0.4, (20, 4)) for c in (0.5, 2.5, 4.5)])
+
+
+def test_clusters_are_drawn_from_both_ends_of_a_range(X):
+    ensemble = KMeansEnsemble(60, (2, 4), random_state=0).generate(X)
+    assert set(ensemble.n_clusters) == {2, 3, 4}
+
+
+def test_rules_follow_the_root_of_the_number_of_objects():
+    clusters = Clusters.resolve(("sqrt/2", "sqrt"), 1000, owner="test")
+    assert (clusters.low, clusters.high) == (16, 32)
+    assert Clusters.resolve("sqrt", 3, owner="test").low == 2
+
+
+def test_subsets_are_rounded_up_and_float_noise_does_not_count():
+    assert subset_size(0.7, 2) == 2
+    assert subset_size(0.7, 10) == 7
+    assert subset_size(0.9, 10) == 9
+    assert subset_size(3, 10) == 3
+    rng = np.random.default_rng(0)
+    assert draw_subset(rng, 1.0, 10) is None
+    rows = draw_subset(rng, 0.5, 10)
+    assert len(np.unique(rows)) == 5
+    assert (np.diff(rows) > 0).all()
+
+
+def test_left_out_objects_are_unseen_or_at_the_nearest_centre(X):
+    kept = KMeansEnsemble(5, 3, max_samples=0.5, assign="unseen", random_state=1).generate(X)
+    full = KMeansEnsemble(5, 3, max_samples=0.5, assign="nearest", random_state=1).generate(X)
+    assert ((kept.labels == UNSEEN).sum(axis=0) == 30).all()
+    assert not (full.labels == UNSEEN).any()
+    for some, all_ in zip(kept, full, strict=True):
+        seen = some >= 0
+        np.testing.assert_array_equal(some[seen], all_[seen])
+        means = np.stack([X[seen & (some == c)].mean(axis=0) for c in range(3)])
+        nearest = ((X[:, None] - means) ** 2).sum(axis=2).argmin(axis=1)
+        np.testing.assert_array_equal(all_[~seen], nearest[~seen])
+
+
+def test_feature_subsets_are_the_recorded_ones(X):
+    ensemble = KMeansEnsemble(5, 2, max_features=0.5, random_state=0).generate(X)
+    assert all(len(record["features"]) == 2 for record in ensemble.records)
+
+
+def test_a_member_follows_from_its_seed_alone(X):
+    """Members made in other groups, or alone, are the same."""
+    whole = KMeansEnsemble(33, (2, 6), max_samples=0.7, random_state=3).generate(X)
+    part = KMeansEnsemble(9, (2, 6), max_samples=0.7, random_state=3).generate(X)
+    np.testing.assert_array_equal(whole.labels[:, :9], part.labels)
+
+
+def test_members_are_what_scikit_learn_finds_from_the_same_start(X):
+    ensemble = KMeansEnsemble(8, 3, random_state=0).generate(X)
+    for record, labels in zip(ensemble.records, ensemble, strict=True):
+        means = np.stack([X[labels == c].mean(axis=0) for c in range(labels.max() + 1)])
+        again = KMeans(len(means), init=means, n_init=1, max_iter=1).fit(X)
+        assert record["inertia"] == pytest.approx(again.inertia_, rel=1e-9)
+
+
+def test_cosine_ignores_the_length_of_rows(X):
+    scale = np.random.default_rng(1).uniform(0.5, 5, (len(X), 1))
+    plain = KMeansEnsemble(5, 3, metric="cosine", random_state=0)
+    np.testing.assert_array_equal(plain.generate(X).labels, plain.generate(X * scale).labels)
+
+
+def test_cosine_accepts_rows_of_zeros(X):
+    X[7] = 0
+    ensemble = KMeansEnsemble(5, 3, metric="cosine", random_state=0).generate(X)
+    assert (ensemble.labels[7] >= 0).all()
+
+
+@pytest.mark.parametrize("params", [{}, {"metric": "cosine"}, {"max_features": 0.5}])
+def test_sparse_data_give_the_same_members(X, params):
+    X = np.where(X > 2.5, X, 0)
+    X[(X == 0).all(axis=1), 0] = 1
+    generator = KMeansEnsemble(5, 3, random_state=0, **params)
+    dense, from_sparse = generator.generate(X), generator.generate(sparse.csr_array(X))
+    np.testing.assert_array_equal(dense.labels, from_sparse.labels)
+
+
+def test_negative_labels_of_clusterers_become_noise(X):
+    X[0] = 100
+    ensemble = EstimatorEnsemble(DBSCAN(eps=1.5), random_state=0).generate(X)
+    assert ensemble.labels[0, 0] == NOISE
+
+
+def test_number_of_clusters_reaches_pipelines_and_mixtures(X):
+    models = [make_pipeline(StandardScaler(), KMeans(n_init=1)), GaussianMixture(reg_covar=1e-2)]
+    ensemble = EstimatorEnsemble(models, [2, 3], random_state=0).generate(X)
+    assert ensemble.n_clusters.tolist() == [2, 3, 2, 3]
+
+
+def test_woec_has_two_halves(X):
+    ensemble = generate.woec(7, 3, random_state=0).generate(X)
+    objects = [record["n_objects"] for record in ensemble.records]
+    assert objects == [42] * 3 + [None] * 4
+    assert [record["features"] is None for record in ensemble.records] == [True] * 3 + [False] * 4
+    assert not ensemble.has_unseen
+
+
+def test_many_algorithms_runs_six_of_them_on_ninety_percent(X):
+    ensemble = generate.many_algorithms([2, 4], random_state=0).generate(X)
+    assert ensemble.n_members == 12
+    assert ((ensemble.labels == UNSEEN).sum(axis=0) == 6).all()
+    assert [record["n_clusters"] for record in ensemble.records] == [2, 4] * 6
+
+
+def test_full_ensemble_is_seventy_and_thirty(X):
+    ensemble = generate.full_ensemble(3, random_state=0).generate(X)
+    unseen = (ensemble.labels == UNSEEN).sum(axis=0)
+    assert ensemble.n_members == 100
+    assert (unseen[:70] == 0).all()
+    assert ((unseen[70:] >= 6) & (unseen[70:] <= 12)).all()
+    assert len(set(unseen[70:])) > 1
+
+
+def test_rcc_runs_the_four_algorithms_in_order(X):
+    names = [record["algorithm"] for record in generate.rcc(3).generate(X).records]
+    assert [name.partition("(")[0] for name in names] == ["PAM", "Linkage", "Linkage", "Linkage"]
+
+
+def test_combined_keeps_seeds_of_its_parts_and_draws_the_others(X):
+    own = KMeansEnsemble(3, 2, random_state=7)
+    both = Combined([own, KMeansEnsemble(3, 2)], random_state=0).generate(X)
+    np.testing.assert_array_equal(both.labels[:, :3], own.generate(X).labels)
+    assert both.records[3]["seed"] != both.records[0]["seed"]
+
+
+def test_spectral_clustering_separates_rings():
+    angle = np.linspace(0, 2 * np.pi, 60, endpoint=False)
+    ring = np.column_stack([np.cos(angle), np.sin(angle)])
+    labels = NJW(2, scale=0.3, random_state=0).fit_predict(np.concatenate([ring, 4 * ring]))
+    assert len(set(labels[:60])) == len(set(labels[60:])) == 1
+    assert labels[0] != labels[-1]
+
+
+def test_unit_rows_are_the_definition_of_cosine(X):
+    direct = KMeansEnsemble(4, 3, metric="cosine", random_state=0).generate(X)
+    ready = KMeansEnsemble(4, 3, metric="cosine", random_state=0).generate(normalize(X))
+    np.testing.assert_array_equal(direct.labels, ready.labels)
