@@ -5,7 +5,7 @@ whole numbers (missing = unseen), or any hashable values (None and NaN = unseen)
 """
 
 from collections.abc import Hashable, Iterable, Sequence
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -69,7 +69,7 @@ def _values_and_missing(labels: Any, what: str) -> tuple[NDArray[Any], NDArray[n
         if hasattr(labels, method):
             mask = np.asarray(getattr(labels, method)(), bool)
             values = np.asarray(labels.to_numpy())
-            if values.dtype.kind in "biuf":
+            if values.dtype.kind in "biuf" and not _too_large(values):
                 return values, mask
             return _as_objects(labels.to_list()), mask
     if hasattr(labels, "__array__"):
@@ -82,8 +82,15 @@ def _values_and_missing(labels: Any, what: str) -> tuple[NDArray[Any], NDArray[n
     items = list(labels)
     # Only numbers become a numeric array: numpy would turn 1 and "1" into the same text.
     if all(issubclass(kind, Real | np.bool_) for kind in set(map(type, items))):
-        return np.asarray(items), None
+        values = np.asarray(items)
+        if not _too_large(values):
+            return values, None
     return _as_objects(items), None
+
+
+def _too_large(values: NDArray[Any]) -> bool:
+    """Whether integers may have been rounded when a gap among them turned them into floats."""
+    return values.dtype.kind == "f" and bool((np.abs(values) >= 2.0**53).any())
 
 
 def _as_objects(items: list[Any]) -> NDArray[Any]:
@@ -109,17 +116,29 @@ def _as_numbers(
     if missing is not None:
         absent |= missing
     present = values[~absent].tolist()
-    if not all(issubclass(kind, Real | np.bool_) for kind in set(map(type, present))):
+    kinds = set(map(type, present))
+    if not all(issubclass(kind, Real | np.bool_) for kind in kinds):
         return None
-    numbers = np.asarray(present)
-    if numbers.dtype.kind == "O":
-        raise InvalidInputError(
-            f"{what} must be whole numbers below 2**64, or names. Got {max(present)!r} among "
-            "them. Pass them as text."
-        )
+    if all(issubclass(kind, Integral) for kind in kinds):
+        numbers = _as_integers(present, what)
+    else:
+        numbers = np.asarray(present, float)
     out = np.zeros(len(values), numbers.dtype)
     out[~absent] = numbers
     return out, absent
+
+
+def _as_integers(present: list[Any], what: str) -> NDArray[Any]:
+    """Integers in a type that holds them; numpy by itself would round the largest."""
+    for kind in (np.int64, np.uint64):
+        try:
+            return np.array(present, kind)
+        except OverflowError:
+            continue
+    raise InvalidInputError(
+        f"{what} must be whole numbers that fit into 64 bits, or names. Got {max(present)!r} "
+        "among them. Pass them as text."
+    )
 
 
 def _whole_floats(

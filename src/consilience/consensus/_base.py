@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator, ClusterMixin
 
 from consilience._sklearn import CallbackSupportMixin, Steps, validate_data, with_callbacks
 from consilience._validation import HasMethods, Interval, NoneValue, RandomState, check_params
+from consilience.consensus._solve import ConsensusResult
 from consilience.ensemble import Ensemble
 from consilience.errors import InvalidInputError
 from consilience.evidence import confidence, never_seen
@@ -121,3 +122,13 @@ class Consensus(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         found = confidence(self.ensemble_, labels, missing=missing, n_jobs=self.n_jobs)
         self.confidence_ = found.confidence
         self.runner_up_ = found.runner_up
+
+    def _store(self, found: ConsensusResult) -> None:
+        """Keep what a consensus function found as fitted attributes."""
+        self.labels_ = found.labels
+        self.n_clusters_ = found.n_clusters
+        for name in ("objective", "n_iter", "converged", "solver", "memberships"):
+            value = getattr(found, name)
+            if value is not None:
+                setattr(self, f"{name}_", value)
+        self.details_ = found.details

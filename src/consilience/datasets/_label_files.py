@@ -82,6 +82,20 @@ def read_labels(path: str | PathLike[str], *, id_column: str | None = None) -> E
     return Ensemble(codes, index=ids)
 
 
+def has_column(path: str | PathLike[str], name: str) -> bool:
+    """Whether a label file has a column of that name; numpy files have none."""
+    source, ending = checked_path(path)
+    if ending in CSV_ENDINGS:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # who reads the file in earnest will hear of it
+            with open_csv(source) as file:
+                return name in file.names
+    if ending == ".parquet":
+        with open_parquet(source) as file:
+            return name in file.schema_arrow.names
+    return False
+
+
 def write_labels(
     path: str | PathLike[str],
     ids: Iterable[Any] | None,

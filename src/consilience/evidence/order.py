@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from consilience._validation import Interval, Options, check_value
 from consilience.ensemble import NOISE, Ensemble
@@ -229,9 +230,9 @@ def _vat_of_ensemble(ensemble: Ensemble, missing: Missing) -> VATOrder:
     # Equal labels mean distance 0 only where no noise (nor, if all members count, a gap) parts
     # the objects: noise is together with nobody, not even with noise.
     labels = rows.members
-    solid = (labels >= 0).all(axis=0)
+    solid = np.asarray((labels >= 0).all(axis=0))
     if missing == "pair":
-        solid = (labels != NOISE).all(axis=0) & (labels >= 0).any(axis=0)
+        solid = np.asarray((labels != NOISE).all(axis=0) & (labels >= 0).any(axis=0))
     newest = np.maximum.accumulate(group)
     is_first = np.append(True, newest[1:] > newest[:-1])  # groups are numbered as they appear
     kept = np.flatnonzero(is_first | ~solid[group])
@@ -287,7 +288,7 @@ def _farthest_row(distances: NDArray[Any]) -> int:
 def _distance_rows(members: NDArray[Any], start: int, stop: int, by_pair: bool) -> Floats:
     """Distances of objects start..stop-1 to all, 1 - co-association with a zero diagonal."""
     joined, seen = count_rows(members, np.arange(start, stop), with_seen=by_pair)
-    rows: Floats = 1.0 - fractions(joined, seen, len(members))
+    rows: Floats = np.subtract(1.0, fractions(joined, seen, len(members)), dtype=np.float64)
     rows[np.arange(stop - start), np.arange(start, stop)] = 0.0
     return rows
 
@@ -318,17 +319,18 @@ def _block_means(rows: Callable[[int, int], NDArray[Any]], edges: Positions) -> 
 
 def _counted_block_means(members: NDArray[Any], edges: Positions) -> Floats:
     """The same for 1 - joined / n_members: pairs joined are products of cluster sizes."""
-    n, m = int(edges[-1]), len(edges) - 1
+    m = len(edges) - 1
     block = np.repeat(np.arange(m), np.diff(edges))
     joined = np.zeros((m, m))
     for labels in members:
         placed = labels >= 0
-        k = max(1, int(labels.max()) + 1)
-        cells = block[placed] * k + labels[placed]
-        sizes = np.bincount(cells, minlength=m * k).reshape(m, k).astype(float)
-        joined += sizes @ sizes.T
+        shape = (m, max(1, int(labels.max()) + 1))
+        sizes = sparse.csr_array((np.ones(placed.sum()), (block[placed], labels[placed])), shape)
+        # A thin table is quicker written out; one of very many clusters would not fit.
+        table = sizes.toarray() if shape[1] <= 4096 else sizes
+        joined += table @ table.T
     # Noise and gaps are no distance of an object to itself.
-    alone = np.bincount(np.repeat(block, 1), weights=(members < 0).sum(axis=0), minlength=m)
+    alone = np.bincount(block, weights=(members < 0).sum(axis=0))
     joined[np.diag_indices(m)] += alone
     return 1.0 - joined / (len(members) * _areas(edges))
 
@@ -343,8 +345,10 @@ def _checked_distances(evidence: Any) -> NDArray[Any]:
         _refuse(f"a {distances.dtype} array of shape {distances.shape}")
     if distances.shape[0] != distances.shape[1]:
         _refuse(f"shape {distances.shape}")
-    if distances.dtype.kind in "bu":
+    if distances.dtype not in (np.float64, np.float32):
         distances = distances.astype(float)
+    if distances.flags.f_contiguous:
+        distances = distances.T  # the same if it is symmetric, and quicker to walk over
     step = max(1, _BLOCK_BYTES // (8 * len(distances)))
     largest, asymmetry = 0.0, 0.0
     for start in range(0, len(distances), step):

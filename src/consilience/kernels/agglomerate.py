@@ -70,6 +70,10 @@ def agglomerate(
     tie when they differ by less than 1e-12 (float32: 1e-6) of the largest distance, for squared
     distances of the smallest one, whose rounding errors are relative; integers tie when equal.
 
+    Ward's distance of two groups of a and b identical objects is 2ab / (a + b) times the (squared)
+    distance of two objects, so weighted distances are scaled before the first merge; without that
+    the tree over weighted rows would not be the tree over all objects.
+
     Memory: a few arrays of length n besides ``distances``. Time: O(n²) in practice, O(n³) at worst
     (every merge invalidates every witness).
 
@@ -101,6 +105,8 @@ def agglomerate(
     square = squared and method in ("centroid", "ward")
     if square:
         np.square(distances, out=distances)
+    if method == "ward" and weights is not None:
+        _raise_to_groups(distances, sizes)
     largest = distances.max()
     if counts and largest == np.iinfo(distances.dtype).max:
         # The largest value marks the slots that are gone, so it must not be a distance.
@@ -116,6 +122,15 @@ def agglomerate(
         # A tied pair merged ahead of a marginally closer one leaves a dip of rounding size.
         np.maximum.accumulate(tree[:, 2], out=tree[:, 2])
     return tree
+
+
+@njit(cache=True, nogil=True)
+def _raise_to_groups(distances, sizes):
+    at = 0
+    for i in range(len(sizes)):
+        for j in range(i + 1, len(sizes)):
+            distances[at] *= 2.0 * sizes[i] * sizes[j] / (sizes[i] + sizes[j])
+            at += 1
 
 
 @njit(cache=True, nogil=True)

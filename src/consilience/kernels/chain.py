@@ -23,7 +23,7 @@ from consilience.kernels.tree import linkage_table
 Labels = NDArray[np.signedinteger[Any]]
 Missing = Literal["pair", "all"]
 
-MAX_MEMORY = 1 << 30
+MAX_MEMORY = 1 << 28
 # Objects from which a histogram is faster than comparing them one by one: comparing runs at
 # about forty times the rate of looking up.
 LARGE = 40
@@ -157,11 +157,13 @@ class _Clusters:
         return int(_most_similar(row, self._slot_weights, slot, previous))
 
     def merge(self, kept: int, gone: int) -> tuple[int, float]:
-        """Merge two slots whose rows are at hand; the slot kept and the height."""
-        row = self._store.find(kept)
-        assert row is not None
+        """Merge two slots; the slot kept and the height."""
+        n = self._members.shape[1]
+        # One of the rows may have been put out while the chain went further.
+        self._row(kept, depth=2 * n)
+        row = self._row(gone, depth=2 * n)
         pairs = self._slot_weights[kept] * self._slot_weights[gone]
-        height = 1.0 - float(row[gone]) / pairs / self._scale
+        height = 1.0 - float(row[kept]) / pairs / self._scale
         # Never below its parts, not even by rounding: the order of merges relies on it.
         height = max(height, self._heights[kept], self._heights[gone])
         self._heights[kept] = height
@@ -230,6 +232,7 @@ def _most_similar(row, weights, slot, previous):
     return best_lo + place
 
 
+# No weight is zero; a check for it would keep the loop scalar.
 @njit(cache=True, nogil=True, error_model="numpy")
 def _divide(row, weights, quotients, bits):
     """Fill quotients; the bits of the largest (floats above zero sort as their bits do)."""

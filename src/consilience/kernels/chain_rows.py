@@ -64,7 +64,8 @@ def _add_counts(joined, weight, total):
         total[j] += weight * joined[j]
 
 
-@njit(cache=True, nogil=True)
+# Without a check for division by zero, which there is not: it would keep the loop scalar.
+@njit(cache=True, nogil=True, error_model="numpy")
 def _add_shares(joined, seen, scale, weight, total):
     for j in range(total.shape[0]):
         # A function of the share alone: 1/3 and 2/6 become the same integer.

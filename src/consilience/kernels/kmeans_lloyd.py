@@ -81,8 +81,8 @@ def refill(X, members, m):
     stay: with too few distinct objects some clusters remain empty.
     """
     features, centres = features_of(members, m), of_centres(members.centres, members, m)
-    sums, errors = of_centres(members.sums, members, m), of_centres(members.errors, members, m)
     counts, labels = of_clusters(members.counts, members, m), members.labels[m]
+    sums = of_centres(members.sums, members, m)
     distance = np.zeros(labels.size)
     for i in range(labels.size):
         if labels[i] >= 0:  # the member's own rows; before the end no others have a label
@@ -94,7 +94,7 @@ def refill(X, members, m):
         far = _farthest(distance, labels, counts)
         if far < 0:
             break
-        move(X, far, features, labels[far], c, sums, errors, counts)
+        move(X, far, features, labels[far], c, sums, counts)
         labels[far] = c
         members.gaps[m, far] = -np.inf  # it may be nearer to another centre
         distance[far] = 0.0
@@ -136,11 +136,11 @@ def move_centres(members, sieve, m, spherical):
 @njit(cache=True, nogil=True)
 def mean_of(members, m, c, spherical, out):
     """Mean of cluster c, or their direction where ``spherical`` (no direction: zero)."""
-    sums, errors = of_centres(members.sums, members, m), of_centres(members.errors, members, m)
+    sums = of_centres(members.sums, members, m)
     count = of_clusters(members.counts, members, m)[c]
     length = 0.0
     for f in range(out.size):
-        out[f] = (sums[c, f] + errors[c, f]) / count
+        out[f] = (sums[c, f, 0] + sums[c, f, 1]) / count
         length += out[f] * out[f]
     if spherical and length > 0:
         length = np.sqrt(length)

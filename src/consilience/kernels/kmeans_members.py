@@ -24,7 +24,6 @@ from numba import njit
 from numpy.typing import NDArray
 
 from consilience.kernels.kmeans_scan import (
-    BLOCK,
     LANES,
     TILE,
     Scratch,
@@ -33,6 +32,10 @@ from consilience.kernels.kmeans_scan import (
     scan,
     two_nearest,
 )
+
+# Objects a member visits before the next member does: what all of them read stays in the
+# second-level cache, and the few a late iteration still looks at fill a scan.
+BLOCK = 8 * TILE
 
 
 class Members(NamedTuple):
@@ -47,8 +50,7 @@ class Members(NamedTuple):
     centres: NDArray[np.float64]
     coarse: NDArray[np.float32]  # the centres as the sieve sees them
     reach: NDArray[np.float64]  # length of the longest of them
-    sums: NDArray[np.float64]
-    errors: NDArray[np.float64]  # what rounding took from the sums
+    sums: NDArray[np.float64]  # pairs: the sum, and what rounding took from it
     counts: NDArray[np.int64]
     drift: NDArray[np.float64]
     labels: NDArray[np.int32]  # (n_members, n_objects), -1 before the first visit
@@ -70,7 +72,7 @@ def make_members(
     members = Members(
         k, d, at, cluster_at, feature_at, np.concatenate(features), centres,
         np.zeros(centres.size, np.float32), np.zeros(k.size),
-        np.zeros(centres.size), np.zeros(centres.size),
+        np.zeros((centres.size, 2)),
         np.zeros(cluster_at[-1], np.int64), np.zeros(cluster_at[-1]),
         labels, np.full((k.size, n_objects), -np.inf),
     )  # fmt: skip
@@ -89,7 +91,7 @@ def features_of(members, m):
 def of_centres(flat, members, m):
     """Member m's (n_clusters, n_features) part of an array laid out as the centres are."""
     part = flat[members.at[m] : members.at[m + 1]]
-    return part.reshape((members.n_clusters[m], members.n_features[m]))
+    return part.reshape((members.n_clusters[m], members.n_features[m]) + flat.shape[1:])
 
 
 @njit(cache=True, nogil=True)
@@ -125,121 +127,114 @@ def sweep(X, sieve, members, scratch, running, learn, moved):
     the clusters follow.
     """
     moved[running] = 0
-    for block in range((X.shape[0] + BLOCK - 1) // BLOCK):
+    for start in range(0, X.shape[0], BLOCK):
+        stop = min(start + BLOCK, X.shape[0])
         for m in running:
-            moved[m] += _visit(X, sieve, members, scratch, m, block, learn)
+            moved[m] += _visit(X, sieve, members, scratch, m, start, stop, learn)
 
 
 @njit(cache=True, nogil=True)
-def _visit(X, sieve, members, scratch, m, block, learn):
-    start = block * BLOCK
-    stop = min(start + BLOCK, X.shape[0])
-    labels, gaps = members.labels[m, start:stop], members.gaps[m, start:stop]
-    n_picked = _pick(gaps, labels, of_clusters(members.drift, members, m), scratch.picked)
-    if n_picked == 0:
-        return 0
-    moved = 0
+def _visit(X, sieve, members, scratch, m, start, stop, learn):
+    """One member's part of a sweep over objects start..stop-1; the number of labels changed."""
     features, coarse = features_of(members, m), of_centres(members.coarse, members, m)
-    # Gathering an object costs about as much as scanning it: above half a block, scan the block.
-    whole = 2 * n_picked > stop - start
-    n_left = stop - start if whole else n_picked
-    done = 0
-    for t in range(0, n_left, TILE):
-        width = min(TILE, n_left - t)
-        padded = (width + LANES - 1) // LANES * LANES
-        if whole:
-            strips = sieve.strips[(start + t) // TILE]
-            scan(strips, features, strips[-1], padded, coarse, members.reach[m], scratch)
-            upto = done
-            while upto < n_picked and scratch.picked[upto] < t + TILE:
-                upto += 1
-            moved += _settle(X, sieve, members, scratch, m, start, done, upto, t, True, learn)
-            done = upto
+    labels, gaps = members.labels[m], members.gaps[m]
+    drift, reach = of_clusters(members.drift, members, m), members.reach[m]
+    centres = of_centres(members.centres, members, m)
+    sums, counts = of_centres(members.sums, members, m), of_clusters(members.counts, members, m)
+    total, nearest, second, gap, label = scratch.total, scratch.nearest, scratch.second, scratch.gap, scratch.label
+    waiting, movers, left, sstrips, identity = scratch.picked, scratch.movers, scratch.left, scratch.strips, scratch.identity
+    moved, n_waiting = 0, 0
+    for first in range(start, stop, TILE):
+        last = min(first + TILE, stop)
+        n_picked = _pick(gaps, labels, drift, first, last, waiting, n_waiting)
+        if 2 * n_picked > last - first:
+            # Gathering an object costs about as much as scanning it: scan them all in place.
+            strips = sieve.strips[first // TILE]
+            width = (last - first + LANES - 1) // LANES * LANES
+            scan(strips, features, strips[-1], width, coarse, reach, total, nearest, second, label, gap)
+            n = _settle(X, centres, features, sieve.scale, labels, gaps, drift, label, gap, waiting, n_waiting, n_waiting+n_picked, first, movers, left)
+            if learn: _learn(X, features, labels, sums, counts, movers, left, n)
+            moved += n
         else:
-            strips = scratch.strips
-            picked = scratch.picked[t : t + width]
-            _gather(sieve.strips[start // TILE :], features, picked, strips)
-            scan(
-                strips,
-                scratch.identity,
-                strips[features.size],
-                padded,
-                coarse,
-                members.reach[m],
-                scratch,
-            )
-            moved += _settle(X, sieve, members, scratch, m, start, t, t + width, t, False, learn)
+            n_waiting += n_picked
+        if 2 * n_waiting > TILE or (n_waiting > 0 and last == stop):
+            _gather(sieve.strips, features, waiting, n_waiting, sstrips)
+            width = (n_waiting + LANES - 1) // LANES * LANES
+            scan(sstrips, identity, sstrips[features.size], width, coarse, reach, total, nearest, second, label, gap)
+            n = _settle(X, centres, features, sieve.scale, labels, gaps, drift, label, gap, waiting, 0, n_waiting, -1, movers, left)
+            if learn: _learn(X, features, labels, sums, counts, movers, left, n)
+            moved += n
+            n_waiting = 0
     return moved
 
 
 @njit(cache=True, nogil=True)
-def _pick(gaps, labels, drift, picked):
-    n = 0
-    for r in range(gaps.size):
-        picked[n] = r
-        # Written so that a gap that is not a number counts as unsure.
-        n += not gaps[r] > drift[labels[r]]
-    return n
+def _pick(gaps, labels, drift, first, last, picked, n0):
+    """Objects whose bound leaves their label in doubt, into ``picked``; how many."""
+    n = n0
+    for i in range(first, last):
+        picked[n] = i
+        # Written so that a gap that is not a number counts as doubt.
+        n += not gaps[i] > drift[labels[i]]
+    return n - n0
 
 
 @njit(cache=True, nogil=True)
-def _gather(strips, features, picked, out):
-    for f in range(features.size):
-        g, into = features[f], out[f]
-        for a in range(picked.size):
-            into[a] = strips[picked[a] // TILE, g, picked[a] % TILE]
-    into = out[features.size]
-    for a in range(picked.size):
-        into[a] = strips[picked[a] // TILE, strips.shape[1] - 1, picked[a] % TILE]
-
-
-@njit(cache=True, nogil=True)
-def _settle(X, sieve, members, scratch, m, start, first, last, t, whole, learn):
-    """Write the scan's labels and gaps of the picked objects; ask the judge where it is unsure."""
-    labels, gaps = members.labels[m], members.gaps[m]
-    centres, features = of_centres(members.centres, members, m), features_of(members, m)
-    sums, errors = of_centres(members.sums, members, m), of_centres(members.errors, members, m)
-    counts, drift = of_clusters(members.counts, members, m), of_clusters(members.drift, members, m)
+def _gather(strips, features, picked, n, out):
     d = features.size
+    for f in range(d + 1):
+        g, into = features[f] if f < d else strips.shape[1] - 1, out[f]
+        for a in range(n):
+            into[a] = strips[picked[a] // TILE, g, picked[a] % TILE]
+
+
+@njit(cache=True, nogil=True)
+def _settle(X, centres, features, scale, labels, gaps, drift, label, sgap, picked, p0, p1, first, movers, left):
+    """Write the scan's labels and gaps of the picked objects; ask the judge where it is unsure.
+
+    Object i was column ``i - first`` of the scan, or the picked ones were gathered (first < 0).
+    """
     moved = 0
-    for a in range(first, last):
-        r = scratch.picked[a]
-        p = (r if whole else a) - t
-        i = start + r
-        new = scratch.label[p]
-        gap = np.float64(scratch.gap[p])
+    for a in range(p0, p1):
+        i = picked[a]
+        p = a if first < 0 else i - first
+        new, gap = label[p], np.float64(sgap[p])
         if not gap > 0:
             winner, nearest, second = two_nearest(X, i, features, centres)
             new = np.int32(winner)
-            gap = judged_gap(nearest, second, d) * sieve.scale
+            gap = judged_gap(nearest, second, features.size) * scale
         gap += drift[new]
         gaps[i] = gap - 1e-15 * abs(gap)  # what rounding the sum may have added
-        old = labels[i]
-        if new != old:
-            moved += 1
-            labels[i] = new
-            if learn:
-                move(X, i, features, old, new, sums, errors, counts)
+        movers[moved] = i
+        left[moved] = labels[i]
+        moved += new != labels[i]
+        labels[i] = new
     return moved
 
 
 @njit(cache=True, nogil=True)
-def move(X, i, features, old, new, sums, errors, counts):
-    """Take object i out of cluster ``old`` (negative: it was in none) and put it into ``new``."""
-    if old >= 0:
-        counts[old] -= 1
-        _add(X, i, features, -1.0, sums[old], errors[old])
-    counts[new] += 1
-    _add(X, i, features, 1.0, sums[new], errors[new])
+def _learn(X, features, labels, sums, counts, movers, left, n):
+    for a in range(n):
+        move(X, movers[a], features, left[a], labels[movers[a]], sums, counts)
 
 
 @njit(cache=True, nogil=True)
-def _add(X, i, features, sign, total, error):
+def move(X, i, features, old, new, sums, counts):
+    """Take object i out of cluster ``old`` (negative: it was in none) and put it into ``new``."""
+    if old >= 0:
+        counts[old] -= 1
+        _add(X, i, features, -1.0, sums, old)
+    counts[new] += 1
+    _add(X, i, features, 1.0, sums, new)
+
+
+@njit(cache=True, nogil=True)
+def _add(X, i, features, sign, sums, c):
     for f in range(features.size):
         value = sign * X[i, features[f]]
-        before = total[f]
+        before = sums[c, f, 0]
         after = before + value
         # Knuth's two-sum: exactly what rounding took from `after`.
         part = after - before
-        error[f] += (before - (after - part)) + (value - part)
-        total[f] = after
+        sums[c, f, 1] += (before - (after - part)) + (value - part)
+        sums[c, f, 0] = after

@@ -17,8 +17,6 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-# Objects a block: enough that the few a late iteration still looks at fill a tile.
-BLOCK = 2048
 # Objects scanned together: their strips and running minima stay in the first-level cache.
 TILE = 256
 # Widths are rounded up to this, so that a vectorised loop has no scalar remainder.
@@ -48,6 +46,8 @@ class Scratch(NamedTuple):
     strips: NDArray[np.float32]
     identity: NDArray[np.intp]
     picked: NDArray[np.intp]
+    movers: NDArray[np.intp]
+    left: NDArray[np.int32]
     total: NDArray[np.float32]
     nearest: NDArray[np.float32]
     second: NDArray[np.float32]
@@ -72,7 +72,9 @@ def make_scratch(n_features: int) -> Scratch:
     return Scratch(
         np.zeros((n_features + 1, TILE), np.float32),
         np.arange(n_features),
-        np.zeros(BLOCK, np.intp),
+        np.zeros(2 * TILE, np.intp),
+        np.zeros(TILE, np.intp),
+        np.zeros(TILE, np.int32),
         np.zeros(TILE, np.float32),
         np.zeros(TILE, np.float32),
         np.zeros(TILE, np.float32),
@@ -108,7 +110,7 @@ def _fill_strips(X, shift, scale, strips):
 # `contract` lets the compiler fuse multiply and add. It changes the last bit of a distance, which
 # the gap allows for; no label can change.
 @njit(cache=True, nogil=True, fastmath={"contract"})
-def scan(strips, features, norms, width, centres, reach, scratch):
+def scan(strips, features, norms, width, centres, reach, total, nearest, second, label, gap):
     """Nearest centre of each of ``width`` objects, and how much farther the second surely is.
 
     Object r is column r of ``strips[features]``, of length at most ``norms[r]``; no centre is
@@ -116,7 +118,6 @@ def scan(strips, features, norms, width, centres, reach, scratch):
     positive the label is a guess.
     """
     k, d = centres.shape
-    total, nearest, second, label = scratch.total, scratch.nearest, scratch.second, scratch.label
     for r in range(width):
         nearest[r] = _FAR
         second[r] = _FAR
@@ -138,7 +139,7 @@ def scan(strips, features, norms, width, centres, reach, scratch):
                 d0 = x0[r] - c0
                 total[r] += d0 * d0
         _keep_two(total, np.int32(c), width, nearest, second, label)
-    _certain_gap(nearest, second, norms, width, reach, d, scratch.gap)
+    _certain_gap(nearest, second, norms, width, reach, d, gap)
 
 
 @njit(cache=True, nogil=True)

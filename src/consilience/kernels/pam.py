@@ -122,21 +122,26 @@ def _first_at_most(values, bound):
 
 
 @njit(cache=True, nogil=True)
-def _gain(row, near, weights):
+def _gain(row, weights, near):
     """How much the cost falls if the object of this row becomes one more medoid."""
-    gain = 0.0
-    for o in range(len(row)):
-        if row[o] < near[o]:
-            gain += weights[o] * (near[o] - row[o])
-    return gain
+    n = len(row)
+    # Four sums side by side: one would wait for each addition to end.
+    a = b = c = d = 0.0
+    for o in range(0, n - 3, 4):
+        a += weights[o] * max(0.0, near[o] - row[o])
+        b += weights[o + 1] * max(0.0, near[o + 1] - row[o + 1])
+        c += weights[o + 2] * max(0.0, near[o + 2] - row[o + 2])
+        d += weights[o + 3] * max(0.0, near[o + 3] - row[o + 3])
+    for o in range(n // 4 * 4, n):
+        a += weights[o] * max(0.0, near[o] - row[o])
+    return (a + b) + (c + d)
 
 
 @njit(cache=True, nogil=True)
 def _gains(distances, weights, near):
     """`_gain` of every object.
 
-    Object by object into all candidates at once (the matrix is symmetric): the loop over the
-    candidates vectorises, and each sum runs in the order of `_gain`, so that its bits agree.
+    Object by object into all candidates at once (the matrix is symmetric): that loop vectorises.
     """
     n = len(distances)
     gains = np.zeros(n)
@@ -169,10 +174,9 @@ def _build(distances, weights, k, tie):
     near = distances[medoids[0]].astype(np.float64)
     bound = _gains(distances, weights, near)
     bound[medoids[0]] = -np.inf
-    known = np.ones(n, np.int64)
     for turn in range(1, k):
         slack = tie * np.sum(weights * near)
-        best = _next_medoid(distances, weights, near, bound, known, turn, slack)
+        best = _next_medoid(distances, weights, near, bound, slack)
         medoids[turn] = best
         bound[best] = -np.inf
         for o in range(n):
@@ -181,21 +185,15 @@ def _build(distances, weights, k, tie):
 
 
 @njit(cache=True, nogil=True)
-def _next_medoid(distances, weights, near, bound, known, turn, slack):
-    """First object of the largest gain; ``bound`` holds gains as of turn ``known``, or more."""
-    best = np.argmax(bound)
-    while known[best] < turn:
-        bound[best] = _gain(distances[best], near, weights)
-        known[best] = turn
-        best = np.argmax(bound)
-    enough = bound[best] - slack
-    for i in range(best):
-        if bound[i] >= enough and known[i] < turn:
-            bound[i] = _gain(distances[i], near, weights)
-            known[i] = turn
-        if bound[i] >= enough:
-            return i
-    return best
+def _next_medoid(distances, weights, near, bound, slack):
+    """First object of the largest gain; ``bound`` holds gains of earlier turns, never too small."""
+    best = -np.inf
+    for i in np.argsort(-bound):
+        if bound[i] < best - slack:
+            break
+        bound[i] = _gain(distances[i], weights, near)
+        best = max(best, bound[i])
+    return _first_at_most(-bound, slack - best)
 
 
 @njit(cache=True, nogil=True)

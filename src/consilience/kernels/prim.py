@@ -201,7 +201,8 @@ def _approach(joined, waiting, i, nearness, link):
         link[j] = i if nearer else link[j]
 
 
-@njit(cache=True, nogil=True)
+# Without a check for division by zero, which there is not: it would keep the loop scalar.
+@njit(cache=True, nogil=True, error_model="numpy")
 def _approach_by_pair(joined, seen, waiting, i, nearness, link):
     """The same with the share of the members that saw both."""
     for j in range(joined.shape[0]):

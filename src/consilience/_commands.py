@@ -1,0 +1,154 @@
+"""The commands: arguments and their help; the work is done elsewhere and imported late."""
+
+import sys
+import time
+from pathlib import Path
+from typing import Annotated, Any
+
+from cyclopts import App, Parameter
+from rich.console import Console
+
+from consilience import __version__
+
+__all__ = ["app"]
+
+app = App(
+    name="consilience",
+    help="""Ensemble clustering: many weak clusterings in, one consensus you can trust out.
+
+Start with `consilience demo`, then `consilience cluster data.csv`.""",
+    version=__version__,
+    help_format="markdown",
+    suppress_keyboard_interrupt=False,  # main() says that nothing was written
+)
+
+
+def demo(*, out: Path = Path("consilience-demo")) -> None:
+    """Cluster two spirals, to see what an ensemble can do that one clustering cannot.
+
+    Parameters
+    ----------
+    out : Path
+        Folder for the data and the results.
+    """
+    console = Console(highlight=False)
+    start = time.perf_counter()
+    console.print("Two spirals of 200 points each. One run of k-means cuts straight through them;")
+    console.print("100 runs, combined by evidence accumulation, follow the arms.")
+    console.print("(The very first run compiles the numerical code: allow some seconds.)\n")
+
+    from consilience._demo import run_demo
+    from consilience._run_output import check_folder
+    from consilience._show import show_demo
+
+    check_folder(out)
+    show_demo(run_demo(out, callbacks=_progress()), time.perf_counter() - start, console)
+
+
+def cluster(
+    data: Path | None = None,
+    /,
+    *,
+    n_clusters: Annotated[int | None, Parameter(name=("-k", "--n-clusters"))] = None,
+    method: str = "eac",
+    members: int = 100,
+    seed: int = 0,
+    out: Path | None = None,
+    labels: Path | None = None,
+    id_column: str | None = None,
+    truth_column: str | None = None,
+    linkage: str | None = None,
+    no_scale: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
+    jobs: int | None = None,
+    max_memory: str | None = None,
+) -> None:
+    """Find the consensus clusters of a table, or of clusterings you already have.
+
+    Writes `labels.csv` (id, cluster, confidence) and `summary.json`, and prints a summary.
+
+    Examples:
+
+    - `consilience cluster iris.csv -k 3 --truth-column species`
+    - `consilience cluster cells.parquet --linkage single --jobs 4`
+    - `consilience cluster --labels my_clusterings.csv -k 5`
+
+    Parameters
+    ----------
+    data : Path
+        Table of numbers, one row an object: .csv, .csv.gz, .tsv, .parquet, .npy or .npz.
+        May be left out with --labels.
+    n_clusters : int
+        Number of clusters. Without it, the method chooses, if it can.
+    method : str
+        Consensus method; `consilience methods` lists them.
+    members : int
+        Number of k-means clusterings to combine.
+    seed : int
+        Equal seeds give equal results, whatever --jobs.
+    out : Path
+        Folder for the results. [default: consilience-NAME, after the data]
+    labels : Path
+        Clusterings you already have, one column each, instead of k-means; an empty cell
+        means that a clustering left the object out.
+    id_column : str
+        Column of identifiers: not clustered, but written with the labels.
+    truth_column : str
+        Column of known groups: not clustered, only compared with the result.
+    linkage : str
+        average (compact groups), single (chains) or complete, for method eac.
+        [default: average]
+    no_scale : bool
+        Keep the columns as they are. By default each is brought to mean 0 and variance 1.
+    jobs : int
+        Threads; -1 takes all cores. [default: 1]
+    max_memory : str
+        Memory for the matrix of pairs, such as "2 GiB"; past it a path without the matrix
+        is taken. [default: 4 GiB]
+    """
+    start = time.perf_counter()
+    from consilience._run import Options, run
+    from consilience._run_output import check_folder, default_folder, outcome_writers, write_files
+    from consilience._show import show_outcome, show_written
+
+    options = Options(
+        data=data,
+        n_clusters=n_clusters,
+        method=method,
+        members=members,
+        seed=seed,
+        out=out,
+        labels=labels,
+        id_column=id_column,
+        truth_column=truth_column,
+        linkage=linkage,
+        scale=not no_scale,
+        jobs=jobs,
+        max_memory=max_memory,
+    )
+    folder = default_folder(options.source) if out is None else out
+    check_folder(folder)
+    outcome = run(options, callbacks=_progress())
+    written = write_files(folder, outcome_writers(outcome))
+    console = Console(highlight=False)
+    show_outcome(outcome, console)
+    show_written(written, time.perf_counter() - start, console)
+
+
+def methods() -> None:
+    """List the consensus methods."""
+    from consilience._show import show_methods
+
+    show_methods(Console(highlight=False))
+
+
+for _command in (demo, cluster, methods):
+    app.command(_command)
+
+
+def _progress() -> list[Any]:
+    """scikit-learn's progress bars on a terminal, nothing in a pipe."""
+    if not sys.stdout.isatty():
+        return []
+    from sklearn.callback import ProgressBar
+
+    return [ProgressBar()]

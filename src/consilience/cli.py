@@ -1,0 +1,76 @@
+"""The ``consilience`` command: 0 for success, 2 and one message for anything refused.
+
+Only what parses the arguments is imported here: ``consilience --help`` loads no numpy.
+"""
+
+import os
+import sys
+from collections.abc import Sequence
+
+from consilience._optional import optional
+from consilience.errors import ConsilienceError, MissingPackageError
+
+__all__ = ["main"]
+
+_REFUSED = 2
+_INTERRUPTED = 130
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit status.
+
+    Parameters
+    ----------
+    argv : sequence of str, optional
+        The arguments after the command's name; those of the process by default.
+
+    Returns
+    -------
+    int
+        0; 2 if the arguments, the files or their contents cannot be used, with one message
+        on the standard error stream; 130 if interrupted.
+    """
+    words = sys.argv[1:] if argv is None else list(argv)
+    try:
+        for module in ("cyclopts", "rich"):
+            optional(module, extra="cli", what="The consilience command")
+    except MissingPackageError as error:
+        return _refuse(" ".join(str(error).split()))
+    from cyclopts import CycloptsError
+
+    from consilience._commands import app
+
+    try:
+        app(words, exit_on_error=False, print_error=False, result_action="return_value")
+    except CycloptsError as error:
+        known = words[0] if words and words[0] in ("demo", "cluster", "methods") else ""
+        return _refuse(f"{error} See 'consilience {known}{' ' * bool(known)}--help'.")
+    except BrokenPipeError:
+        # The reader of a pipe has gone: say nothing more, not even at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except (ConsilienceError, OSError, MemoryError) as error:
+        return _refuse(_in_words(error))
+    except KeyboardInterrupt:
+        print("interrupted; nothing was written", file=sys.stderr)
+        return _INTERRUPTED
+    return 0
+
+
+def _refuse(message: str) -> int:
+    print(f"consilience: {message}", file=sys.stderr)
+    return _REFUSED
+
+
+def _in_words(error: BaseException) -> str:
+    """The message of an error for somebody who does not read Python."""
+    if isinstance(error, ConsilienceError):
+        return str(error)
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.strerror}: {error.filename}"
+    if isinstance(error, MemoryError):
+        return (
+            "there is not enough memory for this. Lower --max-memory or --members, or cluster "
+            "fewer objects."
+        )
+    return str(error)

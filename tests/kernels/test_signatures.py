@@ -1,0 +1,86 @@
+"""Equal label rows are grouped exactly, whatever the hashes do."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from strategies import member_major
+
+from consilience.kernels import signatures
+from consilience.kernels.signatures import group_rows, hash_rows
+
+
+def group_rows_slowly(members):
+    """Oracle: numpy's unique rows, renumbered by first appearance."""
+    _, first, inverse, counts = np.unique(
+        members.T, axis=0, return_index=True, return_inverse=True, return_counts=True
+    )
+    by_appearance = np.argsort(first)
+    rank = np.empty_like(by_appearance)
+    rank[by_appearance] = np.arange(len(first))
+    return first[by_appearance], rank[inverse.ravel()], counts[by_appearance]
+
+
+def assert_groups(got, wanted):
+    for left, right in zip(got, wanted, strict=True):
+        np.testing.assert_array_equal(left, right)
+
+
+@given(member_major(max_objects=20))
+def test_groups_equal_unique_rows(members):
+    assert_groups(group_rows(members), group_rows_slowly(members))
+
+
+@given(member_major(max_objects=20))
+def test_groups_survive_hashes_that_collide(members):
+    n = members.shape[1]
+    wanted = group_rows_slowly(members)
+    full = np.uint64(2**64 - 1)
+    for keys in (np.zeros(n, np.uint64), np.full(n, full), (members[0] % 2).astype(np.uint64)):
+        first, inverse = np.empty(n, np.int64), np.empty(n, np.int64)
+        n_groups = signatures._probe(members, keys, first, inverse)
+        assert_groups((first[:n_groups], inverse), wanted[:2])
+
+
+def test_group_rows_compares_labels_and_not_only_hashes(monkeypatch):
+    monkeypatch.setattr(signatures, "hash_rows", lambda members, keys: keys.fill(7))
+    members = np.array([[0, 1, 0, 1, 2], [0, 0, 0, 1, 2]], np.int8)
+    assert_groups(group_rows(members), group_rows_slowly(members))
+
+
+@given(member_major(max_objects=12))
+def test_equal_rows_have_equal_hashes_whatever_the_type(members):
+    keys = []
+    for kind in (np.int8, np.int16, np.int32):
+        keys.append(np.empty(members.shape[1], np.uint64))
+        hash_rows(members.astype(kind), keys[-1])
+    np.testing.assert_array_equal(keys[0], keys[1])
+    np.testing.assert_array_equal(keys[0], keys[2])
+    _, inverse, _ = group_rows_slowly(members)
+    for g in range(inverse.max() + 1):
+        assert len(set(keys[0][inverse == g].tolist())) == 1
+
+
+def test_more_objects_than_a_block(seed):
+    rng = np.random.default_rng(seed)
+    n = 2 * signatures._BLOCK + 5
+    members = rng.integers(-2, 3, (4, n)).astype(np.int8)
+    assert_groups(group_rows(members), group_rows_slowly(members))
+
+
+@pytest.mark.parametrize("n", [1, 8, 9, 16, 17, 100])
+def test_as_many_groups_as_objects(n):
+    members = np.arange(n, dtype=np.int16)[None]
+    assert_groups(group_rows(members), (np.arange(n), np.arange(n), np.ones(n)))
+
+
+def test_hashes_of_different_rows_differ(seed):
+    # 64 bits for 20,000 rows: a collision by chance has probability 1e-11.
+    rng = np.random.default_rng(seed)
+    members = np.unique(rng.integers(0, 50, (20_000, 6)).astype(np.int8), axis=0).T.copy()
+    keys = np.empty(members.shape[1], np.uint64)
+    hash_rows(members, keys)
+    assert len(np.unique(keys)) == len(keys)
+    # The table is addressed by the low bits: they must spread, too.
+    assert len(np.unique(keys & np.uint64(2**16 - 1))) > 0.8 * 2**16 * (
+        1 - np.exp(-len(keys) / 2**16)
+    )
