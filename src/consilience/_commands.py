@@ -141,8 +141,9 @@ def methods() -> None:
     show_methods(Console(highlight=False))
 
 
-for _command in (demo, cluster, methods):
-    app.command(_command)
+app.command(demo)
+app.command(cluster, usage="Usage: consilience cluster [DATA] [OPTIONS]")
+app.command(methods)
 
 
 def _progress() -> list[Any]:

@@ -115,7 +115,8 @@ def _write_npz(ensemble: Ensemble, text: str, path: Path) -> None:
 
 
 def _read_npz(path: Path) -> tuple[Any, Any, dict[str, Any]]:
-    with np.load(path, allow_pickle=False) as stored:
+    # Opened here, because numpy leaves a damaged file open.
+    with path.open("rb") as file, np.load(file, allow_pickle=False) as stored:
         index = stored.get("index")
         return stored["members"].T, index, json.loads(str(stored["meta"]))
 

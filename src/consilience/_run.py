@@ -21,7 +21,7 @@ from consilience import metrics
 from consilience._run_input import Input, gather
 from consilience._validation import (
     Interval,
-    NoneValue,
+    RandomState,
     Rule,
     Satisfies,
     check_params,
@@ -37,11 +37,11 @@ __all__ = ["Options", "Outcome", "run"]
 
 _OWNER = "consilience cluster"
 _AT_LEAST_ONE = Interval(Integral, 1)
-_RULES: dict[str, list[Rule]] = {
-    "n_clusters": [_AT_LEAST_ONE, NoneValue()],
+_RULES: dict[str, list[Rule]] = {  # for options that were given
+    "n_clusters": [_AT_LEAST_ONE],
     "members": [_AT_LEAST_ONE],
-    "seed": [Interval(Integral, 0, 2**32 - 1)],
-    "jobs": [_AT_LEAST_ONE, Satisfies(lambda jobs: jobs == -1, "-1 for all cores"), NoneValue()],
+    "seed": [Satisfies(RandomState().accepts, "a whole number from 0 to 4294967295")],
+    "jobs": [_AT_LEAST_ONE, Satisfies(lambda jobs: bool(jobs == -1), "-1 for all cores")],
 }
 _FLAGS = {"n_clusters": "-k"}
 
@@ -205,7 +205,8 @@ def _checked_method(options: Options) -> Method:
     """The method asked for, once every option is known to be usable."""
     _ = options.source
     for name, rules in _RULES.items():
-        check_value(_flag(name), getattr(options, name), rules, owner=_OWNER)
+        if getattr(options, name) is not None:
+            check_value(_flag(name), getattr(options, name), rules, owner=_OWNER)
     if options.max_memory is not None:
         memory_in_bytes(options.max_memory, owner=_OWNER, name="--max-memory")
     if options.method not in CONSENSUS:

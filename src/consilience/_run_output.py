@@ -2,6 +2,7 @@
 
 import csv
 import json
+import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict
@@ -41,6 +42,12 @@ def check_folder(folder: Path) -> None:
     if folder.exists() and not folder.is_dir():
         raise InvalidParameterError(
             f"{str(folder)!r} is a file, and the results need a folder. Name another with --out."
+        )
+    above = next(place for place in (folder, *folder.absolute().parents) if place.exists())
+    if not above.is_dir() or not os.access(above, os.W_OK | os.X_OK):
+        raise InvalidParameterError(
+            f"Results cannot be written to {str(folder)!r}: {str(above)!r} is not a folder you "
+            "may write to. Name another with --out."
         )
     foreign = (folder / LABELS).exists() and not _is_ours(folder / SUMMARY)
     if foreign or ((folder / SUMMARY).exists() and not _is_ours(folder / SUMMARY)):

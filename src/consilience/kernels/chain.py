@@ -85,11 +85,11 @@ def average_link(
 
     Examples
     --------
-    >>> members = np.array([[0, 0, 1, 1], [0, 0, 0, 1]], np.int8)
+    >>> members = np.array([[0, 0, 1, 1], [0, 0, 1, 1], [0, 0, 1, 2], [0, 1, 1, 2]], np.int8)
     >>> average_link(members, missing="all")
-    array([[0.  , 1.  , 0.  , 2.  ],
-           [2.  , 3.  , 0.5 , 2.  ],
-           [4.  , 5.  , 0.75, 4.  ]])
+    array([[0.    , 1.    , 0.25  , 2.    ],
+           [2.    , 3.    , 0.5   , 2.    ],
+           [4.    , 5.    , 0.9375, 4.    ]])
     """
     n = members.shape[1]
     sizes = np.ones(n, np.int64) if weights is None else np.asarray(weights, np.int64)
@@ -142,7 +142,7 @@ class _Clusters:
         self._heights = np.zeros(n)
         self._slot_of = np.arange(n)
         self._members, self._width = members, block_width(members)
-        self._n_clusters = np.maximum(members.max(axis=1, initial=-1) + 1, 0).astype(np.int64)
+        self._n_clusters = members.max(axis=1).astype(np.int64).clip(-1) + 1
         by_pair = missing == "pair" and has_unseen(members)
         self._n_seen = count_seen_by(members) if by_pair else np.empty(0, np.int64)
         # Whole counts, or shares in fixed point with as many digits as sums have room for.
@@ -153,15 +153,17 @@ class _Clusters:
 
     def nearest(self, slot: int, previous: int, depth: int) -> int:
         """The slot most similar to this one; the previous one of the chain if it ties."""
-        row = self._row(slot, depth)
+        # On the chain a row will be wanted soon, and that of the top first of all.
+        row = self._row(slot, self._members.shape[1] + depth)
         return int(_most_similar(row, self._slot_weights, slot, previous))
 
     def merge(self, kept: int, gone: int) -> tuple[int, float]:
         """Merge two slots; the slot kept and the height."""
-        n = self._members.shape[1]
-        # One of the rows may have been put out while the chain went further.
-        self._row(kept, depth=2 * n)
-        row = self._row(gone, depth=2 * n)
+        # One of the rows may have been put out while the chain was longer. Summing it must not
+        # put out the other one: nothing on the chain is worth as much.
+        most = 2 * self._members.shape[1] + 1
+        self._row(kept, most)
+        row = self._row(gone, most)
         pairs = self._slot_weights[kept] * self._slot_weights[gone]
         height = 1.0 - float(row[kept]) / pairs / self._scale
         # Never below its parts, not even by rounding: the order of merges relies on it.
@@ -189,10 +191,8 @@ class _Clusters:
         self.n_slots = keep.size
         return [int(new[slot]) for slot in chain], int(new[start])
 
-    def _row(self, slot: int, depth: int) -> NDArray[np.int64]:
-        """The row of a slot on the chain, from the store or summed from the labels."""
-        # On the chain a row will be wanted soon, and the top first of all.
-        worth = self._members.shape[1] + depth
+    def _row(self, slot: int, worth: int) -> NDArray[np.int64]:
+        """The row of a slot, from the store or summed from the labels."""
         row = self._store.find(slot)
         if row is not None:
             self._store.set_worth(slot, worth)

@@ -84,11 +84,11 @@ def _count_labels(labels, weights, objects, table):
     """Weight of the objects with each label; label -2 comes first, and negative ones count 0."""
     table[:] = 0
     for a in range(objects.shape[0]):
-        table[labels[objects[a]] + 2] += weights[objects[a]]
+        table[np.int64(labels[objects[a]]) + 2] += weights[objects[a]]
     table[0] = table[1] = 0
 
 
 @njit(cache=True, nogil=True)
 def _look_up(labels, table, total):
     for j in range(total.shape[0]):
-        total[j] += table[labels[j] + 2]
+        total[j] += table[np.int64(labels[j]) + 2]

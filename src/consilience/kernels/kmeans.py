@@ -18,9 +18,8 @@ from consilience.kernels.kmeans_lloyd import lloyd
 from consilience.kernels.kmeans_members import (
     Members,
     coarsen,
-    features_of,
+    member_of,
     make_members,
-    of_centres,
     sweep,
 )
 from consilience.kernels.kmeans_scan import (
@@ -64,7 +63,7 @@ def many_kmeans(
     all_f = np.arange(d)
     fs = [all_f if features is None or features[m] is None else features[m] for m in range(M)]
     st = [np.ascontiguousarray(s, dtype=np.float64) for s in starts]
-    mem = make_members(st, fs, n, labels, sieve)
+    mem = make_members(st, fs, sieve, labels)
     if rows is not None:
         for m in range(M):
             if rows[m] is not None:
@@ -74,7 +73,7 @@ def many_kmeans(
     n_iter, conv = lloyd(X, sieve, mem, scratch, max_iter=max_iter, tols=tols, spherical=spherical)
     inertia = _in(X, mem)
     return KMeansRuns(
-        labels, [of_centres(mem.centres, mem, m) for m in range(M)], inertia, n_iter, conv
+        labels, [member_of(mem, m).centres for m in range(M)], inertia, n_iter, conv
     )
 
 
@@ -83,10 +82,8 @@ def _in(X, mem):
     M = mem.n_clusters.size
     out = np.zeros(M)
     for m in range(M):
-        lab = mem.labels[m]
-        C = of_centres(mem.centres, mem, m)
-        fe = features_of(mem, m)
+        one = member_of(mem, m)
         for i in range(X.shape[0]):
-            if lab[i] >= 0:
-                out[m] += squared_distance(X, i, fe, C[lab[i]])
+            if one.labels[i] >= 0:
+                out[m] += squared_distance(X, i, one.features, one.centres, one.labels[i])
     return out

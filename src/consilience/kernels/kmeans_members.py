@@ -1,19 +1,19 @@
 """Many k-means runs side by side: their state, and one assignment pass for all of them.
 
-Every member has its own number of clusters, features and rows, so what belongs to clusters lies
-end to end in flat arrays; :func:`centres_of` and its like cut out one member's part.
+Every member has its own number of clusters, features and rows, so what belongs to centres and
+clusters lies end to end in flat arrays; :func:`member_of` cuts out one member's part.
 
 Most objects keep their centre in most iterations, and a bound can tell (Hamerly 2010, Making
-k-means even faster, SDM, section 3). At an object's last scan its second centre was farther than
-its own by some gap. Since then its own centre moved a known length, and no other moved more than
-the longest of the others: while the gap exceeds the sum, the label cannot change. Both lengths
-depend on the object's cluster only, so they are added up per cluster (``drift``), the sum at the
-time of the scan is added to the object's gap, and the test is one comparison, ``gap > drift``, with
-nothing to update for objects that stay.
+k-means even faster, SIAM Data Mining, section 3). At an object's last scan its second centre was
+farther than its own by some gap. Since then its own centre moved a known length, and no other moved
+more than the longest of the others: while the gap exceeds the sum of the two, the label cannot
+change. Both lengths depend on the object's cluster only, so they are added up per cluster
+(``drift``), and the sum at the time of the scan is added to the object's gap. The test is one
+comparison, ``gap > drift``, and nothing is written for objects that stay.
 
 Centres are means of sums kept in twice the working precision (Ogita, Rump, Oishi 2005, Accurate
-sum and dot product, SIAM J. Sci. Comput. 26(6), algorithm 4.4), so that objects may leave and join
-at the cost of the moves alone and still leave the rounded sum that adding afresh would.
+sum and dot product, SIAM J. Sci. Comput. 26(6), algorithm 4.4). So objects leave and join at the
+cost of the moves alone, and the centres are those that adding afresh would give.
 """
 
 from collections.abc import Sequence
@@ -26,97 +26,127 @@ from numpy.typing import NDArray
 from consilience.kernels.kmeans_scan import (
     LANES,
     TILE,
-    Scratch,
     Sieve,
+    certain_gap,
+    gather,
     judged_gap,
+    padded_columns,
     scan,
     two_nearest,
 )
 
-# Objects a member visits before the next member does: what all of them read stays in the
-# second-level cache, and the few a late iteration still looks at fill a scan.
+# Objects a member visits before the next one does: what all of them read stays in the second-level
+# cache, and the few objects a late iteration still looks at fill a scan.
 BLOCK = 8 * TILE
 
 
 class Members(NamedTuple):
-    """State of many runs; ``at`` and ``cluster_at`` say where a member's centres and clusters start."""
+    """State of many runs. ``*_at[m]`` is where member m's part of a flat array starts."""
 
     n_clusters: NDArray[np.intp]
-    n_features: NDArray[np.intp]
-    at: NDArray[np.intp]
     cluster_at: NDArray[np.intp]
     feature_at: NDArray[np.intp]
+    column_at: NDArray[np.intp]
+    centre_at: NDArray[np.intp]
+    coarse_at: NDArray[np.intp]
     features: NDArray[np.intp]
+    columns: NDArray[np.intp]
     centres: NDArray[np.float64]
-    coarse: NDArray[np.float32]  # the centres as the sieve sees them
-    reach: NDArray[np.float64]  # length of the longest of them
-    sums: NDArray[np.float64]  # pairs: the sum, and what rounding took from it
+    coarse: NDArray[np.float32]
+    reach: NDArray[np.float64]
+    sums: NDArray[np.float64]
     counts: NDArray[np.int64]
     drift: NDArray[np.float64]
-    labels: NDArray[np.int32]  # (n_members, n_objects), -1 before the first visit
-    gaps: NDArray[np.float64]  # likewise; -inf: look at it, +inf: leave it alone
+    weights: NDArray[np.float32]
+    labels: NDArray[np.int32]
+    gaps: NDArray[np.float64]
+
+
+class Member(NamedTuple):
+    """State of one run, as views."""
+
+    features: NDArray[np.intp]
+    columns: NDArray[np.intp]  # the strips it reads
+    centres: NDArray[np.float64]  # (n_clusters, n_features)
+    coarse: NDArray[np.float32]  # the centres as the sieve sees them
+    reach: NDArray[np.float64]  # (1,): length of the longest of them
+    sums: NDArray[np.float64]  # (n_clusters, n_features, 2): sum, and what rounding took from it
+    counts: NDArray[np.int64]
+    drift: NDArray[np.float64]
+    weights: NDArray[np.float32]  # of a cluster's distances
+    labels: NDArray[np.int32]  # (n_objects,): -1 before the first visit
+    gaps: NDArray[np.float64]  # (n_objects,): -inf: look at it, +inf: leave it alone
 
 
 def make_members(
     starts: Sequence[NDArray[np.float64]],
     features: Sequence[NDArray[np.intp]],
-    n_objects: int,
-    labels: NDArray[np.int32],
     sieve: Sieve,
+    labels: NDArray[np.int32],
 ) -> Members:
-    """State of one run a start, before its first pass over the data."""
-    sizes = np.array([start.shape for start in starts], np.intp).reshape(-1, 2)
-    k, d = sizes[:, 0].copy(), sizes[:, 1].copy()
-    at, cluster_at, feature_at = (np.concatenate([[0], np.cumsum(s)]) for s in (k * d, k, d))
-    centres = np.concatenate([np.ravel(start) for start in starts])
+    """State of one run a start, before its first pass over the data; labels go to ``labels``."""
+    columns = [padded_columns(one, sieve.shift.size) for one in features]
+    k = np.array([len(start) for start in starts], np.intp)
+    d, width = (np.array([one.size for one in many], np.intp) for many in (features, columns))
+    ends = [np.concatenate([[0], np.cumsum(size)]) for size in (k, d, width, k * d, k * width)]
+    n_clusters, n_values = ends[0][-1], ends[3][-1]
     members = Members(
-        k, d, at, cluster_at, feature_at, np.concatenate(features), centres,
-        np.zeros(centres.size, np.float32), np.zeros(k.size),
-        np.zeros((centres.size, 2)),
-        np.zeros(cluster_at[-1], np.int64), np.zeros(cluster_at[-1]),
-        labels, np.full((k.size, n_objects), -np.inf),
-    )  # fmt: skip
+        k,
+        *ends,
+        features=np.concatenate(features),
+        columns=np.concatenate(columns),
+        centres=np.concatenate([np.ravel(start) for start in starts]),
+        coarse=np.zeros(ends[4][-1], np.float32),
+        reach=np.zeros(k.size),
+        sums=np.zeros((n_values, 2)),
+        counts=np.zeros(n_clusters, np.int64),
+        drift=np.zeros(n_clusters),
+        weights=np.ones(n_clusters, np.float32),
+        labels=labels,
+        gaps=np.full(labels.shape, -np.inf),
+    )
     labels.fill(-1)
     for m in range(k.size):
-        coarsen(members, sieve, m)
+        coarsen(member_of(members, m), sieve)
     return members
 
 
 @njit(cache=True, nogil=True)
-def features_of(members, m):
-    return members.features[members.feature_at[m] : members.feature_at[m + 1]]
-
-
-@njit(cache=True, nogil=True)
-def of_centres(flat, members, m):
-    """Member m's (n_clusters, n_features) part of an array laid out as the centres are."""
-    part = flat[members.at[m] : members.at[m + 1]]
-    return part.reshape((members.n_clusters[m], members.n_features[m]) + flat.shape[1:])
-
-
-@njit(cache=True, nogil=True)
-def of_clusters(flat, members, m):
-    """Member m's part of an array with one entry a cluster."""
-    return flat[members.cluster_at[m] : members.cluster_at[m + 1]]
-
-
-@njit(cache=True, nogil=True)
-def coarsen(members, sieve, m):
-    """Renew what the sieve knows of member m's centres."""
-    centres, coarse = (
-        of_centres(members.centres, members, m),
-        of_centres(members.coarse, members, m),
+def member_of(members, m):
+    """Member m's state, as views into the state of all."""
+    k = members.n_clusters[m]
+    clusters = slice(members.cluster_at[m], members.cluster_at[m + 1])
+    values = slice(members.centre_at[m], members.centre_at[m + 1])
+    features = members.features[members.feature_at[m] : members.feature_at[m + 1]]
+    columns = members.columns[members.column_at[m] : members.column_at[m + 1]]
+    coarse = members.coarse[members.coarse_at[m] : members.coarse_at[m + 1]]
+    return Member(
+        features,
+        columns,
+        members.centres[values].reshape((k, features.size)),
+        coarse.reshape((k, columns.size)),
+        members.reach[m : m + 1],
+        members.sums[values].reshape((k, features.size, 2)),
+        members.counts[clusters],
+        members.drift[clusters],
+        members.weights[clusters],
+        members.labels[m],
+        members.gaps[m],
     )
-    features = features_of(members, m)
+
+
+@njit(cache=True, nogil=True)
+def coarsen(one, sieve):
+    """Renew what the sieve knows of a member's centres."""
     longest = 0.0
-    for c in range(centres.shape[0]):
+    for c in range(one.counts.size):
         total = 0.0
-        for f in range(features.size):
-            value = (centres[c, f] - sieve.shift[features[f]]) * sieve.scale
-            coarse[c, f] = value
+        for f in range(one.features.size):
+            value = (one.centres[c, f] - sieve.shift[one.features[f]]) * sieve.scale
+            one.coarse[c, f] = value
             total += value * value
         longest = max(longest, total)
-    members.reach[m] = np.sqrt(longest) * (1.0 + 1e-9)
+    one.reach[0] = np.sqrt(longest) * (1.0 + 1e-9)
 
 
 @njit(cache=True, nogil=True)
@@ -130,111 +160,95 @@ def sweep(X, sieve, members, scratch, running, learn, moved):
     for start in range(0, X.shape[0], BLOCK):
         stop = min(start + BLOCK, X.shape[0])
         for m in running:
-            moved[m] += _visit(X, sieve, members, scratch, m, start, stop, learn)
+            moved[m] += _visit(X, sieve, member_of(members, m), scratch, start, stop, learn)
 
 
 @njit(cache=True, nogil=True)
-def _visit(X, sieve, members, scratch, m, start, stop, learn):
+def _visit(X, sieve, one, scratch, start, stop, learn):
     """One member's part of a sweep over objects start..stop-1; the number of labels changed."""
-    features, coarse = features_of(members, m), of_centres(members.coarse, members, m)
-    labels, gaps = members.labels[m], members.gaps[m]
-    drift, reach = of_clusters(members.drift, members, m), members.reach[m]
-    centres = of_centres(members.centres, members, m)
-    sums, counts = of_centres(members.sums, members, m), of_clusters(members.counts, members, m)
-    total, nearest, second, gap, label = scratch.total, scratch.nearest, scratch.second, scratch.gap, scratch.label
-    waiting, movers, left, sstrips, identity = scratch.picked, scratch.movers, scratch.left, scratch.strips, scratch.identity
     moved, n_waiting = 0, 0
     for first in range(start, stop, TILE):
         last = min(first + TILE, stop)
-        n_picked = _pick(gaps, labels, drift, first, last, waiting, n_waiting)
-        if 2 * n_picked > last - first:
-            # Gathering an object costs about as much as scanning it: scan them all in place.
+        n_picked = _pick(one, first, last, scratch.picked, n_waiting)
+        if 2 * (n_picked - n_waiting) > last - first:
+            # Gathering an object costs about as much as scanning it: scan the tile where it lies.
             strips = sieve.strips[first // TILE]
-            width = (last - first + LANES - 1) // LANES * LANES
-            scan(strips, features, strips[-1], width, coarse, reach, total, nearest, second, label, gap)
-            n = _settle(X, centres, features, sieve.scale, labels, gaps, drift, label, gap, waiting, n_waiting, n_waiting+n_picked, first, movers, left)
-            if learn: _learn(X, features, labels, sums, counts, movers, left, n)
-            moved += n
+            _measure(strips, one.columns, strips[-1], last - first, one, scratch)
+            picked = scratch.picked[n_waiting:n_picked]
+            moved += _settle(X, sieve.scale, one, scratch, picked, first, learn)
         else:
-            n_waiting += n_picked
+            n_waiting = n_picked
         if 2 * n_waiting > TILE or (n_waiting > 0 and last == stop):
-            _gather(sieve.strips, features, waiting, n_waiting, sstrips)
-            width = (n_waiting + LANES - 1) // LANES * LANES
-            scan(sstrips, identity, sstrips[features.size], width, coarse, reach, total, nearest, second, label, gap)
-            n = _settle(X, centres, features, sieve.scale, labels, gaps, drift, label, gap, waiting, 0, n_waiting, -1, movers, left)
-            if learn: _learn(X, features, labels, sums, counts, movers, left, n)
-            moved += n
+            picked, norms = scratch.picked[:n_waiting], scratch.strips[one.columns.size]
+            gather(sieve.strips, one.columns, picked, scratch)
+            _measure(scratch.strips, scratch.columns[: one.columns.size], norms, n_waiting, one, scratch)
+            moved += _settle(X, sieve.scale, one, scratch, picked, -1, learn)
             n_waiting = 0
     return moved
 
 
 @njit(cache=True, nogil=True)
-def _pick(gaps, labels, drift, first, last, picked, n0):
-    """Objects whose bound leaves their label in doubt, into ``picked``; how many."""
-    n = n0
+def _pick(one, first, last, picked, n):
+    """Append the objects whose bound leaves their label in doubt; how many there are now."""
+    gaps, labels, drift = one.gaps, one.labels, one.drift
     for i in range(first, last):
         picked[n] = i
         # Written so that a gap that is not a number counts as doubt.
         n += not gaps[i] > drift[labels[i]]
-    return n - n0
+    return n
 
 
 @njit(cache=True, nogil=True)
-def _gather(strips, features, picked, n, out):
-    d = features.size
-    for f in range(d + 1):
-        g, into = features[f] if f < d else strips.shape[1] - 1, out[f]
-        for a in range(n):
-            into[a] = strips[picked[a] // TILE, g, picked[a] % TILE]
+def _measure(strips, columns, norms, width, one, scratch):
+    width = (width + LANES - 1) // LANES * LANES
+    scan(strips, columns, width, one.coarse, one.weights, scratch)
+    nearest, second, gap = scratch.nearest, scratch.second, scratch.gap
+    certain_gap(nearest, second, norms, width, one.reach[0], columns.size, gap)
 
 
 @njit(cache=True, nogil=True)
-def _settle(X, centres, features, scale, labels, gaps, drift, label, sgap, picked, p0, p1, first, movers, left):
-    """Write the scan's labels and gaps of the picked objects; ask the judge where it is unsure.
+def _settle(X, scale, one, scratch, picked, first, learn):
+    """Write what the scan found of the picked objects; ask the judge where that is in doubt.
 
     Object i was column ``i - first`` of the scan, or the picked ones were gathered (first < 0).
     """
+    # Fields are taken out of the tuples once: inside the loop that would count references.
+    labels, gaps, drift, found, certain = one.labels, one.gaps, one.drift, scratch.label, scratch.gap
+    movers, left, joined = scratch.movers, scratch.left, scratch.joined
+    features, centres = one.features, one.centres
     moved = 0
-    for a in range(p0, p1):
+    for a in range(picked.size):
         i = picked[a]
         p = a if first < 0 else i - first
-        new, gap = label[p], np.float64(sgap[p])
+        new, gap = found[p], np.float64(certain[p])
         if not gap > 0:
             winner, nearest, second = two_nearest(X, i, features, centres)
             new = np.int32(winner)
             gap = judged_gap(nearest, second, features.size) * scale
         gap += drift[new]
         gaps[i] = gap - 1e-15 * abs(gap)  # what rounding the sum may have added
-        movers[moved] = i
-        left[moved] = labels[i]
+        movers[moved], left[moved], joined[moved] = i, labels[i], new
         moved += new != labels[i]
         labels[i] = new
+    if learn:
+        tally(X, features, movers[:moved], left, -1, one.sums, one.counts)
+        tally(X, features, movers[:moved], joined, 1, one.sums, one.counts)
     return moved
 
 
 @njit(cache=True, nogil=True)
-def _learn(X, features, labels, sums, counts, movers, left, n):
-    for a in range(n):
-        move(X, movers[a], features, left[a], labels[movers[a]], sums, counts)
-
-
-@njit(cache=True, nogil=True)
-def move(X, i, features, old, new, sums, counts):
-    """Take object i out of cluster ``old`` (negative: it was in none) and put it into ``new``."""
-    if old >= 0:
-        counts[old] -= 1
-        _add(X, i, features, -1.0, sums, old)
-    counts[new] += 1
-    _add(X, i, features, 1.0, sums, new)
-
-
-@njit(cache=True, nogil=True)
-def _add(X, i, features, sign, sums, c):
-    for f in range(features.size):
-        value = sign * X[i, features[f]]
-        before = sums[c, f, 0]
-        after = before + value
-        # Knuth's two-sum: exactly what rounding took from `after`.
-        part = after - before
-        sums[c, f, 1] += (before - (after - part)) + (value - part)
-        sums[c, f, 0] = after
+def tally(X, features, objects, clusters, sign, sums, counts):
+    """Add objects to their clusters' sums and counts, or take them out (sign = -1)."""
+    for a in range(objects.size):
+        i, c = objects[a], clusters[a]
+        if c < 0:
+            continue
+        counts[c] += sign
+        for f in range(features.size):
+            value = sign * X[i, features[f]]
+            before = sums[c, f, 0]
+            after = before + value
+            # Knuth's two-sum: exactly what rounding took from `after`.
+            part = after - before
+            sums[c, f, 1] += (before - (after - part)) + (value - part)
+            sums[c, f, 0] = after

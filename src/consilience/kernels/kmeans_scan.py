@@ -1,13 +1,13 @@
 """The two nearest centres of many objects: a fast sieve, and an exact judge for what it lets fall.
 
 Whether an object is nearer to one centre than to another can almost always be told in single
-precision, at more than twice the speed of double. So distances are first taken in float32, on data
-shifted to its column means and scaled into [-1, 1], together with a proven bound on their error
-(:func:`scan`). Only where the bound leaves two centres too close to call does
-:func:`two_nearest` decide, in float64 and with ties to the smaller centre index. The label is
-therefore always the one plain float64 arithmetic would give, whatever the compiler did to the sieve.
+precision, at twice the speed of double. So distances are first taken in float32, on data shifted to
+its column means and scaled into [-1, 1], together with a proven bound on their error
+(:func:`certain_gap`). Only where that leaves two centres too close to call does :func:`two_nearest`
+decide, in float64 and with ties to the smaller centre index. The label is therefore always the one
+plain float64 arithmetic gives, whatever the compiler did to the sieve.
 
-The distances are sums of squared differences, not |x|^2 - 2xc + |c|^2: a common offset of the data
+Distances are sums of squared differences, not |x|^2 - 2xc + |c|^2: a common offset of the data
 cancels before it is squared.
 """
 
@@ -19,8 +19,9 @@ from numpy.typing import NDArray
 
 # Objects scanned together: their strips and running minima stay in the first-level cache.
 TILE = 256
-# Widths are rounded up to this, so that a vectorised loop has no scalar remainder.
+# Widths and feature counts are rounded up to these, so that vectorised loops leave no remainder.
 LANES = 16
+CHUNK = 4
 # Half the spacing of float32 at 1, and of float64.
 _ROUND32 = 2.0**-24
 _ROUND64 = 2.0**-53
@@ -28,10 +29,10 @@ _FAR = np.float32(3e38)
 
 
 class Sieve(NamedTuple):
-    """Data as the single-precision scan wants it; n * d * 4 bytes.
+    """Data as the single-precision scan wants it; about 4 bytes a value.
 
-    ``strips`` is (n_tiles, d + 1, TILE) float32, padded with zeros: one strip a feature, then one
-    that bounds the lengths of the objects from above. A value v of column f became
+    ``strips`` is (n_tiles, d + 2, TILE) float32, padded with zeros: one strip a feature, one of
+    zeros, and one that bounds the lengths of the objects from above. A value v of column f became
     ``(v - shift[f]) * scale``, and ``scale`` is a power of two.
     """
 
@@ -41,46 +42,57 @@ class Sieve(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """Working space of one scan, shared by all members of a call."""
+    """Working space of a scan: what it reads if objects were gathered, and what it writes."""
 
-    strips: NDArray[np.float32]
-    identity: NDArray[np.intp]
     picked: NDArray[np.intp]
-    movers: NDArray[np.intp]
-    left: NDArray[np.int32]
-    total: NDArray[np.float32]
+    places: NDArray[np.intp]
+    columns: NDArray[np.intp]
+    strips: NDArray[np.float32]
+    totals: NDArray[np.float32]
     nearest: NDArray[np.float32]
     second: NDArray[np.float32]
-    gap: NDArray[np.float32]
     label: NDArray[np.int32]
+    gap: NDArray[np.float32]
+    movers: NDArray[np.intp]
+    left: NDArray[np.int32]
+    joined: NDArray[np.int32]
 
 
 def make_sieve(X: NDArray[np.floating]) -> Sieve:
-    """The data X (n, d) in single precision, cut into feature-major blocks of rows."""
+    """The data X (n, d) in single precision, cut into feature-major tiles of rows."""
     n, d = X.shape
     shift = X.mean(axis=0, dtype=np.float64)
     largest = _largest_offset(X, shift)
     # A power of two: scaling a float by it is exact.
-    scale = 2.0 ** -np.ceil(np.log2(largest)) if largest > 0 else 1.0
-    strips = np.zeros((-(-n // TILE), d + 1, TILE), np.float32)
+    scale = float(2.0 ** -np.ceil(np.log2(largest))) if largest > 0 else 1.0
+    strips = np.zeros((-(-n // TILE), d + 2, TILE), np.float32)
     _fill_strips(X, shift, scale, strips)
-    return Sieve(strips, shift, float(scale))
+    return Sieve(strips, shift, scale)
 
 
 def make_scratch(n_features: int) -> Scratch:
     """Working space for scans of at most ``n_features`` features."""
+    n_strips = n_features + CHUNK
     return Scratch(
-        np.zeros((n_features + 1, TILE), np.float32),
-        np.arange(n_features),
-        np.zeros(2 * TILE, np.intp),
-        np.zeros(TILE, np.intp),
-        np.zeros(TILE, np.int32),
-        np.zeros(TILE, np.float32),
-        np.zeros(TILE, np.float32),
-        np.zeros(TILE, np.float32),
-        np.zeros(TILE, np.float32),
-        np.zeros(TILE, np.int32),
+        picked=np.zeros(2 * TILE, np.intp),
+        places=np.zeros(TILE, np.intp),
+        columns=np.arange(n_strips),
+        strips=np.zeros((n_strips + 1, TILE), np.float32),
+        totals=np.zeros((2, TILE), np.float32),
+        nearest=np.zeros(TILE, np.float32),
+        second=np.zeros(TILE, np.float32),
+        label=np.zeros(TILE, np.int32),
+        gap=np.zeros(TILE, np.float32),
+        movers=np.zeros(TILE, np.intp),
+        left=np.zeros(TILE, np.int32),
+        joined=np.zeros(TILE, np.int32),
     )
+
+
+def padded_columns(features: NDArray[np.intp], n_features: int) -> NDArray[np.intp]:
+    """Strips a member reads: its features, and the strip of zeros to fill the last chunk."""
+    n_zeros = -features.size % CHUNK
+    return np.concatenate([features, np.full(n_zeros, n_features, np.intp)])
 
 
 @njit(cache=True, nogil=True)
@@ -96,57 +108,70 @@ def _largest_offset(X, shift):
 def _fill_strips(X, shift, scale, strips):
     n, d = X.shape
     for i in range(n):
-        strip = strips[i // TILE]
-        r = i % TILE
+        tile, r = strips[i // TILE], i % TILE
         total = 0.0
         for f in range(d):
             value = (X[i, f] - shift[f]) * scale
-            strip[f, r] = value
+            tile[f, r] = value
             total += value * value
-        # Rounded up, so that it stays a bound.
-        strip[d, r] = np.sqrt(total) * (1.0 + 1e-6)
-
-
-# `contract` lets the compiler fuse multiply and add. It changes the last bit of a distance, which
-# the gap allows for; no label can change.
-@njit(cache=True, nogil=True, fastmath={"contract"})
-def scan(strips, features, norms, width, centres, reach, total, nearest, second, label, gap):
-    """Nearest centre of each of ``width`` objects, and how much farther the second surely is.
-
-    Object r is column r of ``strips[features]``, of length at most ``norms[r]``; no centre is
-    longer than ``reach``. Writes ``label`` and ``gap`` of the scratch. Where ``gap`` is not
-    positive the label is a guess.
-    """
-    k, d = centres.shape
-    for r in range(width):
-        nearest[r] = _FAR
-        second[r] = _FAR
-        label[r] = 0
-    for c in range(k):
-        for r in range(width):
-            total[r] = 0
-        for f in range(0, d - 3, 4):
-            # Four features a pass: `total` is loaded and stored once for all of them.
-            x0, x1 = strips[features[f]], strips[features[f + 1]]
-            x2, x3 = strips[features[f + 2]], strips[features[f + 3]]
-            c0, c1, c2, c3 = centres[c, f], centres[c, f + 1], centres[c, f + 2], centres[c, f + 3]
-            for r in range(width):
-                d0, d1, d2, d3 = x0[r] - c0, x1[r] - c1, x2[r] - c2, x3[r] - c3
-                total[r] = total[r] + d0 * d0 + d1 * d1 + d2 * d2 + d3 * d3
-        for f in range(d - d % 4, d):
-            x0, c0 = strips[features[f]], centres[c, f]
-            for r in range(width):
-                d0 = x0[r] - c0
-                total[r] += d0 * d0
-        _keep_two(total, np.int32(c), width, nearest, second, label)
-    _certain_gap(nearest, second, norms, width, reach, d, gap)
+        tile[d + 1, r] = np.sqrt(total) * (1.0 + 1e-6)  # rounded up: it stays a bound
 
 
 @njit(cache=True, nogil=True)
-def _keep_two(total, c, width, nearest, second, label):
+def gather(strips, columns, picked, scratch):
+    """Put the picked objects side by side into the scratch, ready for :func:`scan`."""
+    flat, n_strips, places = strips.reshape(-1), strips.shape[1], scratch.places
+    for a in range(picked.size):
+        places[a] = picked[a] // TILE * n_strips * TILE + picked[a] % TILE
+    for f in range(columns.size + 1):
+        # The last one is the objects' lengths.
+        start = (columns[f] if f < columns.size else n_strips - 1) * TILE
+        into = scratch.strips[f]
+        for a in range(picked.size):
+            into[a] = flat[start + places[a]]
+
+
+# `contract` lets the compiler fuse multiply and add. It changes the last bit of a distance, which
+# certain_gap allows for; no label can change.
+@njit(cache=True, nogil=True, fastmath={"contract"})
+def scan(strips, columns, width, centres, weights, scratch):
+    """Weighted squared distances to the two nearest centres, and which is nearest.
+
+    Object r < width is column r of ``strips[columns]``; the squared distance to centre c counts
+    ``weights[c]`` times. Writes ``nearest``, ``second`` and ``label`` of the scratch.
+    """
+    k = centres.shape[0]
+    t0, t1 = scratch.totals[0], scratch.totals[1]
+    nearest, second, label = scratch.nearest, scratch.second, scratch.label
+    nearest[:width] = _FAR
+    second[:width] = _FAR
+    label[:width] = 0
+    for c in range(0, k, 2):
+        # Two centres and four features a pass: fewer loads and stores for each product.
+        e = min(c + 1, k - 1)
+        t0[:width] = 0
+        t1[:width] = 0
+        for f in range(0, columns.size, CHUNK):
+            x0, x1 = strips[columns[f]], strips[columns[f + 1]]
+            x2, x3 = strips[columns[f + 2]], strips[columns[f + 3]]
+            c0, c1, c2, c3 = centres[c, f], centres[c, f + 1], centres[c, f + 2], centres[c, f + 3]
+            e0, e1, e2, e3 = centres[e, f], centres[e, f + 1], centres[e, f + 2], centres[e, f + 3]
+            for r in range(width):
+                v0, v1, v2, v3 = x0[r], x1[r], x2[r], x3[r]
+                a0, a1, a2, a3 = v0 - c0, v1 - c1, v2 - c2, v3 - c3
+                b0, b1, b2, b3 = v0 - e0, v1 - e1, v2 - e2, v3 - e3
+                t0[r] = t0[r] + a0 * a0 + a1 * a1 + a2 * a2 + a3 * a3
+                t1[r] = t1[r] + b0 * b0 + b1 * b1 + b2 * b2 + b3 * b3
+        _keep(t0, weights[c], np.int32(c), width, nearest, second, label)
+        if e > c:
+            _keep(t1, weights[e], np.int32(e), width, nearest, second, label)
+
+
+@njit(cache=True, nogil=True)
+def _keep(total, weight, c, width, nearest, second, label):
     # Selections instead of branches: the loop vectorises.
     for r in range(width):
-        value, first = total[r], nearest[r]
+        value, first = total[r] * weight, nearest[r]
         closer = value < first
         other = first if closer else value
         nearest[r] = value if closer else first
@@ -155,39 +180,42 @@ def _keep_two(total, c, width, nearest, second, label):
 
 
 @njit(cache=True, nogil=True)
-def _certain_gap(nearest, second, norms, width, reach, d, gap):
-    """What is left of the difference of two computed distances when errors are at their worst.
+def certain_gap(nearest, second, norms, width, reach, d, gap):
+    """By how much the second centre is farther than the nearest, errors at their worst.
+
+    ``nearest`` and ``second`` are squared distances of a scan, ``norms`` bounds the lengths of the
+    objects and ``reach`` those of the centres. Where the gap is not positive nothing is certain.
 
     With u = 2^-24: rounding the inputs to float32 moves an object and a centre by at most u times
     their lengths. Squaring and adding d differences, in any order, fused or not, errs by a relative
-    (d + 3) u at most (Higham, Accuracy and Stability of Numerical Algorithms, section 3.1), the
-    root by half of that and one more u, the lines below by a few u. All of it is doubled, which
-    also covers the rounding of float64 arithmetic; 1e-18 covers underflow of the squares.
+    (d + 3) u at most (Higham 2002, Accuracy and Stability of Numerical Algorithms, section 3.1),
+    the root by half of that and one more u, the lines below by a few u. All of it is doubled, which
+    covers weights in [0, 2] and the rounding of float64 too; 2e-18 covers underflow of the squares.
     """
     share = np.float32((d + 16) * _ROUND32)
-    part = np.float32(4.0 * _ROUND32)
-    fixed = np.float32(4.0 * _ROUND32 * reach + 2e-18)
+    part = np.float32(6.0 * _ROUND32)
+    fixed = np.float32(6.0 * _ROUND32 * reach + 2e-18)
     for r in range(width):
         far, near = np.sqrt(second[r]), np.sqrt(nearest[r])
         gap[r] = (far - near) - share * (far + near) - (part * norms[r] + fixed)
 
 
 @njit(cache=True, nogil=True)
-def squared_distance(X, i, features, centre):
-    """Squared Euclidean distance of object i to a centre, summed in the order of the features."""
+def squared_distance(X, i, features, centres, c):
+    """Squared Euclidean distance of object i to centre c, summed in the order of the features."""
     total = 0.0
     for f in range(features.size):
-        difference = X[i, features[f]] - centre[f]
+        difference = X[i, features[f]] - centres[c, f]
         total += difference * difference
     return total
 
 
 @njit(cache=True, nogil=True)
 def two_nearest(X, i, features, centres):
-    """Nearest centre of object i (ties: the smaller index), and its squared distances to two."""
+    """Nearest centre of object i (ties: the smaller index), and its two smallest squared distances."""
     label, nearest, second = 0, np.inf, np.inf
     for c in range(centres.shape[0]):
-        value = squared_distance(X, i, features, centres[c])
+        value = squared_distance(X, i, features, centres, c)
         if value < nearest:
             label, nearest, second = c, value, nearest
         elif value < second:
@@ -197,6 +225,7 @@ def two_nearest(X, i, features, centres):
 
 @njit(cache=True, nogil=True)
 def judged_gap(nearest, second, d):
-    """How much farther the second centre surely is, from float64 squared distances."""
-    share = (d + 8) * 2.0 * _ROUND64
-    return (1.0 - share) * np.sqrt(second) - (1.0 + share) * np.sqrt(nearest)
+    """As :func:`certain_gap`, for float64 squared distances of unrounded objects and centres."""
+    share = (d + 16) * _ROUND64
+    far, near = np.sqrt(second), np.sqrt(nearest)
+    return (1.0 - share) * far - (1.0 + share) * near
