@@ -76,6 +76,10 @@ def _row(name, n, k, seconds, alternative, theirs, found, cost):
 
 
 def _seconds(function, *args, **kwargs):
-    start = time.perf_counter()
-    result = function(*args, **kwargs)
-    return time.perf_counter() - start, result
+    """Fastest of three runs, and what the function returned."""
+    runs = []
+    for _ in range(3):
+        start = time.perf_counter()
+        result = function(*args, **kwargs)
+        runs.append(time.perf_counter() - start)
+    return min(runs), result

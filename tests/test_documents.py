@@ -33,7 +33,7 @@ def test_continuous_integration_runs_the_readmes_test_command():
 @pytest.mark.parametrize("method", sorted(CONSENSUS))
 def test_every_method_stands_in_the_readme(method):
     name = CONSENSUS[method].estimator_name
-    rows = [line for line in (ROOT / "README.md").read_text(encoding="utf-8").splitlines()]
+    rows = (ROOT / "README.md").read_text(encoding="utf-8").splitlines()
     assert any(f"`{name}`" in row and "| ready |" in row for row in rows)
 
 

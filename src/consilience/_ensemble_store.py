@@ -107,7 +107,7 @@ def _plain_index(ensemble: Ensemble) -> Any:
 
 
 def _write_npz(ensemble: Ensemble, text: str, path: Path) -> None:
-    arrays = {"members": ensemble.members, "meta": np.array(text)}
+    arrays: dict[str, Any] = {"members": ensemble.members, "meta": np.array(text)}
     index = _plain_index(ensemble)
     if index is not None:
         arrays["index"] = index

@@ -182,11 +182,15 @@ def test_row_blocks_do_not_change_anything(monkeypatch, seed):
     distances = distances_slowly(ensemble, "pair")
     found = vat(ensemble)
     pictures = [vat_image(e, found, max_size=11) for e in (ensemble, distances)]
+    every = vat_image(ensemble, found, missing="all", max_size=11)
     monkeypatch.setattr("consilience.evidence.order._BLOCK_BYTES", 8 * 40 * 3)
+    monkeypatch.setattr("consilience.evidence.order._TABLE_CELLS", 20)
     again = vat(ensemble)
     np.testing.assert_array_equal(again.order, found.order)
     for evidence, wanted in zip((ensemble, distances), pictures, strict=True):
         np.testing.assert_allclose(vat_image(evidence, found, max_size=11), wanted, atol=1e-12)
+    again = vat_image(ensemble, found, missing="all", max_size=11)
+    np.testing.assert_array_equal(again, every)
 
 
 def test_image_of_members_with_very_many_clusters(seed):

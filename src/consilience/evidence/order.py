@@ -4,7 +4,6 @@ VAT (visual assessment of tendency) grows a minimum spanning tree and shows the 
 the order in which objects joined it: clusters are dark blocks on the diagonal. iVAT shows
 minimax path distances instead, which sharpens the blocks of clusters that are chains.
 
->>> import numpy as np
 >>> vat(Ensemble([[0, 1, 0, 1], [0, 1, 0, 0]])).order
 array([0, 2, 3, 1])
 """
@@ -34,6 +33,8 @@ Positions = NDArray[np.int64]
 _MISSING = Options(("pair", "all"))
 # Distances that exist at once while a picture is made.
 _BLOCK_BYTES = 2**25
+# Cluster sizes by block that are collected before they are multiplied.
+_TABLE_CELLS = 2**21
 # Two halves of a distance matrix may differ by this share of its largest entry.
 _ASYMMETRY = 1e-6
 
@@ -95,7 +96,8 @@ def vat(evidence: Any, *, missing: Missing = "pair") -> VATOrder:
     if isinstance(evidence, Ensemble):
         return _vat_of_ensemble(evidence, missing)
     distances = _checked_distances(evidence)
-    return VATOrder(*prim_dense(distances, _farthest_row(distances)))
+    start = int(np.argmax([row.max() for row in distances]))
+    return VATOrder(*prim_dense(distances, start))
 
 
 def ivat(evidence: Any, *, missing: Missing = "pair") -> Floats:
@@ -277,11 +279,6 @@ def _farthest_object(members: NDArray[Any], by_pair: bool) -> int:
     return farthest
 
 
-def _farthest_row(distances: NDArray[Any]) -> int:
-    """First row that holds the largest entry."""
-    return int(np.argmax([row.max() for row in distances]))
-
-
 # ---- rows and blocks ----------------------------------------------------------------------
 
 
@@ -322,17 +319,26 @@ def _counted_block_means(members: NDArray[Any], edges: Positions) -> Floats:
     m = len(edges) - 1
     block = np.repeat(np.arange(m), np.diff(edges))
     joined = np.zeros((m, m))
-    for labels in members:
+    tables: list[Any] = []
+    for r, labels in enumerate(members):
         placed = labels >= 0
+        where = (block[placed], labels[placed].astype(np.int64))
         shape = (m, max(1, int(labels.max()) + 1))
-        sizes = sparse.csr_array((np.ones(placed.sum()), (block[placed], labels[placed])), shape)
-        # A thin table is quicker written out; one of very many clusters would not fit.
-        table = sizes.toarray() if shape[1] <= 4096 else sizes
-        joined += table @ table.T
+        tables.append(sparse.csr_array((np.ones(len(where[0])), where), shape))
+        if r == len(members) - 1 or sum(table.nnz for table in tables) > _TABLE_CELLS:
+            joined += _own_product(sparse.hstack(tables, format="csr"))
+            tables = []
     # Noise and gaps are no distance of an object to itself.
-    alone = np.bincount(block, weights=(members < 0).sum(axis=0))
-    joined[np.diag_indices(m)] += alone
+    joined[np.diag_indices(m)] += np.bincount(block, weights=(members < 0).sum(axis=0))
     return 1.0 - joined / (len(members) * _areas(edges))
+
+
+def _own_product(table: sparse.csr_array) -> Floats:
+    """A sparse table times its transpose, by whichever way is quicker; dense."""
+    if table.nnz > 0.1 * table.shape[0] * table.shape[1]:
+        full = table.toarray()
+        return np.asarray(full @ full.T)
+    return np.asarray((table @ table.T).toarray())
 
 
 # ---- checks -------------------------------------------------------------------------------

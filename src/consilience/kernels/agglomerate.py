@@ -74,7 +74,8 @@ def agglomerate(
     distance of two objects, so weighted distances are scaled before the first merge; without that
     the tree over weighted rows would not be the tree over all objects.
 
-    Memory: a few arrays of length n besides ``distances``. Time: O(n²) in practice, O(n³) at worst
+    Memory: a few arrays of length n besides ``distances`` (integers at the limit of their type, 255
+    for one byte, are copied into a type twice as wide). Time: O(n²) in practice, O(n³) at worst
     (every merge invalidates every witness).
 
     References
@@ -96,6 +97,7 @@ def agglomerate(
     n = (1 + int(np.sqrt(1 + 8 * len(distances)))) // 2
     sizes = np.ones(n) if weights is None else np.array(weights, np.float64)
     assert distances.shape == (n * (n - 1) // 2,)
+    assert distances.flags.c_contiguous
     assert sizes.shape == (n,)
     if n == 1:
         return np.empty((0, 4))
@@ -110,7 +112,7 @@ def agglomerate(
     largest = distances.max()
     if counts and largest == np.iinfo(distances.dtype).max:
         # The largest value marks the slots that are gone, so it must not be a distance.
-        distances = distances.astype(np.int64)
+        distances = distances.astype(f"i{2 * distances.itemsize}")
     gone = distances.dtype.type(np.iinfo(distances.dtype).max if counts else np.inf)
     codes = distances if counts else distances.view(f"i{distances.itemsize}")
     tie = 0.0 if counts else _TIE[distances.dtype]

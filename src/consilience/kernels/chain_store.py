@@ -86,7 +86,7 @@ class RowStore:
         """Number the slots anew: slot keep[t] becomes t; rows shrink, so there is more room."""
         places = np.flatnonzero(self._slot_at >= 0)
         for place in places:
-            self._catch_up(place)
+            self._catch_up(int(place))
         renumbered = np.searchsorted(keep, self._slot_at[places])
         worth = self._worth[places]
         _squeeze_rows(self._buffer, self.n_slots, places, keep)

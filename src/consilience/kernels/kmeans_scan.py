@@ -152,12 +152,11 @@ def scan(strips, columns, width, centres, weights, scratch):
         t0[:width] = 0
         t1[:width] = 0
         for f in range(0, columns.size, CHUNK):
-            x0, x1 = strips[columns[f]], strips[columns[f + 1]]
-            x2, x3 = strips[columns[f + 2]], strips[columns[f + 3]]
+            x0, x1, x2, x3 = columns[f], columns[f + 1], columns[f + 2], columns[f + 3]
             c0, c1, c2, c3 = centres[c, f], centres[c, f + 1], centres[c, f + 2], centres[c, f + 3]
             e0, e1, e2, e3 = centres[e, f], centres[e, f + 1], centres[e, f + 2], centres[e, f + 3]
             for r in range(width):
-                v0, v1, v2, v3 = x0[r], x1[r], x2[r], x3[r]
+                v0, v1, v2, v3 = strips[x0, r], strips[x1, r], strips[x2, r], strips[x3, r]
                 a0, a1, a2, a3 = v0 - c0, v1 - c1, v2 - c2, v3 - c3
                 b0, b1, b2, b3 = v0 - e0, v1 - e1, v2 - e2, v3 - e3
                 t0[r] = t0[r] + a0 * a0 + a1 * a1 + a2 * a2 + a3 * a3

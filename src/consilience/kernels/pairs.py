@@ -355,25 +355,31 @@ def _nearest_of_rows(members, n_seen, start, width, indices, kept_joined, kept_s
 
 
 @njit(cache=True, nogil=True)
+def _denominator(seen, j):
+    """What to divide the count of object j by, as far as objects differ in it."""
+    if seen is None:
+        return np.int64(1)
+    return max(np.int64(1), np.int64(seen[j]))
+
+
+@njit(cache=True, nogil=True)
 def _insert(j, joined, seen, indices, kept_joined, kept_seen, size):
     """Put object j behind all kept ones that are as near; the number kept."""
-    new_joined = np.int64(joined[j])
-    new_seen = np.int64(1) if seen is None else max(1, np.int64(seen[j]))
-    place = size
+    room, place = indices.shape[0], size
     while place > 0:
-        old_joined = np.int64(kept_joined[place - 1])
-        old_seen = np.int64(1) if kept_seen is None else max(1, np.int64(kept_seen[place - 1]))
-        if new_joined * old_seen <= old_joined * new_seen:
+        # a/b <= c/d by products: exact, and no division.
+        new = np.int64(joined[j]) * _denominator(kept_seen, place - 1)
+        if new <= np.int64(kept_joined[place - 1]) * _denominator(seen, j):
             break
-        if place < indices.shape[0]:
+        if place < room:
             indices[place] = indices[place - 1]
             kept_joined[place] = kept_joined[place - 1]
             if kept_seen is not None:
                 kept_seen[place] = kept_seen[place - 1]
         place -= 1
-    if place < indices.shape[0]:
+    if place < room:
         indices[place] = j
         kept_joined[place] = joined[j]
         if kept_seen is not None:
             kept_seen[place] = seen[j]
-    return min(size + 1, indices.shape[0])
+    return min(size + 1, room)

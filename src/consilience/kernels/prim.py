@@ -82,7 +82,7 @@ def prim_order(
     _grow_tree(
         members, n_seen, start, pack_below, block_width(members), nearness, order, parent, reached
     )
-    distance = 1.0 - (reached if by_pair else reached / n_members)
+    distance = np.asarray(1.0 - (reached if by_pair else reached / n_members), np.float64)
     distance[0] = 0.0
     return order, parent, distance
 
