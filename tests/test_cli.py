@@ -6,10 +6,8 @@ import errno
 import json
 import os
 import re
-import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +17,7 @@ from numba import config as numba_config
 from consilience import EAC, Ensemble
 from consilience.cli import main
 from consilience.consensus import CONSENSUS
-from consilience.datasets import make_gaussians, read_labels, read_table
+from consilience.datasets import make_gaussians, read_table
 from consilience.generate import KMeansEnsemble
 
 pytest.importorskip("cyclopts")
@@ -394,9 +392,7 @@ def test_a_real_run(groups):
     assert (done.returncode, done.stderr) == (0, "")
     assert "3 clusters, as asked." in done.stdout
     assert "\x1b" not in done.stdout
-    assert (
-        len(read_labels("consilience-groups/labels.csv", id_column="id").names or ()) == 2 or True
-    )
+    assert len(written("consilience-groups")[0]) == 30
 
 
 def test_a_real_refusal():
@@ -418,16 +414,17 @@ def test_a_reader_that_leaves_is_no_error():
     assert done.returncode == 1
 
 
-@compiled
 @pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
-def test_an_interrupt_leaves_nothing_behind():
-    np.save("long.npy", make_gaussians(3000, 5, 10, random_state=0)[0])
-    words = [*COMMAND, "cluster", "long.npy", "-k", "5", "--members", "100000"]
-    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
-        time.sleep(4)
-        run.send_signal(signal.SIGINT)
-        out, err = run.communicate(timeout=120)
-    assert run.returncode == 130
-    assert out == ""
-    assert err == "interrupted; nothing was written\n"
-    assert [path.name for path in Path().iterdir()] == ["long.npy"]
+def test_an_interrupt_leaves_nothing_behind(groups):
+    code = (
+        "import signal, sys\n"
+        "from consilience.cli import main\n"
+        "from consilience.generate import KMeansEnsemble\n"
+        "KMeansEnsemble._make = lambda *_: signal.raise_signal(signal.SIGINT)\n"
+        "sys.exit(main())"
+    )
+    words = [sys.executable, "-c", code, "cluster", *groups, "-k", "3"]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=300)
+    assert (done.returncode, done.stdout) == (130, "")
+    assert done.stderr == "interrupted; nothing was written\n"
+    assert [path.name for path in Path().iterdir()] == ["groups.csv"]

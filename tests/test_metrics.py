@@ -273,6 +273,16 @@ def test_matched_labels_have_the_names_of_the_truth():
     assert match_labels(np.array([2**63, 5], np.uint64), [0, 1]).tolist() == [2**63, 5]
 
 
+@pytest.mark.parametrize("names", list(permutations(range(3))))
+def test_matchings_that_agree_on_as_many_objects_are_told_apart_by_f1(names):
+    # Class 0 may take cluster x or y, both for one object; x fits better, whatever its number.
+    x, y, z = names
+    truth, labels = [0, 0, 1, 1, 1, 1, 1, 1], [x, y, y, z, z, z, z, z]
+    wanted = (2 / 3 + 10 / 11) / 2
+    assert clustering_f1(truth, labels, average="matched") == pytest.approx(wanted)
+    assert consistency_index(truth, labels) == 6 / 8
+
+
 def test_two_clusters_do_not_share_a_class():
     # Single link likes to find one large cluster and two odd objects, here of the same class:
     # a majority vote would count both as hits (73), a matching counts one of them.

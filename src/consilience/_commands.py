@@ -9,6 +9,7 @@ from cyclopts import App, Parameter
 from rich.console import Console
 
 from consilience import __version__
+from consilience._folders import check_folder, default_folder
 
 __all__ = ["app"]
 
@@ -31,6 +32,7 @@ def demo(*, out: Path = Path("consilience-demo")) -> None:
     out : Path
         Folder for the data and the results.
     """
+    check_folder(out)
     console = Console(highlight=False)
     start = time.perf_counter()
     console.print("Two spirals of 200 points each. One run of k-means cuts straight through them;")
@@ -38,10 +40,8 @@ def demo(*, out: Path = Path("consilience-demo")) -> None:
     console.print("(The very first run compiles the numerical code: allow some seconds.)\n")
 
     from consilience._demo import run_demo
-    from consilience._run_output import check_folder
     from consilience._show import show_demo
 
-    check_folder(out)
     show_demo(run_demo(out, callbacks=_progress()), time.perf_counter() - start, console)
 
 
@@ -107,7 +107,7 @@ def cluster(
     """
     start = time.perf_counter()
     from consilience._run import Options, run
-    from consilience._run_output import check_folder, default_folder, outcome_writers, write_files
+    from consilience._run_output import outcome_writers, write_files
     from consilience._show import show_outcome, show_written
 
     options = Options(

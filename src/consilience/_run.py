@@ -131,7 +131,7 @@ class Outcome:
         found = np.argsort(self.confidence, kind="stable")[:most]
         return [
             {
-                "id": i if self.input.ids is None else self.input.ids[i].item(),
+                "id": i if self.input.ids is None else np.asarray(self.input.ids[i]).item(),
                 "cluster": int(self.labels[i]),
                 "runner_up": None if self.runner_up is None else int(self.runner_up[i]),
                 "confidence": round(float(self.confidence[i]), 4),

@@ -144,8 +144,8 @@ def _check_same_objects(
     differ = np.flatnonzero(ids.astype(str) != ensemble.index.astype(str))
     if differ.size:
         i = int(differ[0])
+        ours, theirs = np.asarray(ids[i]).item(), np.asarray(ensemble.index[i]).item()
         raise InvalidInputError(
             f"{data.name!r} and {labels.name!r} must hold the same objects in the same order: "
-            f"object {i + 1} is {ids[i].item()!r} in the data and "
-            f"{ensemble.index[i].item()!r} in the labels."
+            f"object {i + 1} is {ours!r} in the data and {theirs!r} in the labels."
         )

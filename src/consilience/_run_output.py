@@ -2,7 +2,6 @@
 
 import csv
 import json
-import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict
@@ -13,55 +12,16 @@ import numpy as np
 
 from consilience import __version__
 from consilience._ensemble_store import written_whole
+from consilience._folders import LABELS, SUMMARY
 from consilience._run import Outcome
 from consilience.datasets import write_labels
-from consilience.errors import InvalidParameterError
 
 __all__ = [
-    "check_folder",
-    "default_folder",
     "outcome_writers",
     "summarise",
     "write_files",
     "write_table",
 ]
-
-LABELS, SUMMARY = "labels.csv", "summary.json"
-
-
-def default_folder(source: Path) -> Path:
-    """Where a run on a file writes unless told otherwise: ``consilience-STEM`` right here."""
-    return Path(f"consilience-{source.name.partition('.')[0] or source.name}")
-
-
-def check_folder(folder: Path) -> None:
-    """Raise, before any work is done, if a run could not write there or would destroy files.
-
-    A ``labels.csv`` without our ``summary.json`` beside it is somebody else's.
-    """
-    if folder.exists() and not folder.is_dir():
-        raise InvalidParameterError(
-            f"{str(folder)!r} is a file, and the results need a folder. Name another with --out."
-        )
-    above = next(place for place in (folder, *folder.absolute().parents) if place.exists())
-    if not above.is_dir() or not os.access(above, os.W_OK | os.X_OK):
-        raise InvalidParameterError(
-            f"Results cannot be written to {str(folder)!r}: {str(above)!r} is not a folder you "
-            "may write to. Name another with --out."
-        )
-    foreign = (folder / LABELS).exists() and not _is_ours(folder / SUMMARY)
-    if foreign or ((folder / SUMMARY).exists() and not _is_ours(folder / SUMMARY)):
-        raise InvalidParameterError(
-            f"{str(folder)!r} holds a {LABELS} or {SUMMARY} that consilience did not write, and "
-            "would replace. Name another folder with --out."
-        )
-
-
-def _is_ours(summary: Path) -> bool:
-    try:
-        return "consilience" in json.loads(summary.read_text(encoding="utf-8"))
-    except (OSError, ValueError, TypeError):
-        return False
 
 
 def outcome_writers(outcome: Outcome) -> dict[str, Callable[[Path], None]]:

@@ -52,11 +52,13 @@ def show_notes(notes: Sequence[str], console: "Console") -> None:
 
 def show_methods(console: "Console") -> None:
     """Print the table of consensus methods."""
+    from rich.text import Text
+
     table = _table("method", "needs", "what it does")
     for name, method in sorted(CONSENSUS.items()):
         needs = ["-k"] * method.needs_n_clusters + ["data"] * method.needs_data
         what = f"{method.summary} {method.paper}; memory {method.memory}."
-        table.add_row(name, ", ".join(needs) or "nothing", what)
+        table.add_row(name, ", ".join(needs) or "nothing", Text(what))
     console.print(table)
     _say(console, "Memory for n objects and R members.")
     _say(console, "Take a method with: consilience cluster DATA --method NAME")
@@ -167,6 +169,8 @@ def _mean_confidence(outcome: Outcome, objects: Any) -> str:
 
 
 def _show_least_sure(outcome: Outcome, console: "Console") -> None:
+    from rich.text import Text
+
     found = outcome.least_sure(5)
     if not found:
         _say(console, "Every object is sure of its cluster.")
@@ -176,7 +180,7 @@ def _show_least_sure(outcome: Outcome, console: "Console") -> None:
     for item in found:
         other = item["runner_up"]
         table.add_row(
-            str(item["id"]),
+            Text(str(item["id"])),  # an identifier may look like markup
             str(item["cluster"]),
             "" if other is None or other < 0 else str(other),
             f"{item['confidence']:.2f}",

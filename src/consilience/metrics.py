@@ -82,8 +82,8 @@ def nmi(a: Any, b: Any, *, norm: Norm = "geometric", noise: Noise = "cluster") -
 
     References
     ----------
-    Strehl & Ghosh (2002), Cluster ensembles, JMLR 3, equation 3. Fred & Jain (2005),
-    Combining multiple clusterings using evidence accumulation, IEEE TPAMI 27(6), section 4.
+    Strehl & Ghosh (2002), Cluster ensembles, JMLR 3. Fred & Jain (2005),
+    Combining multiple clusterings using evidence accumulation, IEEE TPAMI 27(6).
 
     Examples
     --------
@@ -114,7 +114,7 @@ def anmi(
 
     References
     ----------
-    Strehl & Ghosh (2002), Cluster ensembles, JMLR 3, equation 4.
+    Strehl & Ghosh (2002), Cluster ensembles, JMLR 3.
 
     Examples
     --------
@@ -161,7 +161,7 @@ def consistency_index(a: Any, b: Any, *, noise: Noise = "cluster") -> float:
 
     References
     ----------
-    Fred (2001), Finding consistent clusters in data partitions, MCS, section 3.
+    Fred (2001), Finding consistent clusters in data partitions, MCS.
 
     Examples
     --------

@@ -140,7 +140,7 @@ def _over_rows(ensemble: Ensemble, confusion: Confusion, pairwise: bool, n_jobs:
     members, n_rows = rows.members, rows.n_objects
     table = _values(confusion, ensemble.n_members, pairwise)
     sums = np.empty(n_rows)
-    step = max(1, _BLOCK_BYTES // (n_rows * count_type(len(members)).itemsize))
+    step = max(1, _BLOCK_BYTES // (n_rows * np.dtype(count_type(len(members))).itemsize))
 
     def fill(start: int) -> None:
         stop = min(n_rows, start + step)

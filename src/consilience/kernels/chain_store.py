@@ -23,14 +23,14 @@ class RowStore:
     """
 
     def __init__(self, n_slots: int, max_memory: int) -> None:
-        size = min(max(max_memory // 8, FEWEST_ROWS * n_slots), max(n_slots, 3) * n_slots)
-        self._buffer = np.empty(size, np.int64)
+        n_rows = min(n_slots, max(FEWEST_ROWS, max_memory // (8 * n_slots)))
+        self._buffer = np.empty(n_rows * n_slots, np.int64)
         self._start_over(n_slots)
 
     def _start_over(self, n_slots: int) -> None:
         """Empty the store and set it up for rows of this length."""
         self.n_slots = n_slots
-        capacity = self._buffer.size // n_slots
+        capacity = min(n_slots, self._buffer.size // n_slots)
         self._rows = self._buffer[: capacity * n_slots].reshape(capacity, n_slots)
         self._place_of = np.full(n_slots, -1)
         self._slot_at = np.full(capacity, -1)

@@ -58,7 +58,7 @@ def pair_moments(
     >>> pair_moments(np.array([[0, 0, 1], [0, 1, 1]], np.int8), np.ones(3))
     (array([3., 4., 3.]), array([5., 6., 5.]))
     """
-    n_members, n_objects = members.shape
+    n_objects = members.shape[1]
     weights = np.ascontiguousarray(weights, np.float64)
     starts = first_columns(members)
     if int(starts[-1]) ** 2 * 8 > max_table:

@@ -147,4 +147,4 @@ def _lengthen(drift, shifts, d, scale):
     share, inflate = 1.0 + (d + 16) * 2.0**-51, 1.0 + 2.0**-51
     for c in range(shifts.size):
         step = shifts[c] + (runner_up if c == top else longest)
-        drift[c] = (drift[c] + step * scale * share) * inflate
+        drift[c + 1] = (drift[c + 1] + step * scale * share) * inflate

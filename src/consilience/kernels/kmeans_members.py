@@ -72,7 +72,7 @@ class Member(NamedTuple):
     reach: NDArray[np.float64]  # (1,): length of the longest of them
     sums: NDArray[np.float64]  # (n_clusters, n_features, 2): sum, and what rounding took from it
     counts: NDArray[np.int64]
-    drift: NDArray[np.float64]
+    drift: NDArray[np.float64]  # (n_clusters + 1,): that of cluster c at c + 1
     weights: NDArray[np.float32]  # of a cluster's distances
     labels: NDArray[np.int32]  # (n_objects,): -1 before the first visit
     gaps: NDArray[np.float64]  # (n_objects,): -inf: look at it, +inf: leave it alone
@@ -100,7 +100,7 @@ def make_members(
         reach=np.zeros(k.size),
         sums=np.zeros((n_values, 2)),
         counts=np.zeros(n_clusters, np.int64),
-        drift=np.zeros(n_clusters),
+        drift=np.zeros(n_clusters + k.size),
         weights=np.ones(n_clusters, np.float32),
         labels=labels,
         gaps=np.full(labels.shape, -np.inf),
@@ -128,7 +128,7 @@ def member_of(members, m):
         members.reach[m : m + 1],
         members.sums[values].reshape((k, features.size, 2)),
         members.counts[clusters],
-        members.drift[clusters],
+        members.drift[members.cluster_at[m] + m : members.cluster_at[m + 1] + m + 1],
         members.weights[clusters],
         members.labels[m],
         members.gaps[m],
@@ -191,11 +191,12 @@ def _visit(X, sieve, one, scratch, start, stop, learn):
 def _pick(one, first, last, picked, n):
     """Append the objects whose bound leaves their label in doubt; how many there are now."""
     gaps, labels, drift = one.gaps, one.labels, one.drift
-    for i in range(first, last):
+    n = np.uint64(n)  # unsigned indices are not checked for being negative: the loop is twice as fast
+    for i in range(np.uint64(first), np.uint64(last)):
         picked[n] = i
         # Written so that a gap that is not a number counts as doubt.
-        n += not gaps[i] > drift[labels[i]]
-    return n
+        n += np.uint64(not gaps[i] > drift[np.uint64(labels[i] + 1)])
+    return np.int64(n)
 
 
 @njit(cache=True, nogil=True)
@@ -225,7 +226,7 @@ def _settle(X, scale, one, scratch, picked, first, learn):
             winner, nearest, second = two_nearest(X, i, features, centres)
             new = np.int32(winner)
             gap = judged_gap(nearest, second, features.size) * scale
-        gap += drift[new]
+        gap += drift[new + 1]
         gaps[i] = gap - 1e-15 * abs(gap)  # what rounding the sum may have added
         movers[moved], left[moved], joined[moved] = i, labels[i], new
         moved += new != labels[i]

@@ -45,7 +45,7 @@ class Scratch(NamedTuple):
     """Working space of a scan: what it reads if objects were gathered, and what it writes."""
 
     picked: NDArray[np.intp]
-    places: NDArray[np.intp]
+    places: NDArray[np.uint64]
     columns: NDArray[np.intp]
     strips: NDArray[np.float32]
     totals: NDArray[np.float32]
@@ -75,7 +75,7 @@ def make_scratch(n_features: int) -> Scratch:
     n_strips = n_features + CHUNK
     return Scratch(
         picked=np.zeros(2 * TILE, np.intp),
-        places=np.zeros(TILE, np.intp),
+        places=np.zeros(TILE, np.uint64),
         columns=np.arange(n_strips),
         strips=np.zeros((n_strips + 1, TILE), np.float32),
         totals=np.zeros((2, TILE), np.float32),
@@ -120,15 +120,14 @@ def _fill_strips(X, shift, scale, strips):
 @njit(cache=True, nogil=True)
 def gather(strips, columns, picked, scratch):
     """Put the picked objects side by side into the scratch, ready for :func:`scan`."""
-    flat, n_strips, places = strips.reshape(-1), strips.shape[1], scratch.places
+    flat, n_strips, places, out = strips.reshape(-1), strips.shape[1], scratch.places, scratch.strips
     for a in range(picked.size):
         places[a] = picked[a] // TILE * n_strips * TILE + picked[a] % TILE
     for f in range(columns.size + 1):
         # The last one is the objects' lengths.
-        start = (columns[f] if f < columns.size else n_strips - 1) * TILE
-        into = scratch.strips[f]
+        start = np.uint64((columns[f] if f < columns.size else n_strips - 1) * TILE)
         for a in range(picked.size):
-            into[a] = flat[start + places[a]]
+            out[f, a] = flat[start + places[a]]  # unsigned: no check for a negative index
 
 
 # `contract` lets the compiler fuse multiply and add. It changes the last bit of a distance, which
@@ -149,32 +148,42 @@ def scan(strips, columns, width, centres, weights, scratch):
     for c in range(0, k, 2):
         # Two centres and four features a pass: fewer loads and stores for each product.
         e = min(c + 1, k - 1)
-        t0[:width] = 0
-        t1[:width] = 0
         for f in range(0, columns.size, CHUNK):
             x0, x1, x2, x3 = columns[f], columns[f + 1], columns[f + 2], columns[f + 3]
             c0, c1, c2, c3 = centres[c, f], centres[c, f + 1], centres[c, f + 2], centres[c, f + 3]
             e0, e1, e2, e3 = centres[e, f], centres[e, f + 1], centres[e, f + 2], centres[e, f + 3]
-            for r in range(width):
-                v0, v1, v2, v3 = strips[x0, r], strips[x1, r], strips[x2, r], strips[x3, r]
-                a0, a1, a2, a3 = v0 - c0, v1 - c1, v2 - c2, v3 - c3
-                b0, b1, b2, b3 = v0 - e0, v1 - e1, v2 - e2, v3 - e3
-                t0[r] = t0[r] + a0 * a0 + a1 * a1 + a2 * a2 + a3 * a3
-                t1[r] = t1[r] + b0 * b0 + b1 * b1 + b2 * b2 + b3 * b3
-        _keep(t0, weights[c], np.int32(c), width, nearest, second, label)
-        if e > c:
-            _keep(t1, weights[e], np.int32(e), width, nearest, second, label)
+            if f == 0:  # saves clearing the totals
+                for r in range(width):
+                    v0, v1, v2, v3 = strips[x0, r], strips[x1, r], strips[x2, r], strips[x3, r]
+                    a0, a1, a2, a3 = v0 - c0, v1 - c1, v2 - c2, v3 - c3
+                    b0, b1, b2, b3 = v0 - e0, v1 - e1, v2 - e2, v3 - e3
+                    t0[r] = a0 * a0 + a1 * a1 + a2 * a2 + a3 * a3
+                    t1[r] = b0 * b0 + b1 * b1 + b2 * b2 + b3 * b3
+            else:
+                for r in range(width):
+                    v0, v1, v2, v3 = strips[x0, r], strips[x1, r], strips[x2, r], strips[x3, r]
+                    a0, a1, a2, a3 = v0 - c0, v1 - c1, v2 - c2, v3 - c3
+                    b0, b1, b2, b3 = v0 - e0, v1 - e1, v2 - e2, v3 - e3
+                    t0[r] = t0[r] + a0 * a0 + a1 * a1 + a2 * a2 + a3 * a3
+                    t1[r] = t1[r] + b0 * b0 + b1 * b1 + b2 * b2 + b3 * b3
+        if e == c:
+            t1[:width] = _FAR  # an odd one out: its partner must not count
+        _keep_two(t0, t1, weights[c], weights[e], np.int32(c), width, nearest, second, label)
 
 
 @njit(cache=True, nogil=True)
-def _keep(total, weight, c, width, nearest, second, label):
-    # Selections instead of branches: the loop vectorises.
+def _keep_two(t0, t1, w0, w1, c, width, nearest, second, label):
+    # Selections instead of branches: the loop vectorises. Ties stay with the smaller index.
+    after = np.int32(c + 1)
     for r in range(width):
-        value, first = total[r] * weight, nearest[r]
-        closer = value < first
-        other = first if closer else value
-        nearest[r] = value if closer else first
-        label[r] = c if closer else label[r]
+        a, b, first = t0[r] * w0, t1[r] * w1, nearest[r]
+        swap = b < a
+        low, high, which = (b, a, after) if swap else (a, b, c)
+        closer = low < first
+        other = first if closer else low
+        other = high if high < other else other
+        nearest[r] = low if closer else first
+        label[r] = which if closer else label[r]
         second[r] = other if other < second[r] else second[r]
 
 

@@ -1,0 +1,114 @@
+"""What the label-only methods share: distinct rows in a fixed order, starts, several runs."""
+
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import NDArray
+from scipy import linalg
+from sklearn.cluster import KMeans
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+from threadpoolctl import threadpool_limits
+
+from consilience.ensemble import Ensemble
+from consilience.kernels.contingency import cluster_contingency, first_columns
+from consilience.kernels.label_products import row_sums
+from consilience.kernels.signatures import hash_rows
+
+__all__ = ["Rows", "distinct_rows", "draw_seeds", "several", "small_kmeans", "spectral_start"]
+
+T = TypeVar("T")
+
+# The spectral start looks at members with at most this many clusters in all.
+_MOST_CLUSTERS = 1500
+
+
+class Rows(NamedTuple):
+    """Distinct label rows: members x rows, first columns, how many objects, where each went."""
+
+    members: NDArray[np.signedinteger[Any]]
+    starts: NDArray[np.int64]
+    counts: NDArray[np.int64]
+    inverse: NDArray[np.int64]
+
+    @property
+    def n_rows(self) -> int:
+        """Number of distinct rows."""
+        return len(self.counts)
+
+
+def distinct_rows(ensemble: Ensemble) -> Rows:
+    """The distinct label rows in an order that does not depend on that of the objects.
+
+    Random starts are drawn row by row: ordered by a hash of the labels, they give the same
+    clusters for shuffled objects.
+    """
+    distinct, inverse, counts = ensemble.signatures()
+    keys = np.empty(len(counts), np.uint64)
+    hash_rows(distinct.members, keys)
+    order = np.argsort(keys, kind="stable")
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order))
+    members = np.ascontiguousarray(distinct.members[:, order])
+    return Rows(members, first_columns(members), counts[order], rank[inverse])
+
+
+def draw_seeds(random_state: Any, n: int) -> list[int]:
+    """One seed a run, drawn before any work starts: the result cannot depend on n_jobs."""
+    return [int(s) for s in check_random_state(random_state).randint(2**31 - 1, size=n)]
+
+
+def several(run: Callable[..., T], starts: Sequence[Any], n_jobs: int | None) -> list[T]:
+    """``run(start)`` for every start, in threads, in the order of the starts."""
+    if n_jobs is None or n_jobs == 1 or len(starts) == 1:
+        return [run(start) for start in starts]
+    found: list[T] = Parallel(n_jobs=n_jobs, prefer="threads")(
+        delayed(run)(start) for start in starts
+    )
+    return found
+
+
+def small_kmeans(
+    points: NDArray[np.float64], weights: NDArray[Any], k: int, seed: int, n_init: int = 10
+) -> NDArray[np.int32]:
+    """Labels of weighted k-means on a few thousand points, empty clusters refilled."""
+    model = KMeans(k, n_init=n_init, random_state=seed)
+    # One thread: scikit-learn adds up partial sums in the order its threads finish.
+    with threadpool_limits(1), warnings.catch_warnings():
+        # Fewer distinct points than clusters is legal here: empty clusters vanish later.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        labels: NDArray[np.int32] = model.fit(points, sample_weight=weights).labels_
+    return labels
+
+
+def spectral_start(rows: Rows, k: int, seed: int) -> NDArray[np.int32] | None:
+    """Labels of the rows by vote of k groups of similar clusters; None if there are too few.
+
+    The groups are those of a spectral partition of the bipartite graph of objects and
+    clusters, taken on the side of the clusters; each row goes to the group most of its
+    clusters are in, relative to the group's size (the last step of MCLA). Members are
+    left out evenly where all of them have more than 1500 clusters.
+    """
+    step = -(-int(rows.starts[-1]) // _MOST_CLUSTERS)
+    members = np.ascontiguousarray(rows.members[::step])
+    starts = first_columns(members)
+    if not k <= starts[-1] <= _MOST_CLUSTERS:
+        return None
+    present = (members >= 0).sum(axis=0)
+    shares = cluster_contingency(members, rows.counts / np.maximum(present, 1))
+    root = np.sqrt(np.maximum(shares.sum(axis=1), np.finfo(float).tiny))
+    normal = shares / root[:, None] / root
+    last = len(root) - 1
+    _, vectors = linalg.eigh(normal, subset_by_index=(last - k + 1, last))
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    points = vectors / np.maximum(lengths, 1e-300)
+    # A fixed sign: the same start from any eigenvalue routine.
+    points *= np.where(points[np.abs(points).argmax(axis=0), np.arange(k)] < 0, -1.0, 1.0)
+    group = small_kmeans(points, root**2, k, seed)
+    votes = np.zeros((len(root), k))
+    votes[np.arange(len(root)), group] = 1.0
+    votes /= np.maximum(votes.sum(axis=0), 1.0)
+    return row_sums(members, starts, votes).argmax(axis=1).astype(np.int32)

@@ -1,0 +1,107 @@
+"""From eigenvectors to parts: the pieces that the spectral partitioners share."""
+
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import eigh
+from scipy.sparse.linalg import eigsh
+from sklearn.cluster import KMeans
+from sklearn.exceptions import ConvergenceWarning
+from threadpoolctl import threadpool_limits
+
+__all__ = ["fill_empty", "kmeans_labels", "leading_eigenvectors", "one_thread", "unit_rows"]
+
+Floats = NDArray[np.float64]
+
+# Past this size the few eigenvectors wanted come from Lanczos.
+_DENSE_EIGEN = 2000
+# k-means chooses among its starts on this many rows, then runs once on all.
+_START_ROWS = 100_000
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Linear algebra on one thread, so that sums do not depend on the number of threads."""
+    with threadpool_limits(limits=1):
+        yield
+
+
+def leading_eigenvectors(N: Floats, k: int, rng: np.random.RandomState) -> tuple[Floats, Floats]:
+    """The k largest eigenvalues of a symmetric matrix, falling, and their eigenvectors.
+
+    Signs are fixed: the largest entry of each vector, by size, is positive.
+    """
+    p = len(N)
+    if p > _DENSE_EIGEN and k < p // 4:
+        values, vectors = eigsh(N, k=k, which="LA", v0=rng.standard_normal(p))
+        order = np.argsort(values)[::-1]
+        values, vectors = values[order], vectors[:, order]
+    else:
+        values, vectors = eigh(N, subset_by_index=[p - k, p - 1])
+        values, vectors = values[::-1], vectors[:, ::-1]
+    peaks = vectors[np.abs(vectors).argmax(axis=0), np.arange(vectors.shape[1])]
+    return values, np.ascontiguousarray(vectors * np.where(peaks < 0, -1.0, 1.0))
+
+
+def unit_rows(E: Floats) -> Floats:
+    """Rows over their length; rows of zeros stay."""
+    return E / (np.linalg.norm(E, axis=1, keepdims=True) + 1e-10)
+
+
+def kmeans_labels(
+    E: Floats,
+    k: int,
+    weights: Floats | None,
+    rng: np.random.RandomState,
+    *,
+    init: Floats | None = None,
+    n_init: int = 3,
+    max_iter: int = 100,
+) -> NDArray[np.int32]:
+    """k-means of weighted rows: the best of a few starts, or from the centres given.
+
+    Many rows are sampled to choose the start, then all of them are clustered once.
+    """
+    seed = int(rng.randint(2**31 - 1))
+    sample = None
+    if init is None and len(E) > _START_ROWS:
+        sample = np.sort(rng.choice(len(E), _START_ROWS, replace=False))
+    with one_thread(), warnings.catch_warnings():
+        # Fewer distinct rows than clusters: the caller counts what was found.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        if sample is not None:
+            chosen = None if weights is None else weights[sample]
+            best = _kmeans(k, "k-means++", n_init, max_iter, seed).fit(
+                E[sample], sample_weight=chosen
+            )
+            init = best.cluster_centers_
+        model = (
+            _kmeans(k, "k-means++", n_init, max_iter, seed)
+            if init is None
+            else _kmeans(k, init, 1, max_iter, seed)
+        )
+        labels: NDArray[np.int32] = model.fit(E, sample_weight=weights).labels_
+    return labels.astype(np.int32)
+
+
+def _kmeans(k: int, init: Any, n_init: int, max_iter: int, seed: int) -> KMeans:
+    return KMeans(
+        k, init=init, n_init=n_init, max_iter=max_iter, random_state=seed, algorithm="lloyd"
+    )
+
+
+def fill_empty(labels: NDArray[np.int32], k: int, E: Floats) -> tuple[NDArray[np.int32], int]:
+    """Give each empty part the row of the largest part that is farthest from its mean."""
+    repaired = 0
+    sizes = np.bincount(labels, minlength=k)
+    for part in np.flatnonzero(sizes == 0):
+        inside = np.flatnonzero(labels == sizes.argmax())
+        away = np.linalg.norm(E[inside] - E[inside].mean(axis=0), axis=1)
+        labels[inside[away.argmax()]] = part
+        sizes = np.bincount(labels, minlength=k)
+        repaired += 1
+    return labels, repaired

@@ -1,0 +1,191 @@
+"""One call for each kind of graph that a consensus cuts: the solver is a parameter.
+
+``solver="auto"`` takes METIS where it is installed and the graph is of a size it handles
+well, and otherwise a way that needs no package. The choice is part of the result.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+
+from consilience._validation import Options, check_value
+from consilience.errors import InvalidInputError, MemoryBudgetError
+from consilience.partition._parts import Parts
+from consilience.partition.balanced import balanced_rows
+from consilience.partition.graph import Graph, bipartite_graph, similarity_graph
+from consilience.partition.metis import MAX_DENSE, has_metis, metis
+from consilience.partition.spectral import spectral
+from consilience.partition.transfer import transfer_cut
+
+__all__ = ["Solver", "split_bipartite", "split_graph", "split_rows"]
+
+Solver = Literal["auto", "metis", "balanced", "spectral"]
+
+# Up to here METIS cuts the complete graph of all pairs in seconds.
+_GRAM_METIS = 3000
+# Entries of a graph of objects and clusters: about 3.5 GB inside METIS.
+_BIPARTITE_METIS = 5 * 10**7
+
+
+def split_rows(
+    F: Any,
+    k: int,
+    *,
+    solver: Solver = "auto",
+    sizes: ArrayLike | None = None,
+    groups: NDArray[np.integer[Any]] | None = None,
+    gram: Callable[[], Any] | None = None,
+    random_state: Any = None,
+) -> Parts:
+    """Parts of objects by the similarity F F^T of their rows.
+
+    Parameters
+    ----------
+    F : array or sparse matrix of shape (n_rows, p)
+        Non-negative rows whose products are similarities.
+    k : int
+        Number of parts.
+    solver : {"auto", "metis", "balanced", "spectral"}
+        The complete graph by METIS (memory n^2), `balanced_rows` (the same balance, no
+        matrix), or `transfer_cut` of F (not balanced). "auto" is METIS up to 3000 objects
+        where it is installed, else balanced.
+    sizes : sequence of k whole numbers, optional
+        Objects in each part; not for "spectral".
+    groups : array of shape (n_objects,), optional
+        The row of F of each object, where equal objects share a row.
+    gram : callable, optional
+        Makes the n_objects x n_objects similarities where METIS needs them; F F^T by
+        default.
+    random_state : int, RandomState or None
+
+    Returns
+    -------
+    Parts
+        ``note`` says where "metis" was asked for and refused: past 8000 objects the
+        complete graph takes too much memory, and balanced parts are returned.
+    """
+    _check_solver(solver, ("auto", "metis", "balanced", "spectral"))
+    n = F.shape[0] if groups is None else len(groups)
+    if solver == "auto":
+        solver = "metis" if n <= _GRAM_METIS and has_metis() else "balanced"
+    if solver == "spectral":
+        if sizes is not None:
+            raise InvalidInputError("sizes cannot be kept by solver='spectral'; use 'balanced'.")
+        return _spectral_rows(F, k, groups, random_state)
+    note = ""
+    if solver == "metis":
+        if n <= MAX_DENSE:
+            S = _gram(F, groups) if gram is None else gram()
+            shares = None if sizes is None else np.asarray(sizes, np.float64)
+            return metis(similarity_graph(S), k, shares=shares, random_state=random_state)
+        note = f"METIS was refused for the complete graph of {n} objects (limit {MAX_DENSE})"
+    found = balanced_rows(F, k, sizes=sizes, groups=groups, random_state=random_state)
+    return replace(found, note=note)
+
+
+def split_bipartite(
+    Q: Any,
+    k: int,
+    *,
+    solver: Solver = "auto",
+    balance: Literal["all", "objects"] = "all",
+    random_state: Any = None,
+) -> Parts:
+    """Parts of objects by the graph of objects and clusters.
+
+    Parameters
+    ----------
+    Q : array or sparse matrix of shape (n, p)
+        Objects x clusters, non-negative.
+    k : int
+        Number of parts.
+    solver : {"auto", "metis", "spectral"}
+        METIS, or `transfer_cut` (not balanced). "auto" is METIS where it is installed and
+        the graph has at most 25 million edges.
+    balance : {"all", "objects"}
+        Whether clusters count like objects in the balance (as published), or hardly.
+    random_state : int, RandomState or None
+
+    Returns
+    -------
+    Parts
+        Of the objects; ``cut`` is that of the whole graph. Parts of METIS may hold clusters
+        only: such a part is empty of objects.
+    """
+    _check_solver(solver, ("auto", "metis", "spectral"))
+    check_value("balance", balance, [Options(("all", "objects"))], owner="split_bipartite")
+    note = ""
+    if solver == "auto":
+        entries = 2 * (Q.nnz if sparse.issparse(Q) else int(np.count_nonzero(Q)))
+        if not has_metis():
+            solver, note = "spectral", "pymetis is not installed: a normalised cut, not balanced"
+        elif entries > _BIPARTITE_METIS:
+            solver, note = "spectral", "too large for METIS: a normalised cut, not balanced"
+        else:
+            solver = "metis"
+    if solver == "spectral":
+        found = transfer_cut(Q, k, random_state=random_state)
+        return replace(found, note="; ".join(part for part in (note, found.note) if part))
+    n, p = Q.shape
+    weights = None
+    if balance == "objects":
+        weights = np.concatenate([np.ones(p), np.full(n, p + 1.0)])
+    whole = metis(bipartite_graph(Q, weights), k, random_state=random_state)
+    labels = whole.labels[p:]
+    return replace(whole, labels=labels, sizes=np.bincount(labels, minlength=k))
+
+
+def split_graph(
+    graph: Graph, k: int, *, solver: Solver = "auto", random_state: Any = None
+) -> Parts:
+    """Parts of a graph of at most a few thousand vertices, such as clusters of all members.
+
+    Parameters
+    ----------
+    graph : Graph
+        See `similarity_graph`.
+    k : int
+        Number of parts.
+    solver : {"auto", "metis", "spectral"}
+        METIS, or the normalised cut (not balanced). "auto" is METIS where it is installed.
+    random_state : int, RandomState or None
+    """
+    _check_solver(solver, ("auto", "metis", "spectral"))
+    if solver == "metis" or (solver == "auto" and has_metis()):
+        try:
+            return metis(graph, k, random_state=random_state)
+        except MemoryBudgetError:
+            if solver == "metis":
+                raise
+    found = spectral(graph, k, random_state=random_state)
+    if solver == "spectral":
+        return found
+    reasons = ["METIS cannot be used here: a normalised cut, not balanced", found.note]
+    return replace(found, note="; ".join(reason for reason in reasons if reason))
+
+
+def _check_solver(solver: str, allowed: tuple[str, ...]) -> None:
+    check_value("solver", solver, [Options(allowed)], owner="the partitioner")
+
+
+def _spectral_rows(
+    F: Any, k: int, groups: NDArray[np.integer[Any]] | None, random_state: Any
+) -> Parts:
+    if groups is None:
+        return transfer_cut(F, k, random_state=random_state)
+    counts = np.bincount(groups, minlength=F.shape[0])
+    found = transfer_cut(F, k, random_state=random_state, weights=counts)
+    labels = found.labels[groups]
+    return replace(found, labels=labels, sizes=np.bincount(labels, minlength=k))
+
+
+def _gram(F: Any, groups: NDArray[np.integer[Any]] | None) -> NDArray[np.float64]:
+    S = F @ F.T
+    S = S.toarray() if sparse.issparse(S) else np.asarray(S)
+    # Products of equal pairs may differ in the last bit; the mean of both is symmetric.
+    S = (S + S.T) / 2
+    return S if groups is None else S[np.ix_(groups, groups)]
