@@ -11,6 +11,7 @@ consilience.errors.InvalidParameterError: The 'linkage' parameter of EAC must be
 'single'. Got 'ward' instead.
 """
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from numbers import Integral, Real
@@ -59,7 +60,8 @@ class Interval:
         """Whether the value keeps the rule."""
         if isinstance(value, bool | np.bool_) or not isinstance(value, self.kind):
             return False
-        if not np.isfinite(value):
+        # Whole numbers are finite, and may be too large to ask numpy.
+        if not isinstance(value, Integral) and not math.isfinite(value):
             return False
         if self.low is not None and (value <= self.low if self.open_low else value < self.low):
             return False

@@ -11,7 +11,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from consilience.errors import InvalidParameterError
 from consilience.generate import KMeansEnsemble
 from consilience.generate.lac import LAC, LACEnsemble, refit_lac
-from consilience.kernels.lac import adapted_distances, lac
+from consilience.kernels.lac import lac, squared_distances
 
 
 @parametrize_with_checks([LAC(2, random_state=0), LAC(3, init="scattered", inv_h=1.0)])
@@ -150,12 +150,12 @@ def test_a_refit_leaves_out_objects_in_no_cluster():
     np.testing.assert_allclose(run.weights, [np.exp([-1, 0]) / (1 + np.exp(-1))])
 
 
-def test_distances_are_roots_of_weighted_squares():
+def test_distances_are_sums_of_weighted_squares():
     out = np.empty((1, 2))
-    adapted_distances(
+    squared_distances(
         np.array([[3.0, 4.0]]), np.zeros((2, 2)), np.array([[1.0, 1.0], [0.0, 1.0]]), out
     )
-    assert out.tolist() == [[5, 4]]
+    assert out.tolist() == [[25, 16]]
 
 
 @pytest.mark.parametrize(

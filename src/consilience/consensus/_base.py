@@ -15,7 +15,7 @@ from consilience._validation import HasMethods, Interval, NoneValue, RandomState
 from consilience.consensus._solve import ConsensusResult
 from consilience.ensemble import Ensemble
 from consilience.errors import InvalidInputError
-from consilience.evidence import confidence, never_seen
+from consilience.evidence import Missing, confidence, never_seen
 from consilience.generate import KMeansEnsemble, with_defaults
 
 __all__ = ["Consensus"]
@@ -118,7 +118,7 @@ class Consensus(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         """Set ``confidence_`` and ``runner_up_``; objects nobody saw have confidence 0."""
         strangers = never_seen(self.ensemble_)
         labels = np.where(strangers, -1, self.labels_)
-        missing = getattr(self, "missing", "pair")
+        missing: Missing = getattr(self, "missing", "pair")
         found = confidence(self.ensemble_, labels, missing=missing, n_jobs=self.n_jobs)
         self.confidence_ = found.confidence
         self.runner_up_ = found.runner_up

@@ -22,7 +22,7 @@ from consilience.consensus._strangers import add_strangers, place_strangers
 from consilience.consensus._table import consensus_method
 from consilience.ensemble import NOISE, Ensemble
 from consilience.errors import ConsilienceError, ConsilienceWarning, MemoryBudgetError
-from consilience.evidence import Missing, fractions, never_placed, never_seen
+from consilience.evidence import Missing, fractions, never_placed, never_seen, twins
 from consilience.kernels.agglomerate import agglomerate
 from consilience.kernels.chain import average_link
 from consilience.kernels.compare import count_type
@@ -141,7 +141,7 @@ def eac(
     if strangers.all():
         return _nothing_placed(ensemble)
     placed = ensemble.take(~strangers) if strangers.any() else ensemble
-    rows, inverse, counts = placed.signatures()
+    rows, inverse, counts = twins(placed, missing=missing)
     tree, matrix_free = _tree(rows, counts, linkage, missing, budget, n_jobs or 1)
     full = expand_tree(tree, inverse)
     k = longest_lifetime(full[:, 2]) if n_clusters is None else n_clusters
@@ -223,7 +223,7 @@ def _tree(
 def _matrix_bytes(ensemble: Ensemble, linkage: Link, with_seen: bool) -> int:
     """Peak memory of the path with the matrix: counts, and floats where they are needed."""
     pairs = ensemble.n_objects * (ensemble.n_objects - 1) // 2
-    count = count_type(ensemble.n_members).itemsize * (2 if with_seen else 1)
+    count = np.dtype(count_type(ensemble.n_members)).itemsize * (2 if with_seen else 1)
     floats = 8 if linkage == "average" or with_seen else 0
     return pairs * (count + floats)
 
@@ -247,10 +247,10 @@ def _matrix_tree(
         tree = agglomerate(distances, linkage, weights=weights)
         tree[:, 2] /= ensemble.n_members
         return tree
-    distances = fractions(joined, seen, ensemble.n_members)
+    shares = fractions(joined, seen, ensemble.n_members)
     del joined, seen
-    np.subtract(1.0, distances, out=distances)
-    return agglomerate(distances, linkage, weights=weights)
+    np.subtract(1.0, shares, out=shares)
+    return agglomerate(shares, linkage, weights=weights)
 
 
 def _gib(n_bytes: int) -> str:

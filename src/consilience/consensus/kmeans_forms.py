@@ -1,30 +1,32 @@
 """Consensus as k-means on label rows: SEC and KCC."""
 
-from collections.abc import Callable
 from numbers import Integral, Real
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from consilience._validation import Boolean, Interval, NoneValue, Options, Satisfies, check_value
 from consilience.consensus._base import Consensus
-from consilience.consensus._rows import Rows, distinct_rows, draw_seeds, several, spectral_start
+from consilience.consensus._label_kmeans import (
+    Utility,
+    kcc_price,
+    label_runs,
+    sec_degrees,
+    sec_price,
+)
+from consilience.consensus._rows import Rows, distinct_rows
 from consilience.consensus._solve import ConsensusResult, solve
 from consilience.consensus._table import consensus_method
 from consilience.ensemble import Ensemble
 from consilience.errors import InvalidParameterError
-from consilience.kernels.consensus_kmeans import LabelRuns, Price, lloyd
-from consilience.kernels.label_products import row_sums
+from consilience.kernels.consensus_kmeans import LabelRuns
 
-__all__ = ["KCC", "SEC", "kcc", "label_kmeans", "sec"]
-
-Utility = Literal["c", "h", "cos", "lp"]
-Floats = NDArray[np.float64]
+__all__ = ["KCC", "SEC", "kcc", "sec"]
 
 _UTILITIES = Options(("c", "h", "cos", "lp"))
 _COUNT = Interval(Integral, 1)
-_FLOOR = 1e-12
+_ABOVE_ONE = Interval(Real, 1, open_low=True)
 
 
 def _is_weights(value: Any) -> bool:
@@ -81,8 +83,8 @@ def sec(
     Returns
     -------
     ConsensusResult
-        ``objective`` is the k-means objective: the number of clusters that could be lost,
-        sum of R_i / d_i, less the normalised association within clusters.
+        ``objective`` is the sum of R_i / d_i over objects, R_i being the (weighted) members
+        that placed the object, less the summed normalised association within clusters.
 
     Notes
     -----
@@ -105,42 +107,21 @@ def sec(
 
     def run(placed: Ensemble, k: int, _: Any) -> ConsensusResult:
         rows = distinct_rows(placed)
-        w = np.repeat(weights, np.diff(rows.starts))
-        degree, present = _degrees(rows, w, weights)
-        price = _sec_price(w, degree, present, rows.counts)
-        scale, shift = 1.0 / degree, present / degree**2
-        return _best(rows, k, price, scale, shift, n_init, max_iter, random_state, n_jobs)
+        degree, present = sec_degrees(rows, weights)
+        runs = label_runs(
+            rows,
+            k,
+            sec_price(rows, weights),
+            n_init=n_init,
+            max_iter=max_iter,
+            random_state=random_state,
+            n_jobs=n_jobs,
+            scale=1.0 / degree,
+            shift=present / degree**2,
+        )
+        return _best(runs, rows)
 
     return solve(ensemble, n_clusters, run, owner="SEC", X=X)
-
-
-def _degrees(rows: Rows, w: Floats, weights: Floats) -> tuple[Floats, Floats]:
-    """Row sums d_i of the weighted co-association, and the weight of each row's members."""
-    sizes = np.zeros(len(w))
-    for r, first in enumerate(rows.starts[:-1]):
-        labels = rows.members[r]
-        placed = labels >= 0
-        counted = np.bincount(labels[placed], rows.counts[placed])
-        sizes[first : first + len(counted)] = counted
-    degree = row_sums(rows.members, rows.starts, (w * sizes)[:, None])[:, 0]
-    present = weights @ (rows.members >= 0)
-    return degree, present
-
-
-def _sec_price(w: Floats, degree: Floats, present: Floats, counts: NDArray[np.int64]) -> Price:
-    """Centres of SEC: mu_q = sqrt(w) * counts_q / d(q), with d(q) also a sum over the table."""
-    total = float((counts * present / degree).sum())
-
-    def price(table: NDArray[np.int64], _: NDArray[np.int64]) -> tuple[Floats, Floats, float]:
-        # d(q) = sum of w |c| over the clusters' objects in q, |c| being the row sums.
-        mass = (w * table.sum(axis=1)) @ table
-        # A centre without any object has no centre; any mass does, its counts are zero.
-        share = table / np.where(mass > 0, mass, 1.0)
-        norms = w @ share**2
-        costs = -2.0 * w[:, None] * share
-        return costs, norms, total - float((norms * mass).sum())
-
-    return price
 
 
 @consensus_method(
@@ -220,72 +201,209 @@ def kcc(
     array([0, 0, 0, 1, 1, 1], dtype=int32)
     """
     check_value("utility", utility, [_UTILITIES], owner="KCC")
-    check_value("p", p, [Interval(Real, 1, open_low=True)], owner="KCC")
+    check_value("p", p, [_ABOVE_ONE], owner="KCC")
     check_value("normalised", normalised, [Boolean()], owner="KCC")
     weights = _check("KCC", ensemble, member_weights, n_init, max_iter) / ensemble.n_members
 
     def run(placed: Ensemble, k: int, _: Any) -> ConsensusResult:
         rows = distinct_rows(placed)
-        price = kcc_price(rows, weights, utility, p, normalised)
-        ones, zeros = np.ones(rows.n_rows), np.zeros(rows.n_rows)
-        return _best(rows, k, price, ones, zeros, n_init, max_iter, random_state, n_jobs)
+        runs = label_runs(
+            rows,
+            k,
+            kcc_price(rows, weights, utility, p, normalised),
+            n_init=n_init,
+            max_iter=max_iter,
+            random_state=random_state,
+            n_jobs=n_jobs,
+        )
+        return _best(runs, rows)
 
     return solve(ensemble, n_clusters, run, owner="KCC", X=X)
 
 
-def kcc_price(rows: Rows, weights: Floats, utility: Utility, p: float, normalised: bool) -> Price:
-    """Costs of every cluster's label at every centre, from the counts of a labelling."""
-    block = np.repeat(np.arange(len(weights)), np.diff(rows.starts))
-    edges = rows.starts[:-1][np.diff(rows.starts) > 0]
-    place = np.cumsum(np.diff(rows.starts) > 0) - 1
-
-    def per_member(values: Floats) -> Floats:
-        """Sums over each member's clusters, repeated for each of them."""
-        return np.add.reduceat(values, edges, axis=0)[place[block]]
-
-    cost, own = _DISTANCES[utility]
-    w = weights[block][:, None]
-    overall: Floats | None = None
-
-    def price(table: NDArray[np.int64], _: NDArray[np.int64]) -> tuple[Floats, Floats, float]:
-        nonlocal overall, w
-        if overall is None:
-            whole = table.sum(axis=1, keepdims=True).astype(float)
-            overall = whole / per_member(whole)
-            if normalised:
-                unit = own(overall, per_member, p)
-                # A member with one cluster says nothing: its costs are zero as they are.
-                w = np.divide(w, unit, out=np.zeros_like(w), where=unit > 0)
-        seen = per_member(table.astype(float))
-        m = np.where(seen > 0, table / np.where(seen > 0, seen, 1.0), overall)
-        costs = w * cost(m, per_member, p)
-        return costs, np.zeros(table.shape[1]), float((table * costs).sum())
-
-    return price
+def _best(runs: list[LabelRuns], rows: Rows) -> ConsensusResult:
+    """The run of the lowest objective, the first on ties, for all objects."""
+    best = min(runs, key=lambda run: run.objective)
+    return ConsensusResult(
+        best.labels[rows.inverse],
+        objective=best.objective,
+        n_iter=best.n_iter,
+        converged=best.converged,
+        details={"objectives": np.array([run.objective for run in runs])},
+    )
 
 
-Sums = Callable[[Floats], Floats]
+def _check(
+    owner: str, ensemble: Ensemble, member_weights: Any, n_init: int, max_iter: int
+) -> NDArray[np.float64]:
+    """Check what both methods take; the members' weights."""
+    check_value("n_init", n_init, [_COUNT], owner=owner)
+    check_value("max_iter", max_iter, [_COUNT], owner=owner)
+    check_value("member_weights", member_weights, [_WEIGHTS, NoneValue()], owner=owner)
+    if member_weights is None:
+        return np.ones(ensemble.n_members)
+    weights = np.asarray(member_weights, np.float64)
+    if len(weights) != ensemble.n_members:
+        raise InvalidParameterError(
+            f"The 'member_weights' parameter of {owner} must hold one weight for each of the "
+            f"{ensemble.n_members} members. Got {len(weights)} instead."
+        )
+    return weights
 
 
-def _euclid(m: Floats, sums: Sums, _: float) -> Floats:
-    return 1.0 - 2.0 * m + sums(m**2)
+class SEC(Consensus):
+    """Cluster by spectral ensemble clustering; see `sec` for the method.
+
+    Parameters
+    ----------
+    n_clusters, member_weights, n_init, max_iter
+        See `sec`.
+    generator : generator or None, default=None
+        Makes the members when `fit` is given data only; None is `KMeansEnsemble()`.
+    random_state : int, RandomState or None
+        Seeds the starts, and a generator that has no seed of its own.
+    n_jobs : int or None
+        Threads; None means one.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_objects,), int32
+        Clusters; -1 for objects every member calls noise.
+    confidence_, runner_up_ : ndarray of shape (n_objects,)
+        See `consilience.evidence.confidence`.
+    n_clusters_, objective_, n_iter_, converged_, details_
+        See `ConsensusResult`; of the best run. Without objective where no run was needed.
+    ensemble_ : Ensemble
+
+    Examples
+    --------
+    >>> model = SEC(2, random_state=0).fit(ensemble=[[0, 0, 0, 1, 1], [0, 0, 1, 1, 1]])
+    >>> model.labels_
+    array([0, 0, 1, 1, 1], dtype=int32)
+    """
+
+    _constraints: ClassVar[dict[str, Any]] = {
+        **Consensus._common_constraints,
+        "n_clusters": [_COUNT],
+        "member_weights": [_WEIGHTS, NoneValue()],
+        "n_init": [_COUNT],
+        "max_iter": [_COUNT],
+    }
+
+    def __init__(
+        self,
+        n_clusters: int = 2,
+        *,
+        member_weights: Any = None,
+        n_init: int = 10,
+        max_iter: int = 100,
+        generator: Any = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.member_weights = member_weights
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.generator = generator
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _fit_ensemble(self, ensemble: Ensemble, X: Any) -> None:
+        self._store(
+            sec(
+                ensemble,
+                self.n_clusters,
+                member_weights=self.member_weights,
+                n_init=self.n_init,
+                max_iter=self.max_iter,
+                X=X,
+                random_state=self.random_state,
+                n_jobs=self.n_jobs,
+            )
+        )
 
 
-def _entropy(m: Floats, sums: Sums, _: float) -> Floats:
-    return sums(-m * np.log(np.maximum(m, _FLOOR)))
+class KCC(Consensus):
+    """Cluster by k-means on label rows; see `kcc` for the method.
 
+    Parameters
+    ----------
+    n_clusters, utility, p, normalised, member_weights, n_init, max_iter
+        See `kcc`.
+    generator : generator or None, default=None
+        Makes the members when `fit` is given data only; None is `KMeansEnsemble()`.
+    random_state : int, RandomState or None
+        Seeds the starts, and a generator that has no seed of its own.
+    n_jobs : int or None
+        Threads; None means one.
 
-def _norm(m: Floats, sums: Sums, p: float) -> Floats:
-    return sums(m**p) ** (1.0 / p)
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_objects,), int32
+        Clusters; -1 for objects every member calls noise.
+    confidence_, runner_up_ : ndarray of shape (n_objects,)
+        See `consilience.evidence.confidence`.
+    n_clusters_, objective_, n_iter_, converged_, details_
+        See `ConsensusResult`; of the best run. Without objective where no run was needed.
+    ensemble_ : Ensemble
 
+    Examples
+    --------
+    >>> model = KCC(2, utility="cos").fit(ensemble=[[0, 0, 0, 1, 1], [0, 0, 1, 1, 1]])
+    >>> model.n_clusters_
+    2
+    """
 
-# Per utility: cost of a label at a centre, and the utility of a member's own distribution.
-_DISTANCES: dict[str, tuple[Callable[..., Floats], Callable[..., Floats]]] = {
-    "c": (_euclid, lambda m, sums, p: sums(m**2)),
-    "h": (lambda m, sums, p: -np.log(np.maximum(m, _FLOOR)), _entropy),
-    "cos": (
-        lambda m, sums, p: 1.0 - m / _norm(m, sums, 2.0),
-        lambda m, sums, p: _norm(m, sums, 2.0),
-    ),
-    "lp": (lambda m, sums, p: 1.0 - (m / _norm(m, sums, p)) ** (p - 1.0), _norm),
-}
+    _constraints: ClassVar[dict[str, Any]] = {
+        **Consensus._common_constraints,
+        "n_clusters": [_COUNT],
+        "utility": [_UTILITIES],
+        "p": [_ABOVE_ONE],
+        "normalised": [Boolean()],
+        "member_weights": [_WEIGHTS, NoneValue()],
+        "n_init": [_COUNT],
+        "max_iter": [_COUNT],
+    }
+
+    def __init__(
+        self,
+        n_clusters: int = 2,
+        *,
+        utility: Utility = "h",
+        p: float = 5.0,
+        normalised: bool = False,
+        member_weights: Any = None,
+        n_init: int = 10,
+        max_iter: int = 100,
+        generator: Any = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.utility = utility
+        self.p = p
+        self.normalised = normalised
+        self.member_weights = member_weights
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.generator = generator
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _fit_ensemble(self, ensemble: Ensemble, X: Any) -> None:
+        self._store(
+            kcc(
+                ensemble,
+                self.n_clusters,
+                utility=self.utility,
+                p=self.p,
+                normalised=self.normalised,
+                member_weights=self.member_weights,
+                n_init=self.n_init,
+                max_iter=self.max_iter,
+                X=X,
+                random_state=self.random_state,
+                n_jobs=self.n_jobs,
+            )
+        )

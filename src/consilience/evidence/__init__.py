@@ -2,7 +2,8 @@
 
 from consilience.evidence.coassociation import CoAssociation, Missing, co_association, fractions
 from consilience.evidence.confidence import Confidence, confidence, never_placed, never_seen
-from consilience.evidence.order import VATOrder, ivat, vat, vat_image
+from consilience.evidence.order import VATOrder, ivat, ivat_image, vat, vat_image
+from consilience.evidence.twins import twins
 from consilience.kernels.trees import lifetimes
 
 __all__ = [
@@ -14,9 +15,11 @@ __all__ = [
     "confidence",
     "fractions",
     "ivat",
+    "ivat_image",
     "lifetimes",
     "never_placed",
     "never_seen",
+    "twins",
     "vat",
     "vat_image",
 ]

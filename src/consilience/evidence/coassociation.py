@@ -200,7 +200,7 @@ class CoAssociation(LinearOperator):
         joined = np.empty(shape, count_type(self.ensemble.n_members))
         seen = np.empty_like(joined) if self._pairwise else None
         count_pairs_block(members, start, stop, joined, seen)
-        shares = fractions(joined, seen, self.ensemble.n_members)
+        shares = np.asarray(fractions(joined, seen, self.ensemble.n_members), np.float64)
         shares[np.arange(stop - start), np.arange(start, stop)] = 1.0
         return shares
 

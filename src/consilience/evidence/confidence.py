@@ -74,7 +74,7 @@ def confidence(
     >>> from consilience import Ensemble
     >>> ens = Ensemble([[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 1, 1]])
     >>> confidence(ens, np.array([0, 0, 0, 1, 1, 1])).confidence.round(2).tolist()
-    [1.0, 1.0, 0.5, 0.8, 0.8, 0.8]
+    [1.0, 1.0, 0.5, 0.86, 0.86, 0.86]
     """
     labels = np.asarray(labels)
     if labels.shape != (ensemble.n_objects,):

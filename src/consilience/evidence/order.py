@@ -18,9 +18,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from consilience._validation import Interval, Options, check_value
-from consilience.ensemble import NOISE, Ensemble
+from consilience.ensemble import Ensemble
 from consilience.errors import InvalidInputError
 from consilience.evidence.coassociation import Missing, fractions
+from consilience.evidence.twins import twins
 from consilience.kernels.minimax import minimax_block_sums, minimax_rows, prim_dense
 from consilience.kernels.pairs import count_rows
 from consilience.kernels.prim import prim_order
@@ -228,36 +229,24 @@ def ivat_image(order: VATOrder, *, max_size: int = 2000) -> Floats:
 
 def _vat_of_ensemble(ensemble: Ensemble, missing: Missing) -> VATOrder:
     """Grow the tree over one object of each group of objects at distance 0, then repeat it."""
-    rows, group, counts = ensemble.signatures()
-    # Equal labels mean distance 0 only where no noise (nor, if all members count, a gap) parts
-    # the objects: noise is together with nobody, not even with noise.
-    labels = rows.members
-    solid = np.asarray((labels >= 0).all(axis=0))
-    if missing == "pair":
-        solid = np.asarray((labels != NOISE).all(axis=0) & (labels >= 0).any(axis=0))
-    newest = np.maximum.accumulate(group)
-    is_first = np.append(True, newest[1:] > newest[:-1])  # groups are numbered as they appear
-    kept = np.flatnonzero(is_first | ~solid[group])
-    members = np.ascontiguousarray(ensemble.members[:, kept])
-    start = _farthest_object(members, missing == "pair" and ensemble.has_unseen)
-    order, parent, distance = prim_order(members, missing=missing, start=start)
+    rows, group, counts = twins(ensemble, missing=missing)
+    start = _farthest_object(rows.members, missing == "pair" and ensemble.has_unseen)
+    order, parent, distance = prim_order(rows.members, missing=missing, start=start)
     place = np.empty(len(order), np.int64)
     place[order] = np.arange(len(order))
-    found = VATOrder(kept[order], np.append(-1, place[parent[1:]]), distance)
-    return _repeated(found, group, np.where(solid, counts, 1), counts)
+    found = VATOrder(order.astype(np.int64), np.append(-1, place[parent[1:]]), distance)
+    return _repeated(found, group, counts)
 
 
-def _repeated(found: VATOrder, group: Positions, repeats: Positions, counts: Positions) -> VATOrder:
-    """An order of first objects with each followed by the others of its group."""
-    groups = group[found.order]
-    sizes = repeats[groups]
+def _repeated(found: VATOrder, group: Positions, counts: Positions) -> VATOrder:
+    """An order of groups as one of objects, those of a group after each other."""
+    sizes = counts[found.order]
     starts = np.cumsum(sizes) - sizes
     nth = np.arange(len(group)) - np.repeat(starts, sizes)
     by_group = np.argsort(group, kind="stable")
     first_of_group = np.cumsum(counts) - counts
-    order = np.repeat(found.order, sizes)
+    order = by_group[np.repeat(first_of_group[found.order], sizes) + nth]
     copies = nth > 0
-    order[copies] = by_group[np.repeat(first_of_group[groups], sizes) + nth][copies]
     parent = np.repeat(np.append(-1, starts[found.parent[1:]]), sizes)
     parent[copies] = np.repeat(starts, sizes)[copies]
     distance = np.repeat(found.distance, sizes)

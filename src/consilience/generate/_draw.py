@@ -106,7 +106,7 @@ def subset_size(share: float | int | tuple[float, float], total: int) -> int:
     """Size of a subset: rounded up, as the published figures need; the least of a range."""
     if isinstance(share, tuple):
         share = min(share)
-    if isinstance(share, Integral):
+    if not isinstance(share, float):
         return min(int(share), total)
     # A share such as 0.7 of 10 must not become 8 through 0.7 * 10 = 7.000000000000001.
     return max(1, math.ceil(round(share * total, 9)))
@@ -133,7 +133,7 @@ def _check_share(name: str, value: Any, noun: str, total: int, owner: str) -> No
             f"The {name!r} parameter of {owner} must be a range (low, high) with low <= high. "
             f"Got {value!r} instead. Swap the two ends."
         )
-    if isinstance(value, Integral) and value > total:
+    if isinstance(value, Integral) and int(value) > total:
         raise InvalidParameterError(
             f"The {name!r} parameter of {owner} must be at most the number of {noun}={total}. "
             f"Got {value} instead."

@@ -5,7 +5,7 @@ clustering. All work on the full matrix of distances: memory O(n_objects squared
 """
 
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,7 +62,7 @@ class PAM(ClusterMixin, BaseEstimator):
         "swap": [Options(("faster", "best"))],
     }
 
-    def __init__(self, n_clusters: int = 8, *, swap: str = "faster") -> None:
+    def __init__(self, n_clusters: int = 8, *, swap: Literal["faster", "best"] = "faster") -> None:
         self.n_clusters = n_clusters
         self.swap = swap
 

@@ -20,8 +20,9 @@ from consilience.generate._draw import (
     check_fits,
     draw_subset,
 )
-from consilience.kernels.kmeans import KMeansRuns, many_kmeans
+from consilience.kernels.kmeans import many_kmeans
 from consilience.kernels.kmeans_minibatch import many_minibatch_kmeans
+from consilience.kernels.kmeans_runs import KMeansRuns
 from consilience.kernels.kmeans_start import plusplus_start, random_start
 
 __all__ = ["KMeansEnsemble"]
@@ -215,7 +216,7 @@ class KMeansEnsemble(Generator):
         }
         starts = [plan.start for plan in plans]
         if self.algorithm == "minibatch":
-            batches = [plan.batches for plan in plans]
+            batches = [plan.batches for plan in plans if plan.batches is not None]
             return many_minibatch_kmeans(X, starts, batches, **common)
         return many_kmeans(
             X, starts, max_iter=self.max_iter, tol=self.tol, online=self.online, **common

@@ -166,20 +166,22 @@ def sweep(X, sieve, members, scratch, running, learn, moved):
 @njit(cache=True, nogil=True)
 def _visit(X, sieve, one, scratch, start, stop, learn):
     """One member's part of a sweep over objects start..stop-1; the number of labels changed."""
+    # Fields are taken out of the tuples once: each time, references are counted.
+    gaps, labels, drift, doubtful = one.gaps, one.labels, one.drift, scratch.picked
     moved, n_waiting = 0, 0
     for first in range(start, stop, TILE):
         last = min(first + TILE, stop)
-        n_picked = _pick(one, first, last, scratch.picked, n_waiting)
+        n_picked = _pick(gaps, labels, drift, first, last, doubtful, n_waiting)
         if 2 * (n_picked - n_waiting) > last - first:
             # Gathering an object costs about as much as scanning it: scan the tile where it lies.
             strips = sieve.strips[first // TILE]
             _measure(strips, one.columns, strips[-1], last - first, one, scratch)
-            picked = scratch.picked[n_waiting:n_picked]
+            picked = doubtful[n_waiting:n_picked]
             moved += _settle(X, sieve.scale, one, scratch, picked, first, learn)
         else:
             n_waiting = n_picked
         if 2 * n_waiting > TILE or (n_waiting > 0 and last == stop):
-            picked, norms = scratch.picked[:n_waiting], scratch.strips[one.columns.size]
+            picked, norms = doubtful[:n_waiting], scratch.strips[one.columns.size]
             gather(sieve.strips, one.columns, picked, scratch)
             _measure(scratch.strips, scratch.columns[: one.columns.size], norms, n_waiting, one, scratch)
             moved += _settle(X, sieve.scale, one, scratch, picked, -1, learn)
@@ -188,9 +190,8 @@ def _visit(X, sieve, one, scratch, start, stop, learn):
 
 
 @njit(cache=True, nogil=True)
-def _pick(one, first, last, picked, n):
+def _pick(gaps, labels, drift, first, last, picked, n):
     """Append the objects whose bound leaves their label in doubt; how many there are now."""
-    gaps, labels, drift = one.gaps, one.labels, one.drift
     n = np.uint64(n)  # unsigned indices are not checked for being negative: the loop is twice as fast
     for i in range(np.uint64(first), np.uint64(last)):
         picked[n] = i
@@ -213,7 +214,6 @@ def _settle(X, scale, one, scratch, picked, first, learn):
 
     Object i was column ``i - first`` of the scan, or the picked ones were gathered (first < 0).
     """
-    # Fields are taken out of the tuples once: inside the loop that would count references.
     labels, gaps, drift, found, certain = one.labels, one.gaps, one.drift, scratch.label, scratch.gap
     movers, left, joined = scratch.movers, scratch.left, scratch.joined
     features, centres = one.features, one.centres

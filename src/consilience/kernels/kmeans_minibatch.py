@@ -8,10 +8,11 @@ from numba import njit
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from consilience.kernels.kmeans_members import coarsen, member_of
+from consilience.kernels.kmeans_members import coarsen, member_of, sweep
 from consilience.kernels.kmeans_runs import (
     Indices,
     KMeansRuns,
+    Task,
     finish_members,
     join_runs,
     make_task,
@@ -19,13 +20,13 @@ from consilience.kernels.kmeans_runs import (
     turns,
 )
 from consilience.kernels.kmeans_scan import make_scratch, make_sieve, two_nearest
-from consilience.kernels.kmeans_sparse import sparse_minibatch_kmeans
+from consilience.kernels.kmeans_sparse import nearest_centres, own_part, own_squares, spread_labels
 
 
 def many_minibatch_kmeans(
     X: Any,
     starts: Sequence[ArrayLike],
-    batches: Sequence[NDArray[np.integer]],
+    batches: Sequence[ArrayLike],
     *,
     features: Indices | None = None,
     rows: Indices | None = None,
@@ -65,29 +66,80 @@ def many_minibatch_kmeans(
     Examples
     --------
     >>> X = np.array([[0.0], [1.0], [5.0], [6.0]])
-    >>> runs = many_minibatch_kmeans(X, [X[:2]], [np.array([[0, 1], [2, 3]])])
+    >>> runs = many_minibatch_kmeans(X, [X[:2]], [[[0, 1], [2, 3]]])
     >>> runs.labels, runs.centres[0].ravel()
-    (array([[0, 0, 1, 1]], dtype=int32), array([0., 4.]))
+    (array([[0, 0, 1, 1]], dtype=int32), array([0. , 4. ]))
     """
     task = make_task(starts, rows, features)
-    assert len(batches) == len(task.starts), "one array of batches a member"
-    if sparse.issparse(X):
-        return sparse_minibatch_kmeans(X, task, batches, spherical=spherical, assign_all=assign_all)
-    sieve, scratch = make_sieve(X), make_scratch(X.shape[1])
+    plans = [np.asarray(plan, dtype=np.intp) for plan in batches]
+    assert len(plans) == len(task.starts), "one array of batches a member"
     labels = np.empty((len(task.starts), X.shape[0]), np.int32)
-    moved = np.zeros(len(task.starts), np.int64)
-    found: list[tuple[Any, ...]] = []
-    for some in turns(len(task.starts), X.shape[0]):
-        part, plans = task.part(some), batches[some]
+    run = _sparse_runs if sparse.issparse(X) else _dense_runs
+    return join_runs(labels, run(X, task, plans, labels, spherical, assign_all))
+
+
+def _dense_runs(
+    X: NDArray[Any],
+    task: Task,
+    plans: list[NDArray[np.intp]],
+    labels: NDArray[np.int32],
+    spherical: bool,
+    assign_all: bool,
+) -> list[Any]:
+    sieve, scratch = make_sieve(X), make_scratch(X.shape[1])
+    found: list[Any] = []
+    for some in turns(len(plans), X.shape[0]):
+        part = task.part(some)
         members = start_members(part, sieve, labels[some])
-        for m, plan in enumerate(plans):
+        for m, plan in enumerate(plans[some]):
             one = member_of(members, m)
-            follow(X, np.asarray(plan), one.features, one.centres, one.counts, spherical)
+            for batch in plan:
+                learn_batch(X, batch, one.features, one.centres, one.counts, spherical)
             coarsen(one, sieve)
-        sweep(X, sieve, members, scratch, np.arange(len(plans)), False, moved)
+        n = len(part.starts)
+        sweep(X, sieve, members, scratch, np.arange(n), False, np.zeros(n, np.int64))
         inertia = finish_members(X, part, sieve, members, scratch, assign_all=assign_all)
-        found += [
-            (member_of(members, m).centres, inertia[m], len(plan), True)
-            for m, plan in enumerate(plans)
-        ]
-    return join_runs(labels, found)
+        centres = [member_of(members, m).centres for m in range(n)]
+        found += zip(centres, inertia, map(len, plans[some]), [True] * n, strict=True)
+    return found
+
+
+def _sparse_runs(
+    X: Any,
+    task: Task,
+    plans: list[NDArray[np.intp]],
+    labels: NDArray[np.int32],
+    spherical: bool,
+    assign_all: bool,
+) -> list[Any]:
+    found = []
+    for m, (start, rows, features) in enumerate(zip(*task, strict=True)):
+        part, centres = own_part(X, None, features), start.copy()
+        counts = np.zeros(len(centres), np.int64)
+        for batch in plans[m]:
+            everything = np.arange(batch.size), np.arange(part.shape[1])
+            learn_batch(part[batch].toarray(), *everything, centres, counts, spherical)
+        own = part if rows is None else part[rows]
+        own_labels = nearest_centres(own, centres)
+        labels[m] = spread_labels(X, own_labels, centres, rows, features, assign_all)
+        inertia = own_squares(own, centres, own_labels).sum()
+        found.append((centres, inertia, len(plans[m]), True))
+    return found
+
+
+@njit(cache=True, nogil=True)
+def learn_batch(X, batch, features, centres, counts, spherical):
+    """Let the centres follow the objects of one batch; ``counts`` are those they have received."""
+    labels = np.empty(batch.size, np.intp)
+    for a in range(batch.size):
+        labels[a] = two_nearest(X, batch[a], features, centres)[0]
+    for a in range(batch.size):
+        i, c = batch[a], labels[a]
+        counts[c] += 1
+        for f in range(features.size):
+            centres[c, f] += (X[i, features[f]] - centres[c, f]) / counts[c]
+    if spherical:
+        for c in np.unique(labels):
+            length = np.sqrt(np.sum(centres[c] ** 2))
+            if length > 0:
+                centres[c] /= length

@@ -10,7 +10,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-__all__ = ["LACFit", "adapted_distances", "lac"]
+__all__ = ["LACFit", "lac", "squared_distances"]
 
 Floats = NDArray[np.float64]
 
@@ -128,10 +128,12 @@ def _assign_and_sum(X, centres, weights, labels, sums, counts):
 
 
 @njit(cache=True, nogil=True)
-def adapted_distances(X, centres, weights, out):
-    """Fill ``out`` (n_objects, n_clusters) with each object's distance to each cluster.
+def squared_distances(X, centres, weights, out):
+    """Fill ``out`` (n_objects, n_clusters) with squared distances of objects to centres.
 
-    The root of the sum of squared differences, each feature weighted as the cluster does.
+    ``weights`` (n_clusters, n_features) says how each cluster weighs the features; ones give
+    the Euclidean distance. Differences are squared one by one: nothing cancels far from the
+    origin.
     """
     for i in range(X.shape[0]):
         for j in range(centres.shape[0]):
@@ -139,4 +141,4 @@ def adapted_distances(X, centres, weights, out):
             for s in range(X.shape[1]):
                 gap = X[i, s] - centres[j, s]
                 distance += weights[j, s] * gap * gap
-            out[i, j] = np.sqrt(distance)
+            out[i, j] = distance

@@ -13,8 +13,6 @@ __all__ = [
     "dense_dots",
     "dense_sum",
     "dense_sum_of_dots",
-    "member_sums",
-    "part_votes",
     "sparse_dots",
     "sparse_sum",
     "sparse_sum_of_dots",
@@ -100,45 +98,11 @@ def dense_sum_of_dots(matrix, chosen, counts, direction):
 
 
 @njit(cache=True, nogil=True)
-def csr_gram(starts, columns, values, weights, n_columns):
-    """Columns x columns: sum over rows of ``weights`` times the row's outer square."""
-    out = np.zeros((n_columns, n_columns))
+def csr_gram(starts, columns, values, weights, out):
+    """Add each row's outer square, times its weight, into ``out`` (columns x columns)."""
     for i in range(starts.size - 1):
         for e in range(starts[i], starts[i + 1]):
             scaled = weights[i] * values[e]
             into = out[columns[e]]
             for f in range(starts[i], starts[i + 1]):
                 into[columns[f]] += scaled * values[f]
-    return out
-
-
-@njit(cache=True, nogil=True)
-def member_sums(members, first, table, start, stop):
-    """Sum of the rows of ``table`` that belong to each object's clusters.
-
-    ``first`` holds each member's first row in ``table`` (one row a cluster); negative labels
-    add nothing. The product of the sparse objects x clusters matrix with ``table``, for
-    objects in [start, stop), without that matrix.
-    """
-    out = np.zeros((stop - start, table.shape[1]))
-    for r in range(members.shape[0]):
-        labels = members[r]
-        for i in range(start, stop):
-            if labels[i] >= 0:
-                row = table[first[r] + labels[i]]
-                into = out[i - start]
-                for c in range(row.size):
-                    into[c] += row[c]
-    return out
-
-
-@njit(cache=True, nogil=True)
-def part_votes(members, first, part_of_cluster, n_parts, start, stop):
-    """How many of each object's clusters lie in each part, for objects in [start, stop)."""
-    out = np.zeros((stop - start, n_parts), np.int32)
-    for r in range(members.shape[0]):
-        labels = members[r]
-        for i in range(start, stop):
-            if labels[i] >= 0:
-                out[i - start, part_of_cluster[first[r] + labels[i]]] += 1
-    return out

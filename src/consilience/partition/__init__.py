@@ -1,12 +1,24 @@
 """Cutting graphs into parts: METIS, Mt-KaHyPar, and ways that need neither."""
 
+from consilience.partition._embed import (
+    kmeans_labels,
+    leading_eigenvectors,
+    one_thread,
+    unit_rows,
+)
 from consilience.partition._parts import Parts
 from consilience.partition.balanced import balanced_rows
 from consilience.partition.graph import Graph, bipartite_graph, similarity_graph
 from consilience.partition.hypergraph import hypergraph_parts
 from consilience.partition.metis import has_metis, metis
 from consilience.partition.spectral import spectral
-from consilience.partition.split import Solver, split_bipartite, split_graph, split_rows
+from consilience.partition.split import (
+    Solver,
+    choose_bipartite,
+    split_bipartite,
+    split_graph,
+    split_rows,
+)
 from consilience.partition.transfer import transfer_cut
 
 __all__ = [
@@ -15,13 +27,18 @@ __all__ = [
     "Solver",
     "balanced_rows",
     "bipartite_graph",
+    "choose_bipartite",
     "has_metis",
     "hypergraph_parts",
+    "kmeans_labels",
+    "leading_eigenvectors",
     "metis",
+    "one_thread",
     "similarity_graph",
     "spectral",
     "split_bipartite",
     "split_graph",
     "split_rows",
     "transfer_cut",
+    "unit_rows",
 ]

@@ -49,7 +49,8 @@ def leading_eigenvectors(N: Floats, k: int, rng: np.random.RandomState) -> tuple
 
 def unit_rows(E: Floats) -> Floats:
     """Rows over their length; rows of zeros stay."""
-    return E / (np.linalg.norm(E, axis=1, keepdims=True) + 1e-10)
+    unit: Floats = E / (np.linalg.norm(E, axis=1, keepdims=True) + 1e-10)
+    return unit
 
 
 def kmeans_labels(

@@ -125,36 +125,43 @@ class _Rows:
 
     @classmethod
     def of(cls, F: Any) -> "_Rows":
-        empty = np.zeros(0, np.int64)
         if sparse.issparse(F):
             csr = sparse.csr_array(F, dtype=np.float64)
-            found = cls(*csr.shape, None, csr.indptr, csr.indices, csr.data)
-            entries = csr.data
+            n, p, entries = csr.shape[0], csr.shape[1], csr.data
+            found = cls(n, p, None, csr.indptr, csr.indices, entries)
         else:
-            entries = np.ascontiguousarray(F, np.float64)
-            if entries.ndim != 2:
-                raise InvalidInputError(f"F must be a table of rows. Got shape {entries.shape}.")
-            found = cls(*entries.shape, entries, empty, empty, np.zeros(0))
+            table = entries = np.ascontiguousarray(F, np.float64)
+            if table.ndim != 2:
+                raise InvalidInputError(f"F must be a table of rows. Got shape {table.shape}.")
+            none = np.zeros(0, np.int64)
+            found = cls(table.shape[0], table.shape[1], table, none, none, np.zeros(0))
         if not np.isfinite(entries).all():
             raise InvalidInputError("F must be finite. Got NaN or infinity.")
         return found
 
     def dots(self, chosen: Counts, direction: Floats) -> Floats:
-        if self.dense is None:
-            return sparse_dots(self.starts, self.columns, self.values, chosen, direction)
-        return dense_dots(self.dense, chosen, direction)
+        out: Floats = (
+            sparse_dots(self.starts, self.columns, self.values, chosen, direction)
+            if self.dense is None
+            else dense_dots(self.dense, chosen, direction)
+        )
+        return out
 
     def sum(self, chosen: Counts, counts: Counts) -> Floats:
-        if self.dense is None:
-            args = (self.starts, self.columns, self.values, chosen, counts, self.n_columns)
-            return sparse_sum(*args)
-        return dense_sum(self.dense, chosen, counts)
+        out: Floats = (
+            sparse_sum(self.starts, self.columns, self.values, chosen, counts, self.n_columns)
+            if self.dense is None
+            else dense_sum(self.dense, chosen, counts)
+        )
+        return out
 
     def sum_of_dots(self, chosen: Counts, counts: Counts, direction: Floats) -> Floats:
-        if self.dense is None:
-            args = (self.starts, self.columns, self.values, chosen, counts, direction)
-            return sparse_sum_of_dots(*args)
-        return dense_sum_of_dots(self.dense, chosen, counts, direction)
+        out: Floats = (
+            sparse_sum_of_dots(self.starts, self.columns, self.values, chosen, counts, direction)
+            if self.dense is None
+            else dense_sum_of_dots(self.dense, chosen, counts, direction)
+        )
+        return out
 
 
 @dataclass(frozen=True)
@@ -240,12 +247,12 @@ def _best(pull: Floats, counts: Counts, wanted: int, keys: NDArray[np.int64]) ->
     if counts.max() > 1:
         order = np.lexsort((keys, -pull))
         before = np.cumsum(counts[order]) - counts[order]
-        taken = np.empty_like(counts)
-        taken[order] = np.clip(wanted - before, 0, counts[order])
-        return taken
+        some = np.zeros_like(counts)
+        some[order] = np.clip(wanted - before, 0, counts[order])
+        return some
     n = len(pull)
     edge = np.partition(pull, n - wanted)[n - wanted]
-    taken = (pull > edge).astype(np.int64)
+    taken: Counts = (pull > edge).astype(np.int64)
     tied = np.flatnonzero(pull == edge)
     missing = wanted - int(taken.sum())
     if missing < len(tied):

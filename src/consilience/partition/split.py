@@ -21,7 +21,7 @@ from consilience.partition.metis import MAX_DENSE, has_metis, metis
 from consilience.partition.spectral import spectral
 from consilience.partition.transfer import transfer_cut
 
-__all__ = ["Solver", "split_bipartite", "split_graph", "split_rows"]
+__all__ = ["Solver", "choose_bipartite", "split_bipartite", "split_graph", "split_rows"]
 
 Solver = Literal["auto", "metis", "balanced", "spectral"]
 
@@ -118,15 +118,8 @@ def split_bipartite(
     """
     _check_solver(solver, ("auto", "metis", "spectral"))
     check_value("balance", balance, [Options(("all", "objects"))], owner="split_bipartite")
-    note = ""
-    if solver == "auto":
-        entries = 2 * (Q.nnz if sparse.issparse(Q) else int(np.count_nonzero(Q)))
-        if not has_metis():
-            solver, note = "spectral", "pymetis is not installed: a normalised cut, not balanced"
-        elif entries > _BIPARTITE_METIS:
-            solver, note = "spectral", "too large for METIS: a normalised cut, not balanced"
-        else:
-            solver = "metis"
+    n_edges = Q.nnz if sparse.issparse(Q) else int(np.count_nonzero(Q))
+    solver, note = choose_bipartite(n_edges, solver)
     if solver == "spectral":
         found = transfer_cut(Q, k, random_state=random_state)
         return replace(found, note="; ".join(part for part in (note, found.note) if part))
@@ -137,6 +130,17 @@ def split_bipartite(
     whole = metis(bipartite_graph(Q, weights), k, random_state=random_state)
     labels = whole.labels[p:]
     return replace(whole, labels=labels, sizes=np.bincount(labels, minlength=k))
+
+
+def choose_bipartite(n_edges: int, solver: Solver = "auto") -> tuple[Solver, str]:
+    """The solver for a graph of objects and clusters, and a note where balance is lost."""
+    if solver != "auto":
+        return solver, ""
+    if not has_metis():
+        return "spectral", "pymetis is not installed: a normalised cut, not balanced"
+    if 2 * n_edges > _BIPARTITE_METIS:
+        return "spectral", "too large for METIS: a normalised cut, not balanced"
+    return "metis", ""
 
 
 def split_graph(
@@ -184,8 +188,6 @@ def _spectral_rows(
 
 
 def _gram(F: Any, groups: NDArray[np.integer[Any]] | None) -> NDArray[np.float64]:
-    S = F @ F.T
-    S = S.toarray() if sparse.issparse(S) else np.asarray(S)
-    # Products of equal pairs may differ in the last bit; the mean of both is symmetric.
-    S = (S + S.T) / 2
+    product = F @ F.T
+    S: NDArray[np.float64] = product.toarray() if sparse.issparse(product) else np.asarray(product)
     return S if groups is None else S[np.ix_(groups, groups)]

@@ -132,9 +132,10 @@ def _embed(Q: Any, counts: Floats, k: int, rng: np.random.RandomState) -> Floats
 
 def _gram(Q: Any, weights: Floats) -> Floats:
     """Q^T diag(weights) Q, columns x columns."""
-    if sparse.issparse(Q):
-        return csr_gram(Q.indptr, Q.indices, Q.data, weights, Q.shape[1])
     W = np.zeros((Q.shape[1], Q.shape[1]))
+    if sparse.issparse(Q):
+        csr_gram(Q.indptr, Q.indices, Q.data, weights, W)
+        return W
     for start in range(0, len(Q), _BLOCK):
         rows = Q[start : start + _BLOCK]
         W += rows.T @ (weights[start : start + _BLOCK, None] * rows)

@@ -1,0 +1,100 @@
+"""What the methods that weigh objects share: the weights, the data, the paper's generator."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_array
+
+from consilience._validation import NoneValue, Options, Satisfies, check_value
+from consilience.consensus._base import Consensus
+from consilience.ensemble import Ensemble
+from consilience.errors import InvalidInputError
+from consilience.evidence import never_placed
+from consilience.evidence.weights import object_weights
+from consilience.generate import woec, with_defaults
+
+__all__ = ["WEIGHTS", "WeightedObjects", "checked_data", "checked_weights", "needed_data"]
+
+Floats = NDArray[np.float64]
+
+# Members of the ensemble that is generated where none is given: the middle of the paper's three.
+_MEMBERS = 40
+
+
+def _is_weights(value: Any) -> bool:
+    try:
+        values = np.asarray(value, np.float64)
+    except (TypeError, ValueError):
+        return False
+    return bool(values.ndim == 1 and np.isfinite(values).all() and (values > 0).all())
+
+
+WEIGHTS = [
+    Options(("one-shot",)),
+    NoneValue(),
+    Satisfies(_is_weights, "one positive number for each object"),
+]
+
+
+def checked_weights(weights: Any, ensemble: Ensemble, n_jobs: int | None, *, owner: str) -> Floats:
+    """Weight of every object: of the ensemble, 1, or as given."""
+    check_value("weights", weights, WEIGHTS, owner=owner)
+    if weights is None:
+        return np.ones(ensemble.n_objects)
+    if isinstance(weights, str):
+        found: Floats = object_weights(ensemble, n_jobs=n_jobs)
+        return found
+    given = np.asarray(weights, np.float64)
+    if given.shape != (ensemble.n_objects,):
+        raise InvalidInputError(
+            f"weights must hold one number for each of the {ensemble.n_objects} objects. "
+            f"Got {len(given)} instead."
+        )
+    return given
+
+
+def of_placed(values: Floats, ensemble: Ensemble) -> Floats:
+    """Values of the objects that some member placed: those a method sees."""
+    strangers = never_placed(ensemble)
+    return values[~strangers] if strangers.any() else values
+
+
+def checked_data(X: Any, ensemble: Ensemble, *, owner: str, sparse: bool = True) -> Any:
+    """Finite data of the ensemble's objects, or None if none were given."""
+    if X is None:
+        return None
+    data = check_array(
+        X,
+        accept_sparse="csr" if sparse else False,
+        dtype=np.float64,
+        order="C",
+        estimator=owner,
+        input_name="X",
+    )
+    if data.shape[0] != ensemble.n_objects:
+        raise InvalidInputError(
+            f"X and ensemble must hold the same objects: X has {data.shape[0]} rows, the "
+            f"ensemble {ensemble.n_objects} objects."
+        )
+    return data
+
+
+def needed_data(X: Any, *, owner: str) -> Any:
+    """The data, or an error that says how to pass them."""
+    if X is None:
+        raise InvalidInputError(
+            f"{owner} uses the data as well as the ensemble. Got no X. Call "
+            f"{owner.lower()}(ensemble, n_clusters, X=X), or {owner}(...).fit(X, ensemble=ensemble)."
+        )
+    return X
+
+
+class WeightedObjects(Consensus):
+    """Base of the estimators of the weighted-object paper: its own ensemble by default."""
+
+    n_clusters: int
+
+    def _generator(self) -> Any:
+        wanted = woec(_MEMBERS, self.n_clusters) if self.generator is None else self.generator
+        return with_defaults(wanted, self.random_state, self.n_jobs)

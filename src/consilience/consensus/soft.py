@@ -1,0 +1,383 @@
+"""Weighted objects and the data: soft memberships around shifted centres, cut as a graph."""
+
+from dataclasses import replace
+from numbers import Integral, Real
+from typing import Any, ClassVar, Literal
+
+from consilience._validation import Interval, NoneValue, Options, check_value
+from consilience.consensus._base import Consensus
+from consilience.consensus._memberships import (
+    SIZES,
+    Memberships,
+    around_centres,
+    cut_bipartite,
+    cut_similarities,
+    weighted_centres,
+)
+from consilience.consensus._objects import (
+    WEIGHTS,
+    WeightedObjects,
+    checked_data,
+    checked_weights,
+    needed_data,
+    of_placed,
+)
+from consilience.consensus._solve import ConsensusResult, solve
+from consilience.consensus._table import consensus_method
+from consilience.ensemble import Ensemble
+from consilience.partition import Solver
+
+__all__ = ["WOHB", "WOSP", "wohb", "wosp"]
+
+TMode = Literal["each", "first"]
+Balance = Literal["all", "objects"]
+
+_T = [Interval(Real, 0, open_low=True), NoneValue()]
+_T_MODE = [Options(("each", "first"))]
+_BALANCE = [Options(("all", "objects"))]
+_ROWS_SOLVER = [Options(("auto", "metis", "balanced", "spectral"))]
+_GRAPH_SOLVER = [Options(("auto", "metis", "spectral"))]
+_PAPER = "Ren, Domeniconi, Zhang & Yu 2017"
+
+
+@consensus_method(
+    estimator="WOSP",
+    paper=_PAPER,
+    memory="n n_c, or n^2 with METIS (up to 3000 objects)",
+    needs_data=True,
+    balanced=True,
+    keeps_noise=True,
+)
+def wosp(
+    ensemble: Ensemble,
+    n_clusters: int,
+    *,
+    weights: Any = "one-shot",
+    t: float | None = None,
+    t_mode: TMode = "each",
+    solver: Solver = "auto",
+    sizes: Any = None,
+    X: Any = None,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+) -> ConsensusResult:
+    """Balanced parts of objects whose soft memberships in all members' clusters agree.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        Labels of n objects by R members. Objects that a member left out or never saw do not
+        count in its centres, but have memberships like all others.
+    n_clusters : int
+        Clusters wanted.
+    weights : {"one-shot"}, array of shape (n_objects,) or None, default="one-shot"
+        Weights of the objects in the centres: `evidence.object_weights`, your own, or equal.
+    t : float or None, default=None
+        Width of the memberships, in squared units of the data; None takes the mean squared
+        distance over all pairs of an object and a centre.
+    t_mode : {"each", "first"}, default="each"
+        That mean for each member, or that of the first for all.
+    solver : {"auto", "metis", "balanced", "spectral"}, default="auto"
+        METIS on the complete graph (the paper's; refused past 8000 objects), equal parts
+        without the graph, or a normalised cut that is not balanced. "auto" is METIS up to
+        3000 objects where it is installed, else balanced.
+    sizes : sequence of int, optional
+        Objects in each cluster, in any order; equal by default. Not with "spectral".
+    X : array or CSR matrix of shape (n_objects, n_features)
+        Data; standardise features of different scales first.
+    random_state : int, RandomState or None
+        Order of the objects inside the partitioner.
+    n_jobs : int or None
+        Threads that make the memberships; None means one.
+
+    Returns
+    -------
+    ConsensusResult
+        ``objective`` is the weight of the cut edges; ``details`` hold the object weights and
+        the balance (size of the largest cluster over the mean size).
+
+    Notes
+    -----
+    The similarity of two objects is the mean over members of the cosine of their membership
+    rows; all are positive, with little contrast. So the balance decides as much as the cut:
+    this presumes clusters of nearly equal sizes, and on some data the gain comes from
+    balance and soft memberships, not from the weights: compare ``weights=None``, ``sizes``
+    and ``solver="spectral"``. Without METIS, memory is n times the number of clusters of
+    all members.
+
+    References
+    ----------
+    Ren, Domeniconi, Zhang & Yu (2017), Weighted-object ensemble clustering, Knowledge and
+    Information Systems 51, section 3.3.2, equations 6 to 11.
+
+    Examples
+    --------
+    >>> X = [[0.0], [1.0], [2.0], [8.0], [9.0], [10.0]]
+    >>> ens = Ensemble([[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 1, 1]])
+    >>> wosp(ens, 2, X=X, random_state=0).labels
+    array([0, 0, 0, 1, 1, 1], dtype=int32)
+    """
+    check_value("solver", solver, _ROWS_SOLVER, owner="WOSP")
+    check_value("sizes", sizes, SIZES, owner="WOSP")
+
+    def cut(memberships: Memberships, k: int) -> ConsensusResult:
+        return cut_similarities(
+            memberships,
+            k,
+            owner="WOSP",
+            solver=solver,
+            sizes=sizes,
+            random_state=random_state,
+            n_jobs=n_jobs,
+        )
+
+    return _solve(ensemble, n_clusters, cut, weights, t, t_mode, X, n_jobs, "WOSP")
+
+
+@consensus_method(
+    estimator="WOHB",
+    paper=_PAPER,
+    memory="n n_c",
+    needs_data=True,
+    balanced=True,
+    keeps_noise=True,
+)
+def wohb(
+    ensemble: Ensemble,
+    n_clusters: int,
+    *,
+    weights: Any = "one-shot",
+    t: float | None = None,
+    t_mode: TMode = "each",
+    balance: Balance = "all",
+    solver: Solver = "auto",
+    X: Any = None,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+) -> ConsensusResult:
+    """Balanced parts of the graph of objects and clusters, joined by soft memberships.
+
+    Parameters
+    ----------
+    ensemble, n_clusters, weights, t, t_mode, X, random_state, n_jobs
+        See `wosp`.
+    balance : {"all", "objects"}, default="all"
+        Whether clusters count like objects in the balance, as published (parts of objects
+        may then differ by as many as there are clusters in all members), or hardly.
+    solver : {"auto", "metis", "spectral"}, default="auto"
+        METIS (the paper's), or a normalised cut that is not balanced. "auto" is METIS where
+        it is installed and the graph has at most 25 million edges.
+
+    Returns
+    -------
+    ConsensusResult
+        ``objective`` is the weight of the cut edges; ``details`` hold the object weights and
+        the balance (size of the largest cluster over the mean size). A part may hold
+        clusters only; then fewer clusters than asked for are found.
+
+    Notes
+    -----
+    Memberships below 1e-6 are no edge. What `wosp` says of balance holds here as well.
+
+    References
+    ----------
+    Ren, Domeniconi, Zhang & Yu (2017), Weighted-object ensemble clustering, Knowledge and
+    Information Systems 51, section 3.3.3, equation 12.
+
+    Examples
+    --------
+    >>> X = [[0.0], [1.0], [2.0], [8.0], [9.0], [10.0]]
+    >>> ens = Ensemble([[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 1, 1]])
+    >>> wohb(ens, 2, X=X, random_state=0).labels
+    array([0, 0, 0, 1, 1, 1], dtype=int32)
+    """
+    check_value("balance", balance, _BALANCE, owner="WOHB")
+    check_value("solver", solver, _GRAPH_SOLVER, owner="WOHB")
+
+    def cut(memberships: Memberships, k: int) -> ConsensusResult:
+        return cut_bipartite(
+            memberships, k, solver=solver, balance=balance, random_state=random_state, n_jobs=n_jobs
+        )
+
+    return _solve(ensemble, n_clusters, cut, weights, t, t_mode, X, n_jobs, "WOHB")
+
+
+def _solve(
+    ensemble: Ensemble,
+    n_clusters: int,
+    cut: Any,
+    weights: Any,
+    t: float | None,
+    t_mode: TMode,
+    X: Any,
+    n_jobs: int | None,
+    owner: str,
+) -> ConsensusResult:
+    """Memberships around weighted centres of the placed objects, cut by ``cut``."""
+    check_value("weights", weights, WEIGHTS, owner=owner)
+    check_value("t", t, _T, owner=owner)
+    check_value("t_mode", t_mode, _T_MODE, owner=owner)
+
+    def run(placed: Ensemble, k: int, data: Any) -> ConsensusResult:
+        data = needed_data(data, owner=owner)
+        given = checked_weights(weights, ensemble, n_jobs, owner=owner)
+        centres = weighted_centres(placed, data, of_placed(given, ensemble))
+        found: ConsensusResult = cut(around_centres(data, centres, t, t_mode), k)
+        return replace(found, details={**found.details, "object_weights": given})
+
+    data = checked_data(X, ensemble, owner=owner)
+    return solve(ensemble, n_clusters, run, owner=owner, X=data, splits_equals=True)
+
+
+class WOSP(WeightedObjects):
+    """Cluster by weighted-object similarity partitioning; see `wosp` for the method.
+
+    Parameters
+    ----------
+    n_clusters, weights, t, t_mode, solver, sizes
+        See `wosp`.
+    generator : generator or None, default=None
+        Makes the members when `fit` is given data only; None is the paper's:
+        `generate.woec` with 40 members of ``n_clusters`` clusters.
+    random_state : int, RandomState or None
+        For the partitioner, and for a generator that has none of its own.
+    n_jobs : int or None
+        Threads; None means one.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_objects,), int32
+        Clusters; -1 for objects every member calls noise.
+    confidence_, runner_up_ : ndarray of shape (n_objects,)
+        See `consilience.evidence.confidence`.
+    n_clusters_, objective_, solver_, details_
+        See `ConsensusResult`. Without objective where no cut was needed.
+    ensemble_ : Ensemble
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.concatenate([np.random.default_rng(0).normal(c, 0.3, (40, 2)) for c in (0, 3)])
+    >>> np.bincount(WOSP(2, random_state=0).fit(X).labels_).tolist()
+    [40, 40]
+    """
+
+    _constraints: ClassVar[dict[str, Any]] = {
+        **Consensus._common_constraints,
+        "n_clusters": [Interval(Integral, 1)],
+        "weights": WEIGHTS,
+        "t": _T,
+        "t_mode": _T_MODE,
+        "solver": _ROWS_SOLVER,
+        "sizes": SIZES,
+    }
+
+    def __init__(
+        self,
+        n_clusters: int = 2,
+        *,
+        weights: Any = "one-shot",
+        t: float | None = None,
+        t_mode: TMode = "each",
+        solver: Solver = "auto",
+        sizes: Any = None,
+        generator: Any = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.weights = weights
+        self.t = t
+        self.t_mode = t_mode
+        self.solver = solver
+        self.sizes = sizes
+        self.generator = generator
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _fit_ensemble(self, ensemble: Ensemble, X: Any) -> None:
+        found = wosp(
+            ensemble,
+            self.n_clusters,
+            weights=self.weights,
+            t=self.t,
+            t_mode=self.t_mode,
+            solver=self.solver,
+            sizes=self.sizes,
+            X=X,
+            random_state=self.random_state,
+            n_jobs=self.n_jobs,
+        )
+        self._store(found)
+
+
+class WOHB(WeightedObjects):
+    """Cluster by the weighted-object hybrid bipartite graph; see `wohb` for the method.
+
+    Parameters
+    ----------
+    n_clusters, weights, t, t_mode, balance, solver
+        See `wohb`.
+    generator, random_state, n_jobs
+        See `WOSP`.
+
+    Attributes
+    ----------
+    labels_, confidence_, runner_up_, n_clusters_, objective_, solver_, details_, ensemble_
+        See `WOSP`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.concatenate([np.random.default_rng(0).normal(c, 0.3, (40, 2)) for c in (0, 3)])
+    >>> np.bincount(WOHB(2, random_state=0).fit(X).labels_).tolist()
+    [40, 40]
+    """
+
+    _constraints: ClassVar[dict[str, Any]] = {
+        **Consensus._common_constraints,
+        "n_clusters": [Interval(Integral, 1)],
+        "weights": WEIGHTS,
+        "t": _T,
+        "t_mode": _T_MODE,
+        "balance": _BALANCE,
+        "solver": _GRAPH_SOLVER,
+    }
+
+    def __init__(
+        self,
+        n_clusters: int = 2,
+        *,
+        weights: Any = "one-shot",
+        t: float | None = None,
+        t_mode: TMode = "each",
+        balance: Balance = "all",
+        solver: Solver = "auto",
+        generator: Any = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.weights = weights
+        self.t = t
+        self.t_mode = t_mode
+        self.balance = balance
+        self.solver = solver
+        self.generator = generator
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _fit_ensemble(self, ensemble: Ensemble, X: Any) -> None:
+        found = wohb(
+            ensemble,
+            self.n_clusters,
+            weights=self.weights,
+            t=self.t,
+            t_mode=self.t_mode,
+            balance=self.balance,
+            solver=self.solver,
+            X=X,
+            random_state=self.random_state,
+            n_jobs=self.n_jobs,
+        )
+        self._store(found)
