@@ -9,8 +9,8 @@ import os
 # Before SciPy is imported: without it scikit-learn skips one of its checks of estimators.
 os.environ["SCIPY_ARRAY_API"] = "1"
 
-import pytest  # noqa: E402
-from hypothesis import HealthCheck, settings  # noqa: E402
+import pytest
+from hypothesis import HealthCheck, settings
 
 _SEEDS = (
     [int(os.environ["CONSILIENCE_TEST_SEED"])] if "CONSILIENCE_TEST_SEED" in os.environ else [0, 42]

@@ -16,7 +16,7 @@ from consilience import Ensemble
 from consilience.consensus import accumulation, eac
 from consilience.consensus._strangers import add_strangers
 from consilience.errors import ConsilienceWarning, MemoryBudgetError
-from consilience.evidence import co_association
+from consilience.evidence import co_association, never_placed
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*never seen together")
 
@@ -24,7 +24,7 @@ TINY = 1  # a budget of one byte: nothing fits
 
 
 def _random_ensemble(seed, n=40, n_members=60, unseen=0.0, noise=0.0):
-    """Random labels of many members: heights without ties."""
+    """Random labels of many members."""
     rng = np.random.default_rng(seed)
     labels = rng.integers(0, rng.integers(2, 7, n_members), (n, n_members))
     labels[rng.random(labels.shape) < noise] = -1
@@ -32,53 +32,104 @@ def _random_ensemble(seed, n=40, n_members=60, unseen=0.0, noise=0.0):
     return Ensemble(labels)
 
 
-def _scipy_tree(ensemble, linkage, missing):
-    S = co_association(ensemble, missing=missing)
-    return hierarchy.linkage(squareform(1 - S, checks=False), linkage)
+def _distances(ensemble, missing):
+    return 1 - co_association(ensemble, missing=missing)
 
 
-def _partition(labels):
-    return {frozenset(np.flatnonzero(labels == c)) for c in set(labels)}
+def _closest_pairs(D, tree, linkage):
+    """At each merge of a tree: its distance, the smallest one, and the second smallest."""
+    groups = {i: [i] for i in range(len(D))}
+    mean = {"average": np.mean, "complete": np.max, "single": np.min}[linkage]
+    for step, (a, b, *_) in enumerate(tree):
+        keys = sorted(groups)
+        between = sorted(
+            mean(D[np.ix_(groups[p], groups[q])]) for k, p in enumerate(keys) for q in keys[k + 1 :]
+        )
+        own = mean(D[np.ix_(groups[int(a)], groups[int(b)])])
+        yield own, between[0], between[1] if len(between) > 1 else np.inf
+        groups[len(D) + step] = groups.pop(int(a)) + groups.pop(int(b))
 
 
-CASES = [("pair", 0.0, 0.0), ("pair", 0.2, 0.1), ("all", 0.2, 0.1), ("all", 0.0, 0.2)]
+def _tie_free_ensemble(seed, linkage, missing, unseen, noise):
+    """The first random ensemble from a seed on whose linkage never has to choose.
+
+    Member r counts 2**r times, so that pairs with different agreements differ in count.
+    """
+    for attempt in range(100):
+        rng = np.random.default_rng([seed, attempt])
+        labels = rng.integers(0, rng.integers(2, 5, 14), (14, 14))
+        labels[rng.random(labels.shape) < noise] = -1
+        labels[rng.random(labels.shape) < unseen] = -2
+        ensemble = Ensemble(np.repeat(labels, 2 ** np.arange(14), axis=1))
+        D = _distances(ensemble, missing)
+        tree = hierarchy.linkage(squareform(D, checks=False), linkage)
+        steps = _closest_pairs(D, tree, linkage)
+        if not never_placed(ensemble).any() and all(
+            second - first > 1e-7 for _, first, second in steps
+        ):
+            return ensemble, tree
+    raise AssertionError("no ensemble without ties was drawn")
+
+
+def _partitions(tree):
+    """The set of clusters that ever exist in a tree: equal for equal dendrograms."""
+    n = len(tree) + 1
+    groups = [frozenset([i]) for i in range(n)]
+    for a, b, *_ in tree:
+        groups.append(groups[int(a)] | groups[int(b)])
+    return set(groups)
+
+
+CASES = [("pair", 0.0, 0.0), ("pair", 0.15, 0.1), ("all", 0.15, 0.1), ("all", 0.0, 0.2)]
 
 
 @pytest.mark.parametrize(("missing", "unseen", "noise"), CASES)
 @pytest.mark.parametrize("linkage", ["average", "complete", "single"])
-@pytest.mark.parametrize("repeat", range(4))
-def test_heights_and_partitions_equal_scipys(seed, linkage, missing, unseen, noise, repeat):
-    ensemble = _random_ensemble(100 * seed + repeat, unseen=unseen, noise=noise)
-    tree = _scipy_tree(ensemble, linkage, missing)
+def test_without_ties_tree_and_partitions_are_scipys(seed, linkage, missing, unseen, noise):
+    if linkage == "single" or linkage == "complete":
+        unseen = unseen / 2  # a pair's distance decides many merges: gaps make ties likelier
+    ensemble, tree = _tie_free_ensemble(seed, linkage, missing, unseen, noise)
     found = eac(ensemble, 3, linkage=linkage, missing=missing)
-    np.testing.assert_allclose(np.sort(found.linkage[:, 2]), tree[:, 2], atol=1e-9)
-    gaps = np.diff(tree[:, 2])
-    for k in range(2, 10):
-        if gaps[-k] > 1e-9 and (linkage != "complete" or (gaps > 1e-9).all()):
-            wanted = hierarchy.fcluster(tree, k, "maxclust")
-            got = eac(ensemble, k, linkage=linkage, missing=missing).labels
-            if linkage == "average":
-                assert adjusted_rand_score(wanted, got) == 1.0
+    np.testing.assert_allclose(found.linkage[:, 2], tree[:, 2], atol=1e-9)
+    assert _partitions(found.linkage) == _partitions(tree)
+    for k in range(2, 8):
+        wanted = hierarchy.fcluster(tree, k, "maxclust")
+        got = eac(ensemble, k, linkage=linkage, missing=missing).labels
+        assert adjusted_rand_score(wanted, got) == 1.0
 
 
 @pytest.mark.parametrize(("missing", "unseen", "noise"), CASES)
-@pytest.mark.parametrize("repeat", range(5))
+@pytest.mark.parametrize("repeat", range(3))
 def test_both_paths_of_average_link_agree(seed, missing, unseen, noise, repeat):
-    ensemble = _random_ensemble(1000 * seed + repeat, unseen=unseen, noise=noise)
+    ensemble, _ = _tie_free_ensemble(10 * seed + repeat, "average", missing, unseen, noise)
     matrix = eac(ensemble, 2, missing=missing)
     with pytest.warns(ConsilienceWarning, match="exact path without the matrix"):
         free = eac(ensemble, 2, missing=missing, max_memory=TINY)
     assert free.matrix_free
     assert not matrix.matrix_free
-    heights = matrix.linkage[:, 2]
-    np.testing.assert_allclose(free.linkage[:, 2], heights, atol=1e-6)
-    assume_distinct = np.diff(heights).min() > 1e-9
-    assert assume_distinct or missing == "all" or unseen == 0
-    if assume_distinct:
-        for k in (2, 5, 11):
-            one = hierarchy.cut_tree(matrix.linkage, k).ravel()
-            two = hierarchy.cut_tree(free.linkage, k).ravel()
-            assert _partition(one) == _partition(two)
+    np.testing.assert_allclose(free.linkage[:, 2], matrix.linkage[:, 2], atol=1e-6)
+    assert _partitions(free.linkage) == _partitions(matrix.linkage)
+    np.testing.assert_array_equal(free.labels, matrix.labels)
+
+
+@pytest.mark.parametrize("max_memory", ["1 GiB", TINY])
+@pytest.mark.parametrize(("missing", "unseen", "noise"), CASES)
+@pytest.mark.parametrize("linkage", ["average", "complete", "single"])
+def test_with_ties_every_merge_is_of_a_closest_pair(
+    seed, linkage, missing, unseen, noise, max_memory
+):
+    if linkage == "complete" and max_memory == TINY:
+        max_memory = "1 MB"
+    ensemble = _random_ensemble(seed, n=25, n_members=8, unseen=unseen, noise=noise)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConsilienceWarning)
+        found = eac(ensemble, 2, linkage=linkage, missing=missing, max_memory=max_memory)
+    D = _distances(ensemble, missing)
+    heights = []
+    for own, smallest, _ in _closest_pairs(D, found.linkage, linkage):
+        assert own == pytest.approx(smallest, abs=1e-9)
+        heights.append(own)
+    np.testing.assert_allclose(found.linkage[:, 2], heights, atol=1e-9)
 
 
 @given(ensembles(min_objects=2, max_members=4), st.sampled_from(["pair", "all"]))
@@ -86,7 +137,7 @@ def test_single_link_heights_equal_scipys_even_with_ties(ensemble, missing):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConsilienceWarning)
         found = eac(ensemble, 1, linkage="single", missing=missing)
-    tree = _scipy_tree(ensemble, "single", missing)
+    tree = hierarchy.linkage(squareform(_distances(ensemble, missing), checks=False), "single")
     placed = (ensemble.labels >= 0).any(axis=1)
     assume(placed.any())
     np.testing.assert_allclose(np.sort(found.linkage[:, 2]), tree[:, 2], atol=1e-12)
@@ -102,13 +153,23 @@ def test_the_dendrogram_is_one_scipy_accepts(ensemble, linkage):
     assert found.linkage[-1, 3] == ensemble.n_objects
 
 
-def test_collapsing_equal_rows_changes_nothing(seed):
-    once = _random_ensemble(seed)
+@pytest.mark.parametrize("max_memory", ["1 GiB", TINY])
+def test_collapsing_equal_rows_changes_nothing(seed, max_memory):
+    once, _ = _tie_free_ensemble(seed, "average", "pair", 0.0, 0.0)
     many = once.take(np.repeat(np.arange(once.n_objects), np.arange(once.n_objects) % 3 + 1))
-    tree = _scipy_tree(many, "average", "pair")
-    found = eac(many, 4)
+    D = _distances(many, "pair")
+    tree = hierarchy.linkage(squareform(D, checks=False), "average")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConsilienceWarning)
+        found = eac(many, 4, max_memory=max_memory)
     np.testing.assert_allclose(found.linkage[:, 2], tree[:, 2], atol=1e-9)
     assert adjusted_rand_score(hierarchy.fcluster(tree, 4, "maxclust"), found.labels) == 1.0
+
+
+def test_equal_rows_with_noise_are_apart():
+    """Noise is together with nobody: equal rows that hold noise have distance above zero."""
+    ensemble = Ensemble([[0, 0, 1, 1], [0, 0, -1, -1]])
+    assert eac(ensemble, 2).linkage[:, 2].tolist() == [0, 0.5, 1]
 
 
 def test_longest_lifetime_finds_clear_groups():

@@ -111,7 +111,7 @@ def test_scattered_starts_are_far_apart(seed):
     X = np.random.default_rng(seed).normal(size=(40, 2))
     model = LAC(4, init="scattered", max_iter=1, inv_h=0.0, random_state=seed).fit(X)
     assert len(np.unique(model.labels_)) == 4
-    with pytest.raises(InvalidParameterError, match="n_samples=40. Got 41"):
+    with pytest.raises(InvalidParameterError, match=r"n_samples=40. Got 41"):
         LAC(41).fit(X)
 
 

@@ -8,6 +8,7 @@ graph of objects and clusters whose edges are the memberships themselves.
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
@@ -83,7 +84,7 @@ def weighted_centres(ensemble: Ensemble, X: Any, weights: Floats) -> list[Floats
         found = cluster_sums(ensemble.members, starts, both)
         sums, mass = found[:, :-1], found[:, -1]
     centres = np.ascontiguousarray(sums / mass[:, None])
-    return [centres[a:b] for a, b in zip(starts[:-1], starts[1:], strict=True)]
+    return [centres[a:b] for a, b in pairwise(starts)]
 
 
 def around_centres(
@@ -95,7 +96,7 @@ def around_centres(
     or of the first member, or as given; where all distances are 0 it is 1.
     """
     if t is None and t_mode == "first":
-        t = _mean_distance(_squares(X, centres[0]))
+        t = _mean_distance(_squares(X, next(c for c in centres if len(c))))
 
     def table(r: int) -> Floats:
         squares = _squares(X, centres[r])

@@ -12,9 +12,16 @@ from consilience.ensemble import Ensemble
 from consilience.errors import InvalidInputError
 from consilience.evidence import never_placed
 from consilience.evidence.weights import object_weights
-from consilience.generate import woec, with_defaults
+from consilience.generate import with_defaults, woec
 
-__all__ = ["WEIGHTS", "WeightedObjects", "checked_data", "checked_weights", "needed_data"]
+__all__ = [
+    "WEIGHTS",
+    "WeightedObjects",
+    "checked_data",
+    "checked_weights",
+    "needed_data",
+    "of_placed",
+]
 
 Floats = NDArray[np.float64]
 
@@ -84,8 +91,8 @@ def needed_data(X: Any, *, owner: str) -> Any:
     """The data, or an error that says how to pass them."""
     if X is None:
         raise InvalidInputError(
-            f"{owner} uses the data as well as the ensemble. Got no X. Call "
-            f"{owner.lower()}(ensemble, n_clusters, X=X), or {owner}(...).fit(X, ensemble=ensemble)."
+            f"{owner} uses the data as well as the ensemble. Got no X. Call {owner.lower()}("
+            f"ensemble, n_clusters, X=X), or {owner}(n_clusters).fit(X, ensemble=ensemble)."
         )
     return X
 

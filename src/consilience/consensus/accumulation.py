@@ -217,7 +217,9 @@ def _tree(
         ConsilienceWarning,
         stacklevel=4,
     )
-    return average_link(ensemble.members, weights, missing=missing, max_memory=budget), True
+    # A quarter of the budget for stored rows leaves room for the labels and everything else.
+    rows = budget // 4
+    return average_link(ensemble.members, weights, missing=missing, max_memory=rows), True
 
 
 def _matrix_bytes(ensemble: Ensemble, linkage: Link, with_seen: bool) -> int:

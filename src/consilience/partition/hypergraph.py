@@ -56,8 +56,8 @@ def hypergraph_parts(
 
     Notes
     -----
-    Only the deterministic presets repeat their results. Hyperedges of one vertex cannot be
-    cut and are left out. Seconds for 10,000 vertices, minutes for 100,000.
+    Only the deterministic presets repeat their results. Hyperedges of one vertex, or of all,
+    say nothing and are left out. Seconds for 10,000 vertices, minutes for 100,000.
 
     References
     ----------
@@ -75,7 +75,8 @@ def hypergraph_parts(
     pins = sparse.csc_array(B[order])
     sizes = np.diff(pins.indptr)
     weights = sizes if edge_weights is None else _checked_weights(edge_weights, len(sizes))
-    used = np.flatnonzero(sizes > 1)
+    # One vertex cannot be cut, all of them always are: neither says anything.
+    used = np.flatnonzero((sizes > 1) & (sizes < n))
     edges = [pins.indices[pins.indptr[e] : pins.indptr[e + 1]].tolist() for e in used]
     seed = int(rng.randint(2**31 - 1))
     found = np.empty(n, np.int32)

@@ -1,0 +1,276 @@
+"""Consensus by the graph of objects and clusters: HBGF, by METIS or through its small side."""
+
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_random_state
+
+from consilience._validation import Interval, Options, check_value
+from consilience.consensus._base import Consensus
+from consilience.consensus._cuts import balance, cut_result, warn_if_loose
+from consilience.consensus._rows import Rows, distinct_rows
+from consilience.consensus._solve import ConsensusResult, solve
+from consilience.consensus._table import consensus_method
+from consilience.ensemble import Ensemble
+from consilience.errors import InvalidParameterError
+from consilience.kernels.contingency import cluster_contingency
+from consilience.kernels.label_products import row_sums
+from consilience.partition import (
+    choose_bipartite,
+    kmeans_labels,
+    leading_eigenvectors,
+    one_thread,
+    split_bipartite,
+    unit_rows,
+)
+
+__all__ = ["HBGF", "SpectralCut", "hbgf", "spectral_hbgf"]
+
+CutSolver = Literal["auto", "metis", "spectral"]
+Floats = NDArray[np.float64]
+
+_COUNT = Interval(Integral, 1)
+_SOLVERS = Options(("auto", "metis", "spectral"))
+# Singular values below this carry no direction.
+_NOTHING = 1e-6
+
+
+@consensus_method(
+    estimator="HBGF",
+    paper="Fern & Brodley 2004",
+    memory="n R, or n (R + k) + n_c^2 for solver='spectral'",
+    balanced=True,
+    keeps_noise=True,
+)
+def hbgf(
+    ensemble: Ensemble,
+    n_clusters: int,
+    *,
+    solver: CutSolver = "auto",
+    X: Any = None,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+) -> ConsensusResult:
+    """Clusters by cutting the graph of objects and clusters.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        Labels of n objects by R members with n_c clusters in all.
+    n_clusters : int
+        Clusters wanted, at most n_c.
+    solver : {"auto", "metis", "spectral"}, default="auto"
+        METIS (as compared in the literature; parts of equal size), or k-means on the
+        singular vectors of the graph: not balanced, linear in objects, independent of their
+        order. "auto" is METIS where it is installed and the graph has at most 25 million
+        edges (n R).
+    X : array of shape (n_objects, n_features), optional
+        Only used to place objects that no member saw.
+    random_state : int, RandomState or None
+        Order of objects and clusters inside METIS; start of k-means.
+    n_jobs : int or None
+        Threads; None means one.
+
+    Returns
+    -------
+    ConsensusResult
+        ``objective`` is the number of memberships cut, or the normalised cut for
+        "spectral"; ``solver`` the one taken; ``details`` holds ``balance`` and ``note``.
+
+    Notes
+    -----
+    Clusters that hold every object say nothing and are left out. In METIS's balance a
+    cluster counts like an object, so clusters may differ in size by up to n_c objects.
+
+    References
+    ----------
+    Fern & Brodley (2004), Solving cluster ensemble problems by bipartite graph partitioning,
+    ICML, sections 3 and 4.
+
+    Examples
+    --------
+    >>> from consilience import Ensemble
+    >>> ens = Ensemble([[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 2, 2], [5, 5, 5, 7, 7, 7]])
+    >>> hbgf(ens, 2, solver="spectral", random_state=0).labels
+    array([0, 0, 0, 1, 1, 1], dtype=int32)
+    """
+    check_value("solver", solver, [_SOLVERS], owner="HBGF")
+
+    def run(placed: Ensemble, k: int, _: Any) -> ConsensusResult:
+        placed = _without_hubs(placed, k)
+        n_memberships = int((placed.members >= 0).sum())
+        way, note = choose_bipartite(n_memberships, solver)
+        if way == "spectral":
+            return _spectral(placed, k, note, random_state, n_jobs)
+        warn_if_loose(placed, k, "HBGF")
+        found = split_bipartite(placed.indicator(), k, solver="metis", random_state=random_state)
+        return cut_result(found, found.cut)
+
+    return solve(ensemble, n_clusters, run, owner="HBGF", X=X)
+
+
+def _spectral(
+    placed: Ensemble, k: int, note: str, random_state: Any, n_jobs: int | None
+) -> ConsensusResult:
+    rows = distinct_rows(placed)
+    found = spectral_hbgf(rows, k, random_state=random_state, n_jobs=n_jobs)
+    labels = found.labels[rows.inverse]
+    details = {
+        "singular_values": found.singular_values,
+        "balance": balance(labels, k),
+        "note": note,
+    }
+    return ConsensusResult(labels, objective=found.cut, solver="spectral", details=details)
+
+
+def _without_hubs(placed: Ensemble, k: int) -> Ensemble:
+    """Less the members that put every object into one cluster, where others say something."""
+    members = placed.members
+    told = np.flatnonzero((members != 0).any(axis=1))
+    n_clusters = int(placed.n_clusters[told].sum())
+    if k > int(placed.n_clusters.sum()):
+        raise InvalidParameterError(
+            "The 'n_clusters' parameter of HBGF must be at most the number of clusters of all "
+            f"members, {int(placed.n_clusters.sum())}. Got {k} instead."
+        )
+    # An object may be in no other cluster; then its only edge stays.
+    lost = len(told) < placed.n_members and (members[told] < 0).all(axis=0).any()
+    return placed if len(told) == placed.n_members or lost or n_clusters < k else placed[told]
+
+
+@dataclass(frozen=True)
+class SpectralCut:
+    """Labels of the rows and of the clusters, and the singular values behind them."""
+
+    labels: NDArray[np.int32]
+    cluster_labels: NDArray[np.int32]
+    singular_values: Floats
+    cut: float
+
+
+def spectral_hbgf(
+    rows: Rows, k: int, *, random_state: Any = None, n_jobs: int | None = None
+) -> SpectralCut:
+    """Cut the graph of objects and clusters by k-means on its singular vectors.
+
+    With B the objects x clusters matrix, the rows of the k leading left and right singular
+    vectors of B diag(cluster sizes)^(-1/2), each of length 1, are clustered together. They
+    come from the clusters x clusters matrix, so that memory is linear in objects. Equal
+    objects share a row and count as often as there are of them.
+
+    References
+    ----------
+    Fern & Brodley (2004), Solving cluster ensemble problems by bipartite graph partitioning,
+    ICML, section 4.
+    """
+    rng = check_random_state(random_state)
+    jobs = 1 if n_jobs is None else n_jobs
+    tables = cluster_contingency(rows.members, rows.counts.astype(float), n_jobs=jobs)
+    root = np.sqrt(tables.diagonal())
+    with one_thread():
+        squares, V = leading_eigenvectors(tables / root[:, None] / root[None, :], k, rng)
+    sigma = np.sqrt(np.maximum(squares, 0.0))
+    kept = sigma > _NOTHING
+    V, sigma = V[:, kept], sigma[kept]
+    U = unit_rows(row_sums(rows.members, rows.starts, V / root[:, None] / sigma))
+    V = unit_rows(V)
+    centres = _far_apart(U, rows.counts, k, rng)
+    weights = np.concatenate([rows.counts, np.ones(len(V))])
+    both = np.concatenate([U, V])
+    labels = kmeans_labels(both, k, weights, rng, init=centres, max_iter=200)
+    of_rows, of_clusters = labels[: rows.n_rows], labels[rows.n_rows :]
+    return SpectralCut(of_rows, of_clusters, sigma, _normalised_cut(rows, of_rows, root**2, k))
+
+
+def _far_apart(U: Floats, counts: NDArray[np.int64], k: int, rng: np.random.RandomState) -> Floats:
+    """A random row, then again and again the row most at right angles to those chosen."""
+    first = int(np.searchsorted(np.cumsum(counts), rng.randint(counts.sum()), side="right"))
+    chosen = [first]
+    towards = np.zeros(len(U))
+    for _ in range(k - 1):
+        towards += np.abs((U * U[chosen[-1]]).sum(axis=1))
+        chosen.append(int(towards.argmin()))
+    return U[chosen]
+
+
+def _normalised_cut(rows: Rows, labels: NDArray[np.int32], sizes: Floats, k: int) -> float:
+    """Normalised cut of the objects under the similarity B diag(sizes)^-1 B^T."""
+    inside, volume = np.zeros(k), np.zeros(k)
+    for labels_r, start in zip(rows.members, rows.starts[:-1], strict=True):
+        held = labels_r >= 0
+        width = int(labels_r.max()) + 1
+        if width <= 0:
+            continue
+        cells = labels[held].astype(np.int64) * width + labels_r[held]
+        table = np.bincount(cells, rows.counts[held], minlength=k * width).reshape(k, width)
+        inside += (table**2 / sizes[start : start + width]).sum(axis=1)
+        volume += table.sum(axis=1)
+    return float(k - np.divide(inside, volume, out=np.ones(k), where=volume > 0).sum())
+
+
+class HBGF(Consensus):
+    """Cluster by the graph of objects and clusters; see `hbgf` for the method.
+
+    Parameters
+    ----------
+    n_clusters, solver
+        See `hbgf`.
+    generator : generator or None, default=None
+        Makes the members when `fit` is given data only; None is `KMeansEnsemble()`.
+    random_state : int, RandomState or None
+        Seeds the solver, and a generator that has no seed of its own.
+    n_jobs : int or None
+        Threads; None means one.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_objects,), int32
+        Clusters; -1 for objects every member calls noise.
+    confidence_, runner_up_ : ndarray of shape (n_objects,)
+        See `consilience.evidence.confidence`.
+    n_clusters_, objective_, solver_, details_
+        See `hbgf`. Only the first and ``details_`` where nothing had to be solved.
+    ensemble_ : Ensemble
+
+    Examples
+    --------
+    >>> model = HBGF(2, random_state=0).fit(ensemble=[[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 2, 2]])
+    >>> model.labels_
+    array([0, 0, 0, 1, 1, 1], dtype=int32)
+    """
+
+    _constraints: ClassVar[dict[str, Any]] = {
+        **Consensus._common_constraints,
+        "n_clusters": [_COUNT],
+        "solver": [_SOLVERS],
+    }
+
+    def __init__(
+        self,
+        n_clusters: int = 2,
+        *,
+        solver: CutSolver = "auto",
+        generator: Any = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.solver = solver
+        self.generator = generator
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _fit_ensemble(self, ensemble: Ensemble, X: Any) -> None:
+        self._store(
+            hbgf(
+                ensemble,
+                self.n_clusters,
+                solver=self.solver,
+                X=X,
+                random_state=self.random_state,
+                n_jobs=self.n_jobs,
+            )
+        )

@@ -1,0 +1,411 @@
+"""Ensembles of subspace clusterings: memberships by LAC's own distances, cut as a graph."""
+
+from collections.abc import Sequence
+from numbers import Integral, Real
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from consilience._sklearn import validate_data
+from consilience._validation import Interval, NoneValue, Options, Satisfies, check_value
+from consilience.consensus._base import Consensus
+from consilience.consensus._memberships import (
+    SIZES,
+    Memberships,
+    cut_bipartite,
+    cut_similarities,
+)
+from consilience.consensus._objects import checked_data, needed_data
+from consilience.consensus._solve import ConsensusResult, solve
+from consilience.consensus._table import consensus_method
+from consilience.ensemble import Ensemble
+from consilience.errors import InvalidInputError, InvalidParameterError
+from consilience.generate import with_defaults
+from consilience.generate.lac import LACEnsemble, LACRun, refit_lac
+from consilience.kernels.lac import squared_distances
+from consilience.partition import Solver
+
+__all__ = ["WBPA", "WSPA", "wbpa", "wspa"]
+
+Balance = Literal["all", "objects"]
+Floats = NDArray[np.float64]
+
+# Members of the ensemble that is generated where none is given.
+_MEMBERS = 40
+_DEFAULT_INV_H = 0.1
+_INV_H = [Interval(Real, 0), NoneValue()]
+_BALANCE = [Options(("all", "objects"))]
+_ROWS_SOLVER = [Options(("auto", "metis", "balanced", "spectral"))]
+_GRAPH_SOLVER = [Options(("auto", "metis", "spectral"))]
+_PAPER = "Al-Razgan & Domeniconi 2006"
+
+
+def _are_runs(value: Any) -> bool:
+    return isinstance(value, Sequence) and all(isinstance(run, LACRun) for run in value)
+
+
+_RUNS = [Satisfies(_are_runs, "a list of LACRun, one for each member"), NoneValue()]
+
+
+@consensus_method(
+    estimator="WSPA",
+    paper=_PAPER,
+    memory="n n_c, or n^2 with METIS (up to 3000 objects)",
+    needs_data=True,
+    balanced=True,
+    keeps_noise=True,
+)
+def wspa(
+    ensemble: Ensemble,
+    n_clusters: int,
+    *,
+    runs: Sequence[LACRun] | None = None,
+    inv_h: float | None = None,
+    solver: Solver = "auto",
+    sizes: Any = None,
+    X: Any = None,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+) -> ConsensusResult:
+    """Balanced parts of objects whose distances to all subspace clusters agree.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        Labels of n objects by R members, best of `generate.LACEnsemble`.
+    n_clusters : int
+        Clusters wanted.
+    runs : sequence of LACRun, optional
+        Centres and feature weights of every member: ``runs_`` of the `LACEnsemble` that made
+        the ensemble. Without them they are fitted again from the labels: the means, and the
+        weights LAC would give these clusters (any labels will do).
+    inv_h : float or None, default=None
+        1 / h for fitting again; None takes it from the member's record, or 0.1.
+    solver, sizes, random_state, n_jobs
+        See `wosp`.
+    X : array of shape (n_objects, n_features)
+        The data the members were made on; dense.
+
+    Returns
+    -------
+    ConsensusResult
+        ``objective`` is the weight of the cut edges; ``details`` hold the balance (size of
+        the largest cluster over the mean size).
+
+    Notes
+    -----
+    With weighted distances d to the clusters of a member and their maximum D, memberships
+    are proportional to ``D - d + 1``: nearly uniform, so that little separates good cuts
+    from bad ones. The similarity of two objects is the mean cosine of these rows.
+
+    References
+    ----------
+    Al-Razgan & Domeniconi (2006), Weighted clustering ensembles, SIAM Data Mining; the steps
+    agree with the table of LAC ensembles in Ren et al. (2017).
+
+    Examples
+    --------
+    >>> from consilience.generate.lac import LACEnsemble
+    >>> X = np.array([[0.0], [1.0], [2.0], [8.0], [9.0], [10.0]])
+    >>> generator = LACEnsemble(5, 2, random_state=0)
+    >>> ensemble = generator.generate(X)
+    >>> wspa(ensemble, 2, X=X, runs=generator.runs_, random_state=0).labels
+    array([0, 0, 0, 1, 1, 1], dtype=int32)
+    """
+    check_value("solver", solver, _ROWS_SOLVER, owner="WSPA")
+    check_value("sizes", sizes, SIZES, owner="WSPA")
+
+    def cut(memberships: Memberships, k: int) -> ConsensusResult:
+        return cut_similarities(
+            memberships,
+            k,
+            owner="WSPA",
+            solver=solver,
+            sizes=sizes,
+            random_state=random_state,
+            n_jobs=n_jobs,
+        )
+
+    return _solve(ensemble, n_clusters, cut, runs, inv_h, X, "WSPA")
+
+
+@consensus_method(
+    estimator="WBPA",
+    paper=_PAPER,
+    memory="n n_c",
+    needs_data=True,
+    balanced=True,
+    keeps_noise=True,
+)
+def wbpa(
+    ensemble: Ensemble,
+    n_clusters: int,
+    *,
+    runs: Sequence[LACRun] | None = None,
+    inv_h: float | None = None,
+    balance: Balance = "all",
+    solver: Solver = "auto",
+    X: Any = None,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+) -> ConsensusResult:
+    """Balanced parts of the graph of objects and subspace clusters, joined by memberships.
+
+    Parameters
+    ----------
+    ensemble, n_clusters, runs, inv_h, X, random_state, n_jobs
+        See `wspa`.
+    balance, solver
+        See `wohb`.
+
+    Returns
+    -------
+    ConsensusResult
+        As of `wohb`. Nearly uniform memberships make it depend much on the partitioner.
+
+    References
+    ----------
+    Al-Razgan & Domeniconi (2006), Weighted clustering ensembles, SIAM Data Mining.
+
+    Examples
+    --------
+    >>> from consilience.generate.lac import LACEnsemble
+    >>> X = np.array([[0.0], [1.0], [2.0], [8.0], [9.0], [10.0]])
+    >>> generator = LACEnsemble(5, 2, random_state=0)
+    >>> ensemble = generator.generate(X)
+    >>> wbpa(ensemble, 2, X=X, runs=generator.runs_, random_state=0).labels
+    array([0, 0, 0, 1, 1, 1], dtype=int32)
+    """
+    check_value("balance", balance, _BALANCE, owner="WBPA")
+    check_value("solver", solver, _GRAPH_SOLVER, owner="WBPA")
+
+    def cut(memberships: Memberships, k: int) -> ConsensusResult:
+        return cut_bipartite(
+            memberships, k, solver=solver, balance=balance, random_state=random_state, n_jobs=n_jobs
+        )
+
+    return _solve(ensemble, n_clusters, cut, runs, inv_h, X, "WBPA")
+
+
+def _solve(
+    ensemble: Ensemble,
+    n_clusters: int,
+    cut: Any,
+    runs: Sequence[LACRun] | None,
+    inv_h: float | None,
+    X: Any,
+    owner: str,
+) -> ConsensusResult:
+    """Memberships by LAC's distances, cut by ``cut``."""
+    check_value("runs", runs, _RUNS, owner=owner)
+    check_value("inv_h", inv_h, _INV_H, owner=owner)
+
+    def run(placed: Ensemble, k: int, data: Any) -> ConsensusResult:
+        data = needed_data(data, owner=owner)
+        known = _refitted(placed, data, inv_h) if runs is None else runs
+        found: ConsensusResult = cut(by_distances(data, known), k)
+        return found
+
+    data = checked_data(X, ensemble, owner=owner, sparse=False)
+    if runs is not None:
+        _check_runs(runs, ensemble, data, owner)
+    return solve(ensemble, n_clusters, run, owner=owner, X=data, splits_equals=True)
+
+
+def _check_runs(runs: Sequence[LACRun], ensemble: Ensemble, X: Any, owner: str) -> None:
+    if len(runs) != ensemble.n_members:
+        raise InvalidParameterError(
+            f"The 'runs' parameter of {owner} must hold one run for each of the "
+            f"{ensemble.n_members} members. Got {len(runs)} instead."
+        )
+    widths = {run.centres.shape[1] for run in runs}
+    if X is not None and widths != {X.shape[1]}:
+        raise InvalidInputError(
+            f"The runs of {owner} have {sorted(widths)} features, X has {X.shape[1]}. Pass the "
+            "data the members were made on."
+        )
+
+
+def _refitted(ensemble: Ensemble, X: Floats, inv_h: float | None) -> list[LACRun]:
+    """Runs that fit the labels: ``inv_h`` as given, of the member's record, or the default."""
+    records = ensemble.records or ({},) * ensemble.n_members
+    sharpness = [r.get("inv_h", _DEFAULT_INV_H) if inv_h is None else inv_h for r in records]
+    return [refit_lac(X, labels, h) for labels, h in zip(ensemble, sharpness, strict=True)]
+
+
+def by_distances(X: Floats, runs: Sequence[LACRun]) -> Memberships:
+    """Memberships that fall off linearly with LAC's distance to the clusters of a run."""
+
+    def table(r: int) -> Floats:
+        run = runs[r]
+        d = np.empty((len(X), len(run.centres)))
+        squared_distances(X, run.centres, run.weights, d)
+        np.sqrt(d, out=d)
+        d = d.max(axis=1, keepdims=True) - d + 1.0
+        return d / d.sum(axis=1, keepdims=True)
+
+    return Memberships(len(X), [len(run.centres) for run in runs], table)
+
+
+class _Subspace(Consensus):
+    """What WSPA and WBPA share: LAC members by default, and their runs where they made them."""
+
+    n_clusters: int
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = False
+        return tags
+
+    def _check_data(self, X: Any, ensemble: Any) -> Any:
+        if X is not None and not isinstance(X, Ensemble):
+            return validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
+        return super()._check_data(X, ensemble)
+
+    def _generator(self) -> Any:
+        wanted = (
+            LACEnsemble(_MEMBERS, self.n_clusters) if self.generator is None else self.generator
+        )
+        # Kept for its runs, which only it knows; they are there if it was used.
+        self._maker = with_defaults(wanted, self.random_state, self.n_jobs)
+        return self._maker
+
+    def _made_runs(self) -> Any:
+        maker = self.__dict__.pop("_maker", None)
+        return getattr(maker, "runs_", None)
+
+
+class WSPA(_Subspace):
+    """Cluster by weighted similarity partitioning of subspace clusterings; see `wspa`.
+
+    Parameters
+    ----------
+    n_clusters, inv_h, solver, sizes
+        See `wspa`.
+    generator : generator or None, default=None
+        Makes the members when `fit` is given data only; None is `LACEnsemble` with 40
+        members of ``n_clusters`` clusters. Centres and feature weights of a `LACEnsemble`
+        are used as they are; for other generators, and for an ensemble that is given, they
+        are fitted again from the labels.
+    random_state : int, RandomState or None
+        For the partitioner, and for a generator that has none of its own.
+    n_jobs : int or None
+        Threads; None means one.
+
+    Attributes
+    ----------
+    labels_, confidence_, runner_up_, n_clusters_, objective_, solver_, details_, ensemble_
+        See `WOSP`.
+
+    Examples
+    --------
+    >>> X = np.concatenate([np.random.default_rng(0).normal(c, 0.3, (40, 2)) for c in (0, 3)])
+    >>> np.bincount(WSPA(2, random_state=0).fit(X).labels_).tolist()
+    [40, 40]
+    """
+
+    _constraints: ClassVar[dict[str, Any]] = {
+        **Consensus._common_constraints,
+        "n_clusters": [Interval(Integral, 1)],
+        "inv_h": _INV_H,
+        "solver": _ROWS_SOLVER,
+        "sizes": SIZES,
+    }
+
+    def __init__(
+        self,
+        n_clusters: int = 2,
+        *,
+        inv_h: float | None = None,
+        solver: Solver = "auto",
+        sizes: Any = None,
+        generator: Any = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.inv_h = inv_h
+        self.solver = solver
+        self.sizes = sizes
+        self.generator = generator
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _fit_ensemble(self, ensemble: Ensemble, X: Any) -> None:
+        found = wspa(
+            ensemble,
+            self.n_clusters,
+            runs=self._made_runs(),
+            inv_h=self.inv_h,
+            solver=self.solver,
+            sizes=self.sizes,
+            X=X,
+            random_state=self.random_state,
+            n_jobs=self.n_jobs,
+        )
+        self._store(found)
+
+
+class WBPA(_Subspace):
+    """Cluster by the bipartite graph of objects and subspace clusters; see `wbpa`.
+
+    Parameters
+    ----------
+    n_clusters, inv_h, balance, solver
+        See `wbpa`.
+    generator, random_state, n_jobs
+        See `WSPA`.
+
+    Attributes
+    ----------
+    labels_, confidence_, runner_up_, n_clusters_, objective_, solver_, details_, ensemble_
+        See `WOSP`.
+
+    Examples
+    --------
+    >>> X = np.concatenate([np.random.default_rng(0).normal(c, 0.3, (40, 2)) for c in (0, 3)])
+    >>> np.bincount(WBPA(2, random_state=0).fit(X).labels_).tolist()
+    [40, 40]
+    """
+
+    _constraints: ClassVar[dict[str, Any]] = {
+        **Consensus._common_constraints,
+        "n_clusters": [Interval(Integral, 1)],
+        "inv_h": _INV_H,
+        "balance": _BALANCE,
+        "solver": _GRAPH_SOLVER,
+    }
+
+    def __init__(
+        self,
+        n_clusters: int = 2,
+        *,
+        inv_h: float | None = None,
+        balance: Balance = "all",
+        solver: Solver = "auto",
+        generator: Any = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.inv_h = inv_h
+        self.balance = balance
+        self.solver = solver
+        self.generator = generator
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _fit_ensemble(self, ensemble: Ensemble, X: Any) -> None:
+        found = wbpa(
+            ensemble,
+            self.n_clusters,
+            runs=self._made_runs(),
+            inv_h=self.inv_h,
+            balance=self.balance,
+            solver=self.solver,
+            X=X,
+            random_state=self.random_state,
+            n_jobs=self.n_jobs,
+        )
+        self._store(found)

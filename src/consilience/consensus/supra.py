@@ -1,0 +1,234 @@
+"""The best of several consensus methods, by what it shares with the members."""
+
+import inspect
+import warnings
+from collections.abc import Sequence
+from numbers import Integral
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from consilience._validation import Interval, Satisfies, check_value
+from consilience.consensus._base import Consensus
+from consilience.consensus._solve import ConsensusResult, solve
+from consilience.consensus._table import CONSENSUS, Method, consensus_method
+from consilience.ensemble import NOISE, UNSEEN, Ensemble
+from consilience.errors import ConsilienceWarning, InvalidParameterError, MissingPackageError
+from consilience.metrics import nmi
+
+__all__ = ["SupraConsensus", "shared_information", "supra", "supraconsensus"]
+
+_COUNT = Interval(Integral, 1)
+_CLASSIC = ("cspa", "hgpa", "mcla")
+
+
+def _is_names(value: Any) -> bool:
+    if isinstance(value, str) or not isinstance(value, Sequence):
+        return False
+    return bool(value) and all(isinstance(name, str) for name in value)
+
+
+_NAMES = Satisfies(_is_names, "a list of names of consensus methods")
+
+
+@consensus_method(
+    estimator="SupraConsensus",
+    paper="Strehl & Ghosh 2002",
+    memory="that of its methods",
+    keeps_noise=True,
+)
+def supraconsensus(
+    ensemble: Ensemble,
+    n_clusters: int,
+    *,
+    methods: Sequence[str] = _CLASSIC,
+    X: Any = None,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+) -> ConsensusResult:
+    """Clusters of the method that shares the most information with the members.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        Labels of n objects by R members.
+    n_clusters : int
+        Clusters wanted.
+    methods : sequence of str, default=("cspa", "hgpa", "mcla")
+        Names from the table of methods, run with their defaults. One that needs a package
+        that is not installed is left out, with a warning.
+    X : array of shape (n_objects, n_features), optional
+        For methods that use the data, and to place objects that no member saw.
+    random_state : int, RandomState or None
+        One seed is drawn for each method.
+    n_jobs : int or None
+        Threads of each method; None means one.
+
+    Returns
+    -------
+    ConsensusResult
+        The winner's, the first on ties. ``objective`` is its mean normalised mutual
+        information with the members, weighted by the objects each has placed;
+        ``details["method"]`` its name, ``details["scores"]`` all of them.
+
+    References
+    ----------
+    Strehl & Ghosh (2002), Cluster ensembles, JMLR 3, section 3.5 and equation 5.
+
+    Examples
+    --------
+    >>> from consilience import Ensemble
+    >>> ens = Ensemble([[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 2, 2], [5, 5, 5, 7, 7, 7]])
+    >>> found = supraconsensus(ens, 2, methods=["cspa", "mcla"], random_state=0)
+    >>> found.details["method"], round(found.objective, 3)
+    ('cspa', 0.804)
+    """
+    chosen = _methods(methods, X)
+
+    def run(placed: Ensemble, k: int, data: Any) -> ConsensusResult:
+        seeds = check_random_state(random_state).randint(2**31 - 1, size=len(chosen))
+        found: dict[str, ConsensusResult] = {}
+        for method, seed in zip(chosen, seeds, strict=True):
+            try:
+                found[method.name] = _call(method, placed, k, data, int(seed), n_jobs)
+            except MissingPackageError as error:
+                warnings.warn(
+                    f"SupraConsensus goes on without {method.name!r}: {error}",
+                    ConsilienceWarning,
+                    stacklevel=5,
+                )
+        if not found:
+            raise MissingPackageError(
+                "None of SupraConsensus's methods can run here; name others in 'methods'."
+            )
+        return _winner(found, placed)
+
+    return solve(ensemble, n_clusters, run, owner="SupraConsensus", X=X)
+
+
+#: The short name in the literature.
+supra = supraconsensus
+
+
+def shared_information(labels: Any, ensemble: Ensemble) -> float:
+    """Mean normalised mutual information with the members, by the objects each has placed.
+
+    Only objects that a member put into a cluster count for it.
+
+    Examples
+    --------
+    >>> round(shared_information([0, 0, 1, 1], Ensemble([[0, 0, 1, 1], [0, 1, 1, None]])), 3)
+    0.718
+    """
+    total = weighed = 0.0
+    for member in ensemble:
+        placed = np.where(member == NOISE, UNSEEN, member)
+        n = int((placed >= 0).sum())
+        if n:
+            total += n * nmi(labels, placed)
+            weighed += n
+    return total / weighed if weighed else 0.0
+
+
+def _winner(found: dict[str, ConsensusResult], ensemble: Ensemble) -> ConsensusResult:
+    scores = {name: shared_information(one.labels, ensemble) for name, one in found.items()}
+    # max keeps the first of equals.
+    name = max(scores, key=lambda key: scores[key])
+    best = found[name]
+    return ConsensusResult(
+        best.labels,
+        objective=scores[name],
+        solver=getattr(best, "solver", None),
+        memberships=getattr(best, "memberships", None),
+        details={"method": name, "scores": scores, **getattr(best, "details", {})},
+    )
+
+
+def _methods(names: Sequence[str], X: Any) -> list[Method]:
+    check_value("methods", names, [_NAMES], owner="SupraConsensus")
+    known = sorted(set(CONSENSUS) - {"supraconsensus"})
+    for name in names:
+        if name not in known:
+            raise InvalidParameterError(
+                f"The 'methods' parameter of SupraConsensus must hold names of consensus methods "
+                f"({', '.join(known)}). Got {name!r}."
+            )
+        if CONSENSUS[name].needs_data and X is None:
+            raise InvalidParameterError(
+                f"The 'methods' parameter of SupraConsensus names {name!r}, which needs data. "
+                "Pass X as well."
+            )
+    return [CONSENSUS[name] for name in dict.fromkeys(names)]
+
+
+def _call(method: Method, ensemble: Ensemble, k: int, X: Any, seed: int, n_jobs: int | None) -> Any:
+    """Call a method with those of the common parameters that it takes."""
+    common = {"X": X, "random_state": seed, "n_jobs": n_jobs}
+    takes = inspect.signature(method.function).parameters
+    return method.function(ensemble, k, **{name: v for name, v in common.items() if name in takes})
+
+
+class SupraConsensus(Consensus):
+    """Cluster by the best of several methods; see `supraconsensus` for the rule.
+
+    Parameters
+    ----------
+    n_clusters, methods
+        See `supraconsensus`.
+    generator : generator or None, default=None
+        Makes the members when `fit` is given data only; None is `KMeansEnsemble()`.
+    random_state : int, RandomState or None
+        Seeds the methods, and a generator that has no seed of its own.
+    n_jobs : int or None
+        Threads; None means one.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_objects,), int32
+        Clusters; -1 for objects every member calls noise.
+    confidence_, runner_up_ : ndarray of shape (n_objects,)
+        See `consilience.evidence.confidence`.
+    n_clusters_, objective_, solver_, details_
+        See `supraconsensus`. Only the first and ``details_`` where nothing had to be solved.
+    ensemble_ : Ensemble
+
+    Examples
+    --------
+    >>> model = SupraConsensus(2, methods=["mcla", "cspa"], random_state=0)
+    >>> model.fit(ensemble=[[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 2, 2]]).details_["method"]
+    'mcla'
+    """
+
+    _constraints: ClassVar[dict[str, Any]] = {
+        **Consensus._common_constraints,
+        "n_clusters": [_COUNT],
+        "methods": [_NAMES],
+    }
+
+    def __init__(
+        self,
+        n_clusters: int = 2,
+        *,
+        methods: Sequence[str] = _CLASSIC,
+        generator: Any = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.methods = methods
+        self.generator = generator
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _fit_ensemble(self, ensemble: Ensemble, X: Any) -> None:
+        self._store(
+            supraconsensus(
+                ensemble,
+                self.n_clusters,
+                methods=self.methods,
+                X=X,
+                random_state=self.random_state,
+                n_jobs=self.n_jobs,
+            )
+        )
