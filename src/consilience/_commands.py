@@ -3,13 +3,16 @@
 import sys
 import time
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import App, Parameter
 from rich.console import Console
 
 from consilience import __version__
 from consilience._folders import check_folder, default_folder
+
+if TYPE_CHECKING:
+    from consilience._run import Options
 
 __all__ = ["app"]
 
@@ -105,27 +108,35 @@ def cluster(
         Memory for the matrix of pairs, such as "2 GiB"; past it a path without the matrix
         is taken. [default: 4 GiB]
     """
+    from consilience._run import Options
+
+    _cluster(
+        Options(
+            data=data,
+            n_clusters=n_clusters,
+            method=method,
+            members=members,
+            seed=seed,
+            out=out,
+            labels=labels,
+            id_column=id_column,
+            truth_column=truth_column,
+            linkage=linkage,
+            scale=not no_scale,
+            jobs=jobs,
+            max_memory=max_memory,
+        )
+    )
+
+
+def _cluster(options: "Options") -> None:
+    """Run, write, and only then print."""
     start = time.perf_counter()
-    from consilience._run import Options, run
+    from consilience._run import run
     from consilience._run_output import outcome_writers, write_files
     from consilience._show import show_outcome, show_written
 
-    options = Options(
-        data=data,
-        n_clusters=n_clusters,
-        method=method,
-        members=members,
-        seed=seed,
-        out=out,
-        labels=labels,
-        id_column=id_column,
-        truth_column=truth_column,
-        linkage=linkage,
-        scale=not no_scale,
-        jobs=jobs,
-        max_memory=max_memory,
-    )
-    folder = default_folder(options.source) if out is None else out
+    folder = default_folder(options.source) if options.out is None else options.out
     check_folder(folder)
     outcome = run(options, callbacks=_progress())
     written = write_files(folder, outcome_writers(outcome))

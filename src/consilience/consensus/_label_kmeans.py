@@ -1,22 +1,25 @@
 """The k-means of SEC and KCC on distinct label rows: prices of centres, starts, best run."""
 
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from consilience.consensus._rows import Rows, draw_seeds, several, spectral_start
-from consilience.kernels.consensus_kmeans import LabelRuns, Price, lloyd
+from consilience.kernels.consensus_kmeans import LabelRuns, Price, assign, count_table, lloyd
 from consilience.kernels.label_products import cluster_sums, row_sums
 
-__all__ = ["Utility", "kcc_price", "label_runs", "sec_degrees", "sec_price"]
+__all__ = ["LabelKMeans", "Utility", "kcc_problem", "label_runs", "sec_problem"]
 
 Utility = Literal["c", "h", "cos", "lp"]
 Floats = NDArray[np.float64]
+Labels = NDArray[np.int32]
 Sums = Callable[[Floats], Floats]
 
 _FLOOR = 1e-12
+_SAMPLE_ABOVE = 50_000
+_SAMPLE = 20_000
 
 
 def cluster_sizes(rows: Rows) -> Floats:
@@ -96,39 +99,87 @@ _DISTANCES: dict[str, tuple[Callable[..., Floats], Callable[..., Floats]]] = {
 }
 
 
+class LabelKMeans(NamedTuple):
+    """The rows, how distances are scaled and shifted, and what centres cost."""
+
+    rows: Rows
+    scale: Floats
+    shift: Floats
+    price: Price
+
+    def run(self, labels: Labels, k: int, max_iter: int) -> LabelRuns:
+        """Lloyd's rounds from the labels given."""
+        members, starts, counts, _ = self.rows
+        return lloyd(
+            members, starts, counts, self.scale, self.shift, labels, k, self.price,
+            max_iter=max_iter,
+        )  # fmt: skip
+
+    def take(self, chosen: NDArray[np.int64]) -> "LabelKMeans":
+        """The same problem on some of the rows."""
+        members, starts, counts, inverse = self.rows
+        rows = Rows(np.ascontiguousarray(members[:, chosen]), starts, counts[chosen], inverse)
+        return self._replace(rows=rows, scale=self.scale[chosen], shift=self.shift[chosen])
+
+    def nearest(self, table: NDArray[np.int64], sizes: NDArray[np.int64]) -> Labels:
+        """Labels of all rows by the centres of other rows."""
+        members, starts, counts, _ = self.rows
+        costs, offset, _ = self.price(table, sizes)
+        labels = np.zeros(len(counts), np.int32)
+        tables = count_table(members, starts, counts, labels, len(offset))
+        best = np.empty(len(counts))
+        assign(members, starts, counts, self.scale, costs, offset, labels, best, *tables)
+        return labels
+
+
+def random_labels(problem: LabelKMeans, k: int, max_iter: int, seed: int) -> Labels:
+    """Random labels of the rows; of many rows, those nearest to the centres of a sample.
+
+    From random labels all centres start next to the mean, and k-means takes long to part
+    them: on many rows that is left to a random sample of them.
+    """
+    rng = np.random.default_rng(seed)
+    u = problem.rows.n_rows
+    if u <= _SAMPLE_ABOVE:
+        return rng.integers(0, k, u, np.int32)
+    sample = problem.take(np.sort(rng.choice(u, _SAMPLE, replace=False)))
+    found = sample.run(rng.integers(0, k, _SAMPLE, np.int32), k, max_iter)
+    members, starts, counts, _ = sample.rows
+    table, sizes, _ = count_table(members, starts, counts, found.labels, k)
+    return problem.nearest(table, sizes)
+
+
 def label_runs(
-    rows: Rows,
+    problem: LabelKMeans,
     k: int,
-    price: Price,
     *,
     n_init: int,
     max_iter: int,
     random_state: Any,
     n_jobs: int | None,
-    scale: Floats | None = None,
-    shift: Floats | None = None,
 ) -> list[LabelRuns]:
     """Runs of k-means: the first from the spectral start, the others from random labels."""
-    u = rows.n_rows
-    scale = np.ones(u) if scale is None else scale
-    shift = np.zeros(u) if shift is None else shift
     seeds = draw_seeds(random_state, n_init)
-    first = spectral_start(rows, k, seeds[0])
+    first = spectral_start(problem.rows, k, seeds[0])
 
     def run(number: int) -> LabelRuns:
         labels = first if number == 0 else None
         if labels is None:
-            labels = np.random.default_rng(seeds[number]).integers(0, k, u, np.int32)
-        return lloyd(
-            rows.members,
-            rows.starts,
-            rows.counts,
-            scale,
-            shift,
-            labels,
-            k,
-            price,
-            max_iter=max_iter,
-        )
+            labels = random_labels(problem, k, max_iter, seeds[number])
+        return problem.run(labels, k, max_iter)
 
     return several(run, range(n_init), n_jobs)
+
+
+def sec_problem(rows: Rows, weights: Floats) -> LabelKMeans:
+    """The weighted k-means of SEC."""
+    degree, present = sec_degrees(rows, weights)
+    return LabelKMeans(rows, 1.0 / degree, present / degree**2, sec_price(rows, weights))
+
+
+def kcc_problem(
+    rows: Rows, weights: Floats, utility: Utility, p: float, normalised: bool
+) -> LabelKMeans:
+    """The k-means of KCC for a utility."""
+    price = kcc_price(rows, weights, utility, p, normalised)
+    return LabelKMeans(rows, np.ones(rows.n_rows), np.zeros(rows.n_rows), price)

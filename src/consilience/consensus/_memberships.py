@@ -6,7 +6,7 @@ graph of objects and clusters whose edges are the memberships themselves.
 """
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Literal
@@ -18,19 +18,21 @@ from scipy import sparse
 from sklearn.metrics import euclidean_distances
 from threadpoolctl import threadpool_limits
 
-from consilience._validation import NoneValue, Satisfies
+from consilience.consensus._cuts import cut_result
+from consilience.consensus._sizes import whole_sizes
 from consilience.consensus._solve import ConsensusResult
 from consilience.ensemble import Ensemble
-from consilience.errors import ConsilienceWarning, InvalidParameterError
+from consilience.errors import ConsilienceWarning
+from consilience.generate.lac import LACRun
 from consilience.kernels.contingency import first_columns
 from consilience.kernels.label_products import cluster_sums
 from consilience.kernels.lac import squared_distances
-from consilience.partition import Parts, Solver, split_bipartite, split_rows
+from consilience.partition import Solver, split_bipartite, split_rows
 
 __all__ = [
-    "SIZES",
     "Memberships",
     "around_centres",
+    "by_distances",
     "cut_bipartite",
     "cut_similarities",
     "stacked",
@@ -38,17 +40,6 @@ __all__ = [
 ]
 
 Floats = NDArray[np.float64]
-
-
-def _is_sizes(value: Any) -> bool:
-    sizes = np.asarray(value)
-    return bool(sizes.ndim == 1 and sizes.dtype.kind in "iu" and sizes.size and sizes.min() > 0)
-
-
-SIZES = [
-    Satisfies(_is_sizes, "a list of whole numbers at least 1, one for each cluster"),
-    NoneValue(),
-]
 
 # Memberships below this are no edge: METIS would not see them after rounding either.
 _NO_EDGE = 1e-6
@@ -110,6 +101,23 @@ def around_centres(
     return Memberships(X.shape[0], [len(c) for c in centres], table)
 
 
+def by_distances(X: Floats, runs: Sequence[LACRun]) -> Memberships:
+    """Memberships that fall off linearly with LAC's distance to the clusters of a run.
+
+    With D the largest of an object's distances d, proportional to ``D - d + 1``.
+    """
+
+    def table(r: int) -> Floats:
+        run = runs[r]
+        d = np.empty((len(X), len(run.centres)))
+        squared_distances(X, run.centres, run.weights, d)
+        np.sqrt(d, out=d)
+        d = d.max(axis=1, keepdims=True) - d + 1.0
+        return np.asarray(d / d.sum(axis=1, keepdims=True))
+
+    return Memberships(len(X), [len(run.centres) for run in runs], table)
+
+
 def _squares(X: Any, centres: Floats) -> Floats:
     if sparse.issparse(X):
         with threadpool_limits(1):
@@ -151,20 +159,24 @@ def cut_similarities(
     memberships: Memberships,
     n_clusters: int,
     *,
-    owner: str,
     solver: Solver,
     sizes: Any,
     random_state: Any,
     n_jobs: int | None,
 ) -> ConsensusResult:
     """Parts of objects by mean cosines of their memberships (equations 10 and 11)."""
-    _check_sizes(sizes, n_clusters, memberships.n_objects, owner)
     F = stacked(memberships, unit=True, n_jobs=n_jobs)
     if not F.shape[1]:
         return _nothing_to_cut(memberships)
     with threadpool_limits(1):
-        found = split_rows(F, n_clusters, solver=solver, sizes=sizes, random_state=random_state)
-    return _result(found)
+        found = split_rows(
+            F,
+            n_clusters,
+            solver=solver,
+            sizes=None if sizes is None else whole_sizes(sizes, memberships.n_objects),
+            random_state=random_state,
+        )
+    return cut_result(found, found.cut)
 
 
 def cut_bipartite(
@@ -185,16 +197,7 @@ def cut_bipartite(
         found = split_bipartite(
             P, n_clusters, solver=solver, balance=balance, random_state=random_state
         )
-    return _result(found)
-
-
-def _check_sizes(sizes: Any, n_clusters: int, n_objects: int, owner: str) -> None:
-    """Raise unless the sizes wanted can be had."""
-    if sizes is not None and (len(sizes) != n_clusters or int(np.sum(sizes)) != n_objects):
-        raise InvalidParameterError(
-            f"The 'sizes' parameter of {owner} must be {n_clusters} whole numbers that add up to "
-            f"the {n_objects} objects that members placed. Got {sizes!r} instead."
-        )
+    return cut_result(found, found.cut)
 
 
 def _nothing_to_cut(memberships: Memberships) -> ConsensusResult:
@@ -205,12 +208,3 @@ def _nothing_to_cut(memberships: Memberships) -> ConsensusResult:
         stacklevel=5,
     )
     return ConsensusResult(np.zeros(memberships.n_objects, np.int32))
-
-
-def _result(found: Parts) -> ConsensusResult:
-    """A partition as a result, with how far the largest part is from equal shares."""
-    parts = np.bincount(found.labels)
-    details = {"balance": float(parts.max() * np.count_nonzero(parts) / parts.sum())}
-    if found.note:
-        details["note"] = found.note
-    return ConsensusResult(found.labels, objective=found.cut, solver=found.solver, details=details)

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_array
 
-from consilience._validation import NoneValue, Options, Satisfies, check_value
+from consilience._validation import NoneValue, Options, Rule, Satisfies, check_value
 from consilience.consensus._base import Consensus
 from consilience.ensemble import Ensemble
 from consilience.errors import InvalidInputError
@@ -37,7 +37,7 @@ def _is_weights(value: Any) -> bool:
     return bool(values.ndim == 1 and np.isfinite(values).all() and (values > 0).all())
 
 
-WEIGHTS = [
+WEIGHTS: list[Rule] = [
     Options(("one-shot",)),
     NoneValue(),
     Satisfies(_is_weights, "one positive number for each object"),

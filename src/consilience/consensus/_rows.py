@@ -18,7 +18,15 @@ from consilience.kernels.contingency import cluster_contingency, first_columns
 from consilience.kernels.label_products import row_sums
 from consilience.kernels.signatures import hash_rows
 
-__all__ = ["Rows", "distinct_rows", "draw_seeds", "several", "small_kmeans", "spectral_start"]
+__all__ = [
+    "Rows",
+    "distinct_rows",
+    "draw_seeds",
+    "normal_blocks",
+    "several",
+    "small_kmeans",
+    "spectral_start",
+]
 
 T = TypeVar("T")
 
@@ -69,6 +77,15 @@ def several(run: Callable[..., T], starts: Sequence[Any], n_jobs: int | None) ->
         delayed(run)(start) for start in starts
     )
     return found
+
+
+def normal_blocks(table: NDArray[np.float64], starts: NDArray[np.int64]) -> NDArray[np.float64]:
+    """A table of clusters x k whose columns add up to 1 over each member's clusters."""
+    widths = np.diff(starts)
+    kept = widths > 0
+    totals = np.add.reduceat(table, starts[:-1][kept], axis=0)
+    normal: NDArray[np.float64] = table / np.repeat(totals, widths[kept], axis=0)
+    return normal
 
 
 def small_kmeans(

@@ -9,18 +9,17 @@ from numpy.typing import NDArray
 from consilience._validation import Boolean, Interval, NoneValue, Options, Satisfies, check_value
 from consilience.consensus._base import Consensus
 from consilience.consensus._label_kmeans import (
+    LabelKMeans,
     Utility,
-    kcc_price,
+    kcc_problem,
     label_runs,
-    sec_degrees,
-    sec_price,
+    sec_problem,
 )
-from consilience.consensus._rows import Rows, distinct_rows
+from consilience.consensus._rows import distinct_rows
 from consilience.consensus._solve import ConsensusResult, solve
 from consilience.consensus._table import consensus_method
 from consilience.ensemble import Ensemble
 from consilience.errors import InvalidParameterError
-from consilience.kernels.consensus_kmeans import LabelRuns
 
 __all__ = ["KCC", "SEC", "kcc", "sec"]
 
@@ -107,19 +106,8 @@ def sec(
 
     def run(placed: Ensemble, k: int, _: Any) -> ConsensusResult:
         rows = distinct_rows(placed)
-        degree, present = sec_degrees(rows, weights)
-        runs = label_runs(
-            rows,
-            k,
-            sec_price(rows, weights),
-            n_init=n_init,
-            max_iter=max_iter,
-            random_state=random_state,
-            n_jobs=n_jobs,
-            scale=1.0 / degree,
-            shift=present / degree**2,
-        )
-        return _best(runs, rows)
+        problem = sec_problem(rows, weights)
+        return _best(problem, k, n_init, max_iter, random_state, n_jobs)
 
     return solve(ensemble, n_clusters, run, owner="SEC", X=X)
 
@@ -207,25 +195,27 @@ def kcc(
 
     def run(placed: Ensemble, k: int, _: Any) -> ConsensusResult:
         rows = distinct_rows(placed)
-        runs = label_runs(
-            rows,
-            k,
-            kcc_price(rows, weights, utility, p, normalised),
-            n_init=n_init,
-            max_iter=max_iter,
-            random_state=random_state,
-            n_jobs=n_jobs,
-        )
-        return _best(runs, rows)
+        problem = kcc_problem(rows, weights, utility, p, normalised)
+        return _best(problem, k, n_init, max_iter, random_state, n_jobs)
 
     return solve(ensemble, n_clusters, run, owner="KCC", X=X)
 
 
-def _best(runs: list[LabelRuns], rows: Rows) -> ConsensusResult:
+def _best(
+    problem: LabelKMeans,
+    k: int,
+    n_init: int,
+    max_iter: int,
+    random_state: Any,
+    n_jobs: int | None,
+) -> ConsensusResult:
     """The run of the lowest objective, the first on ties, for all objects."""
+    runs = label_runs(
+        problem, k, n_init=n_init, max_iter=max_iter, random_state=random_state, n_jobs=n_jobs
+    )
     best = min(runs, key=lambda run: run.objective)
     return ConsensusResult(
-        best.labels[rows.inverse],
+        best.labels[problem.rows.inverse],
         objective=best.objective,
         n_iter=best.n_iter,
         converged=best.converged,

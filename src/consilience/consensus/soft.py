@@ -4,10 +4,9 @@ from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal
 
-from consilience._validation import Interval, NoneValue, Options, check_value
+from consilience._validation import Interval, NoneValue, Options, Rule, check_value
 from consilience.consensus._base import Consensus
 from consilience.consensus._memberships import (
-    SIZES,
     Memberships,
     around_centres,
     cut_bipartite,
@@ -22,6 +21,7 @@ from consilience.consensus._objects import (
     needed_data,
     of_placed,
 )
+from consilience.consensus._sizes import SIZES, check_sizes
 from consilience.consensus._solve import ConsensusResult, solve
 from consilience.consensus._table import consensus_method
 from consilience.ensemble import Ensemble
@@ -32,11 +32,11 @@ __all__ = ["WOHB", "WOSP", "wohb", "wosp"]
 TMode = Literal["each", "first"]
 Balance = Literal["all", "objects"]
 
-_T = [Interval(Real, 0, open_low=True), NoneValue()]
-_T_MODE = [Options(("each", "first"))]
-_BALANCE = [Options(("all", "objects"))]
-_ROWS_SOLVER = [Options(("auto", "metis", "balanced", "spectral"))]
-_GRAPH_SOLVER = [Options(("auto", "metis", "spectral"))]
+_T: list[Rule] = [Interval(Real, 0, open_low=True), NoneValue()]
+_T_MODE: list[Rule] = [Options(("each", "first"))]
+_BALANCE: list[Rule] = [Options(("all", "objects"))]
+_ROWS_SOLVER: list[Rule] = [Options(("auto", "metis", "balanced", "spectral"))]
+_GRAPH_SOLVER: list[Rule] = [Options(("auto", "metis", "spectral"))]
 _PAPER = "Ren, Domeniconi, Zhang & Yu 2017"
 
 
@@ -81,8 +81,8 @@ def wosp(
         METIS on the complete graph (the paper's; refused past 8000 objects), equal parts
         without the graph, or a normalised cut that is not balanced. "auto" is METIS up to
         3000 objects where it is installed, else balanced.
-    sizes : sequence of int, optional
-        Objects in each cluster, in any order; equal by default. Not with "spectral".
+    sizes : sequence of n_clusters numbers, optional
+        Relative sizes of the clusters; equal by default. Not with "spectral".
     X : array or CSR matrix of shape (n_objects, n_features)
         Data; standardise features of different scales first.
     random_state : int, RandomState or None
@@ -94,7 +94,7 @@ def wosp(
     -------
     ConsensusResult
         ``objective`` is the weight of the cut edges; ``details`` hold the object weights and
-        the balance (size of the largest cluster over the mean size).
+        the balance (largest cluster over n / n_clusters).
 
     Notes
     -----
@@ -118,17 +118,11 @@ def wosp(
     array([0, 0, 0, 1, 1, 1], dtype=int32)
     """
     check_value("solver", solver, _ROWS_SOLVER, owner="WOSP")
-    check_value("sizes", sizes, SIZES, owner="WOSP")
+    check_sizes(sizes, n_clusters, solver, owner="WOSP")
 
     def cut(memberships: Memberships, k: int) -> ConsensusResult:
         return cut_similarities(
-            memberships,
-            k,
-            owner="WOSP",
-            solver=solver,
-            sizes=sizes,
-            random_state=random_state,
-            n_jobs=n_jobs,
+            memberships, k, solver=solver, sizes=sizes, random_state=random_state, n_jobs=n_jobs
         )
 
     return _solve(ensemble, n_clusters, cut, weights, t, t_mode, X, n_jobs, "WOSP")
@@ -172,7 +166,7 @@ def wohb(
     -------
     ConsensusResult
         ``objective`` is the weight of the cut edges; ``details`` hold the object weights and
-        the balance (size of the largest cluster over the mean size). A part may hold
+        the balance (largest cluster over n / n_clusters). A part may hold
         clusters only; then fewer clusters than asked for are found.
 
     Notes

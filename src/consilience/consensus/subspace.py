@@ -8,22 +8,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from consilience._sklearn import validate_data
-from consilience._validation import Interval, NoneValue, Options, Satisfies, check_value
+from consilience._validation import Interval, NoneValue, Options, Rule, Satisfies, check_value
 from consilience.consensus._base import Consensus
 from consilience.consensus._memberships import (
-    SIZES,
     Memberships,
+    by_distances,
     cut_bipartite,
     cut_similarities,
 )
 from consilience.consensus._objects import checked_data, needed_data
+from consilience.consensus._sizes import SIZES, check_sizes
 from consilience.consensus._solve import ConsensusResult, solve
 from consilience.consensus._table import consensus_method
 from consilience.ensemble import Ensemble
 from consilience.errors import InvalidInputError, InvalidParameterError
 from consilience.generate import with_defaults
 from consilience.generate.lac import LACEnsemble, LACRun, refit_lac
-from consilience.kernels.lac import squared_distances
 from consilience.partition import Solver
 
 __all__ = ["WBPA", "WSPA", "wbpa", "wspa"]
@@ -34,10 +34,10 @@ Floats = NDArray[np.float64]
 # Members of the ensemble that is generated where none is given.
 _MEMBERS = 40
 _DEFAULT_INV_H = 0.1
-_INV_H = [Interval(Real, 0), NoneValue()]
-_BALANCE = [Options(("all", "objects"))]
-_ROWS_SOLVER = [Options(("auto", "metis", "balanced", "spectral"))]
-_GRAPH_SOLVER = [Options(("auto", "metis", "spectral"))]
+_INV_H: list[Rule] = [Interval(Real, 0), NoneValue()]
+_BALANCE: list[Rule] = [Options(("all", "objects"))]
+_ROWS_SOLVER: list[Rule] = [Options(("auto", "metis", "balanced", "spectral"))]
+_GRAPH_SOLVER: list[Rule] = [Options(("auto", "metis", "spectral"))]
 _PAPER = "Al-Razgan & Domeniconi 2006"
 
 
@@ -45,7 +45,7 @@ def _are_runs(value: Any) -> bool:
     return isinstance(value, Sequence) and all(isinstance(run, LACRun) for run in value)
 
 
-_RUNS = [Satisfies(_are_runs, "a list of LACRun, one for each member"), NoneValue()]
+_RUNS: list[Rule] = [Satisfies(_are_runs, "a list of LACRun, one for each member"), NoneValue()]
 
 
 @consensus_method(
@@ -90,8 +90,8 @@ def wspa(
     Returns
     -------
     ConsensusResult
-        ``objective`` is the weight of the cut edges; ``details`` hold the balance (size of
-        the largest cluster over the mean size).
+        ``objective`` is the weight of the cut edges; ``details`` hold the balance (largest
+        cluster over n / n_clusters).
 
     Notes
     -----
@@ -114,17 +114,11 @@ def wspa(
     array([0, 0, 0, 1, 1, 1], dtype=int32)
     """
     check_value("solver", solver, _ROWS_SOLVER, owner="WSPA")
-    check_value("sizes", sizes, SIZES, owner="WSPA")
+    check_sizes(sizes, n_clusters, solver, owner="WSPA")
 
     def cut(memberships: Memberships, k: int) -> ConsensusResult:
         return cut_similarities(
-            memberships,
-            k,
-            owner="WSPA",
-            solver=solver,
-            sizes=sizes,
-            random_state=random_state,
-            n_jobs=n_jobs,
+            memberships, k, solver=solver, sizes=sizes, random_state=random_state, n_jobs=n_jobs
         )
 
     return _solve(ensemble, n_clusters, cut, runs, inv_h, X, "WSPA")
@@ -232,20 +226,6 @@ def _refitted(ensemble: Ensemble, X: Floats, inv_h: float | None) -> list[LACRun
     records = ensemble.records or ({},) * ensemble.n_members
     sharpness = [r.get("inv_h", _DEFAULT_INV_H) if inv_h is None else inv_h for r in records]
     return [refit_lac(X, labels, h) for labels, h in zip(ensemble, sharpness, strict=True)]
-
-
-def by_distances(X: Floats, runs: Sequence[LACRun]) -> Memberships:
-    """Memberships that fall off linearly with LAC's distance to the clusters of a run."""
-
-    def table(r: int) -> Floats:
-        run = runs[r]
-        d = np.empty((len(X), len(run.centres)))
-        squared_distances(X, run.centres, run.weights, d)
-        np.sqrt(d, out=d)
-        d = d.max(axis=1, keepdims=True) - d + 1.0
-        return d / d.sum(axis=1, keepdims=True)
-
-    return Memberships(len(X), [len(run.centres) for run in runs], table)
 
 
 class _Subspace(Consensus):

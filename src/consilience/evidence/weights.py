@@ -188,7 +188,7 @@ def _block_sums(
     pairwise: bool,
 ) -> tuple[Floats, Floats]:
     """Weighted sums of confusion, and of its square, for some objects against all."""
-    joined = np.empty((stop - start, members.shape[1]), count_type(len(members)))
+    joined: NDArray[Any] = np.empty((stop - start, members.shape[1]), count_type(len(members)))
     seen = np.empty_like(joined) if pairwise else None
     count_pairs_block(members, start, stop, joined, seen)
     sums, squares = np.empty(stop - start), np.empty(stop - start)

@@ -302,7 +302,8 @@ def refit_lac(X: Floats, labels: NDArray[Any], inv_h: float) -> LACRun:
     placed = labels >= 0
     X, labels = X[placed], labels[placed]
     counts = np.bincount(labels)[:, None]
-    onehot = sparse.csr_array((np.ones(len(labels)), (labels, np.arange(len(labels)))))
+    which = (labels, np.arange(len(labels)))
+    onehot = sparse.csr_array((np.ones(len(labels)), which), shape=(len(counts), len(labels)))
     centres = onehot @ X / counts
     deviation = onehot @ (X - centres[labels]) ** 2 / counts
     raw = np.exp(-inv_h * (deviation - deviation.min(axis=1, keepdims=True)))

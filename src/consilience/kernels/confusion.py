@@ -27,7 +27,7 @@ _TABLE_BYTES = 2**28
 
 def pair_moments(
     members: Labels,
-    weights: NDArray[np.floating[Any]],
+    weights: NDArray[Any],
     *,
     n_jobs: int = 1,
     max_table: int = _TABLE_BYTES,
@@ -40,7 +40,7 @@ def pair_moments(
     ----------
     members : (n_members, n_objects) signed integers, C-contiguous
         One row a member; negative labels are in no cluster.
-    weights : (n_objects,) floats
+    weights : (n_objects,) numbers
         How often each object j counts. Whole numbers give exact sums.
     n_jobs : int, default=1
         Threads. Whole weights give the same result for any number of them.

@@ -83,9 +83,9 @@ def _refill(X, one):
             break
         taken[0] = far
         clusters[0] = labels[far]
-        tally(X, one.features, taken, clusters, -1, one.sums, counts)
+        tally(X, one.features, taken, clusters, -1.0, one.sums, counts)
         labels[far] = clusters[0] = c
-        tally(X, one.features, taken, clusters, 1, one.sums, counts)
+        tally(X, one.features, taken, clusters, 1.0, one.sums, counts)
         one.gaps[far] = -np.inf  # the bound was that of its old cluster
         n_moved += 1
     return n_moved
@@ -126,7 +126,7 @@ def mean_of(one, c, spherical, out):
     """Mean of cluster c; its direction where ``spherical`` (zero where it has none)."""
     squared = 0.0
     for f in range(out.size):
-        out[f] = (one.sums[c, f, 0] + one.sums[c, f, 1]) / one.counts[c]
+        out[f] = (one.sums[c, 0, f] + one.sums[c, 1, f]) / one.counts[c]
         squared += out[f] * out[f]
     if spherical and squared > 0:
         length = np.sqrt(squared)

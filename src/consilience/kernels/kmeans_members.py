@@ -59,7 +59,7 @@ class Members(NamedTuple):
     drift: NDArray[np.float64]
     weights: NDArray[np.float32]
     labels: NDArray[np.int32]
-    gaps: NDArray[np.float64]
+    gaps: NDArray[np.float32]
 
 
 class Member(NamedTuple):
@@ -70,12 +70,12 @@ class Member(NamedTuple):
     centres: NDArray[np.float64]  # (n_clusters, n_features)
     coarse: NDArray[np.float32]  # the centres as the sieve sees them
     reach: NDArray[np.float64]  # (1,): length of the longest of them
-    sums: NDArray[np.float64]  # (n_clusters, n_features, 2): sum, and what rounding took from it
+    sums: NDArray[np.float64]  # (n_clusters, 2, n_features): sum, and what rounding took from it
     counts: NDArray[np.int64]
     drift: NDArray[np.float64]  # (n_clusters + 1,): that of cluster c at c + 1
     weights: NDArray[np.float32]  # of a cluster's distances
     labels: NDArray[np.int32]  # (n_objects,): -1 before the first visit
-    gaps: NDArray[np.float64]  # (n_objects,): -inf: look at it, +inf: leave it alone
+    gaps: NDArray[np.float32]  # (n_objects,): -inf: look at it, +inf: leave it alone
 
 
 def make_members(
@@ -98,12 +98,12 @@ def make_members(
         centres=np.concatenate([np.ravel(start) for start in starts]),
         coarse=np.zeros(ends[4][-1], np.float32),
         reach=np.zeros(k.size),
-        sums=np.zeros((n_values, 2)),
+        sums=np.zeros(2 * n_values),
         counts=np.zeros(n_clusters, np.int64),
         drift=np.zeros(n_clusters + k.size),
         weights=np.ones(n_clusters, np.float32),
         labels=labels,
-        gaps=np.full(labels.shape, -np.inf),
+        gaps=np.full(labels.shape, -np.inf, np.float32),
     )
     labels.fill(-1)
     for m in range(k.size):
@@ -126,7 +126,7 @@ def member_of(members, m):
         members.centres[values].reshape((k, features.size)),
         coarse.reshape((k, columns.size)),
         members.reach[m : m + 1],
-        members.sums[values].reshape((k, features.size, 2)),
+        members.sums[2 * values.start : 2 * values.stop].reshape((k, 2, features.size)),
         members.counts[clusters],
         members.drift[members.cluster_at[m] + m : members.cluster_at[m + 1] + m + 1],
         members.weights[clusters],
@@ -227,29 +227,38 @@ def _settle(X, scale, one, scratch, picked, first, learn):
             new = np.int32(winner)
             gap = judged_gap(nearest, second, features.size) * scale
         gap += drift[new + 1]
-        gaps[i] = gap - 1e-15 * abs(gap)  # what rounding the sum may have added
+        gaps[i] = gap - 2e-7 * abs(gap)  # rounded down to float32
         movers[moved], left[moved], joined[moved] = i, labels[i], new
         moved += new != labels[i]
         labels[i] = new
     if learn:
-        tally(X, features, movers[:moved], left, -1, one.sums, one.counts)
-        tally(X, features, movers[:moved], joined, 1, one.sums, one.counts)
+        tally(X, features, movers[:moved], left, -1.0, one.sums, one.counts)
+        tally(X, features, movers[:moved], joined, 1.0, one.sums, one.counts)
     return moved
 
 
 @njit(cache=True, nogil=True)
 def tally(X, features, objects, clusters, sign, sums, counts):
-    """Add objects to their clusters' sums and counts, or take them out (sign = -1)."""
+    """Add objects to their clusters' sums and counts (sign = 1.0), or take them out (-1.0)."""
+    every_feature = features.size == X.shape[1]
     for a in range(objects.size):
         i, c = objects[a], clusters[a]
         if c < 0:
             continue
-        counts[c] += sign
-        for f in range(features.size):
-            value = sign * X[i, features[f]]
-            before = sums[c, f, 0]
-            after = before + value
-            # Knuth's two-sum: exactly what rounding took from `after`.
-            part = after - before
-            sums[c, f, 1] += (before - (after - part)) + (value - part)
-            sums[c, f, 0] = after
+        counts[c] += np.int64(sign)
+        if every_feature:  # without the detour through `features` the loop vectorises
+            for f in range(X.shape[1]):
+                _add(sums, c, f, sign * X[i, f])
+        else:
+            for f in range(features.size):
+                _add(sums, c, f, sign * X[i, features[f]])
+
+
+@njit(cache=True, nogil=True)
+def _add(sums, c, f, value):
+    before = sums[c, 0, f]
+    after = before + value
+    # Knuth's two-sum: exactly what rounding took from `after`.
+    part = after - before
+    sums[c, 1, f] += (before - (after - part)) + (value - part)
+    sums[c, 0, f] = after

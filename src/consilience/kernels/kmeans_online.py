@@ -52,7 +52,7 @@ def many_online(
         one = member_of(members, m)
         one.counts.fill(0)
         one.sums.fill(0)
-        tally(X, one.features, own, one.labels[own], 1, one.sums, one.counts)
+        tally(X, one.features, own, one.labels[own], 1.0, one.sums, one.counts)
         passes[m], ended[m] = _online(X, own, sieve, one, scratch, max_iter)
     return passes, ended
 
@@ -148,9 +148,9 @@ def _visit(X, candidates, one):
             continue
         old = labels[i]
         mover[0], cluster[0] = i, old
-        tally(X, features, mover, cluster, -1, one.sums, counts)
+        tally(X, features, mover, cluster, -1.0, one.sums, counts)
         cluster[0] = labels[i] = new
-        tally(X, features, mover, cluster, 1, one.sums, counts)
+        tally(X, features, mover, cluster, 1.0, one.sums, counts)
         mean_of(one, old, False, centres[old])
         mean_of(one, new, False, centres[new])
         moved += 1

@@ -13,7 +13,7 @@ from consilience.kernels.kmeans_scan import Scratch, Sieve, squared_distance
 UNSEEN = -2
 # One index array a member; None: all rows, or all features.
 Indices = Sequence[NDArray[np.intp] | None]
-# Bounds of this many bytes (8 an object and member) are held at once; further members wait.
+# Bounds of this many bytes (4 an object and member) are held at once; further members wait.
 _BOUND_BYTES = 1 << 27
 
 
@@ -60,12 +60,14 @@ def _indices(many: Indices | None, n_members: int) -> list[NDArray[np.intp] | No
     if many is None:
         return [None] * n_members
     assert len(many) == n_members, "one entry a member"
-    return [None if one is None else np.ascontiguousarray(one, dtype=np.intp) for one in many]
+    out = [None if one is None else np.ascontiguousarray(one, dtype=np.intp) for one in many]
+    assert all(one is None or np.all(np.diff(one) > 0) for one in out), "sorted, without repeats"
+    return out
 
 
 def turns(n_members: int, n_objects: int) -> list[slice]:
     """Members to run together, so that their bounds fit into memory."""
-    step = max(1, _BOUND_BYTES // (8 * max(1, n_objects)))
+    step = max(1, _BOUND_BYTES // (4 * max(1, n_objects)))
     return [slice(at, min(at + step, n_members)) for at in range(0, n_members, step)]
 
 

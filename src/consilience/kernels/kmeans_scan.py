@@ -18,7 +18,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 # Objects scanned together: their strips and running minima stay in the first-level cache.
-TILE = 256
+TILE = 512
 # Widths and feature counts are rounded up to these, so that vectorised loops leave no remainder.
 LANES = 16
 CHUNK = 4

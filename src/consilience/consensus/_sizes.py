@@ -1,0 +1,55 @@
+"""Sizes that a balanced method is asked to give its clusters: relative, one a cluster."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from consilience._validation import NoneValue, Rule, Satisfies, check_value
+from consilience.errors import InvalidParameterError
+
+__all__ = ["SIZES", "check_sizes", "whole_sizes"]
+
+
+def _is_sizes(value: Any) -> bool:
+    try:
+        values = np.asarray(value, np.float64)
+    except (TypeError, ValueError):
+        return False
+    return bool(values.ndim == 1 and np.isfinite(values).all() and (values > 0).all())
+
+
+SIZES: list[Rule] = [Satisfies(_is_sizes, "one positive number for each cluster"), NoneValue()]
+
+
+def check_sizes(sizes: Any, n_clusters: Any, solver: str, *, owner: str) -> None:
+    """Raise unless there is one size a cluster, and a solver that keeps sizes."""
+    check_value("sizes", sizes, SIZES, owner=owner)
+    if sizes is None:
+        return
+    if len(sizes) != n_clusters:
+        raise InvalidParameterError(
+            f"The 'sizes' parameter of {owner} must hold one size for each of n_clusters="
+            f"{n_clusters} clusters. Got {len(sizes)} instead."
+        )
+    if solver == "spectral":
+        raise InvalidParameterError(
+            f"The 'sizes' parameter of {owner} needs solver='metis' or 'balanced'. "
+            "Got solver='spectral'."
+        )
+
+
+def whole_sizes(sizes: Sequence[float], n: int) -> NDArray[np.int64]:
+    """Sizes as whole numbers of at least 1 that add up to n; largest remainders go up.
+
+    >>> whole_sizes([1, 1, 2], 10).tolist()
+    [3, 2, 5]
+    """
+    exact = np.asarray(sizes, np.float64) / np.sum(sizes) * n
+    whole = np.floor(exact).astype(np.int64)
+    whole[np.argsort(whole - exact, kind="stable")[: n - whole.sum()]] += 1
+    while whole.min() < 1:
+        whole[whole.argmin()] += 1
+        whole[whole.argmax()] -= 1
+    return whole

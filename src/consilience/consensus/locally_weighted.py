@@ -1,0 +1,363 @@
+"""Locally weighted consensus: clusters count as much as the other members agree with them."""
+
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import xlogy
+
+from consilience._validation import Interval, check_value
+from consilience.consensus._base import Consensus
+from consilience.consensus._row_cut import cut_rows
+from consilience.consensus._row_links import (
+    LINKS,
+    MEMORY,
+    MISSING,
+    Link,
+    Vectors,
+    check_budget,
+    check_tree_params,
+    labels_of_members,
+    link_distances,
+    seen_together,
+    tree_result,
+    twin_rows,
+)
+from consilience.consensus._rows import Rows, distinct_rows
+from consilience.consensus._solve import ConsensusResult, solve
+from consilience.consensus._table import consensus_method
+from consilience.ensemble import Ensemble
+from consilience.evidence import Missing
+from consilience.kernels.contingency import cluster_contingency
+
+__all__ = ["LWEA", "LWGP", "cluster_certainty", "lwea", "lwgp"]
+
+Floats = NDArray[np.float64]
+
+_COUNT = Interval(Integral, 1)
+_THETA = Interval(Real, 0, open_low=True)
+
+
+@consensus_method(
+    estimator="LWEA",
+    paper="Huang, Wang & Lai 2018",
+    memory="u^2 + n_c^2 (u distinct label rows)",
+    keeps_noise=True,
+)
+def lwea(
+    ensemble: Ensemble,
+    n_clusters: int,
+    *,
+    theta: float = 0.4,
+    linkage: Link = "average",
+    missing: Missing = "pair",
+    max_memory: float | str = "4 GiB",
+    X: Any = None,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+) -> ConsensusResult:
+    """Cut the dendrogram of the co-association in which certain clusters count more.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        Labels of n objects by R members.
+    n_clusters : int
+        Clusters wanted.
+    theta : float, default=0.4
+        How fast the weight of a cluster falls with its entropy, above 0; the larger, the
+        closer to `eac`.
+    linkage : {"average", "complete", "single"}, default="average"
+        How the distance of two groups follows from those of their objects.
+    missing : {"pair", "all"}, default="pair"
+        Divide by the members that saw both objects, or by all.
+    max_memory : number of bytes or text such as "2 GiB", default="4 GiB"
+        Of the matrix of pairs; where it needs more, an error points to `lwgp`.
+    X : array of shape (n_objects, n_features), optional
+        Only used to place objects that no member saw.
+    random_state : int, RandomState or None
+        Not used: nothing here is random.
+    n_jobs : int or None
+        Threads; None means one.
+
+    Returns
+    -------
+    ConsensusResult
+        ``details`` holds ``certainty`` (the weight of every cluster, members one after the
+        other) and ``linkage``, the dendrogram in SciPy's format over the objects that some
+        member placed.
+
+    Notes
+    -----
+    A cluster c has weight exp(-H(c) / (theta R)), where H(c) adds up over all members the
+    entropy of how they divide the objects of c; an object in no cluster of a member adds
+    nothing to that member's sum. Two objects are as similar as the summed weight of the
+    clusters they share, divided by the members.
+
+    Objects with equal labels are one weighted object, at distance 0 from each other. In the
+    formula as printed they are similar by less than 1; but where every member saw every
+    object nothing is more similar to either, so their joining first changes nothing except
+    that n_clusters is never spent on splitting them.
+
+    References
+    ----------
+    Huang, Wang & Lai (2018), Locally weighted ensemble clustering, IEEE Transactions on
+    Cybernetics 48(5), sections III.B to III.D.
+
+    Examples
+    --------
+    >>> from consilience import Ensemble
+    >>> ens = Ensemble([[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 2, 2], [5, 5, 5, 7, 7, 7]])
+    >>> found = lwea(ens, 2)
+    >>> found.labels
+    array([0, 0, 0, 1, 1, 1], dtype=int32)
+    >>> found.details["certainty"].round(2).tolist()
+    [0.47, 0.47, 1.0, 0.19, 1.0, 0.47, 0.47]
+    """
+    check_value("theta", theta, [_THETA], owner="LWEA")
+    budget = check_tree_params(linkage, missing, max_memory, owner="LWEA")
+
+    def run(placed: Ensemble, k: int, _: Any) -> ConsensusResult:
+        rows = twin_rows(placed, missing)
+        u = rows.n_rows
+        check_budget(u, 4 * u * (u - 1), budget, remedy="use LWGP, which needs no such matrix")
+        certainty = cluster_certainty(rows, theta, n_jobs=n_jobs)
+        distances = link_distances(
+            rows, _shared(rows, certainty), seen_together(rows, missing), n_jobs=n_jobs
+        )
+        return tree_result(rows, distances, k, linkage, rows.counts, certainty=certainty)
+
+    return solve(ensemble, n_clusters, run, owner="LWEA", X=X)
+
+
+@consensus_method(
+    estimator="LWGP",
+    paper="Huang, Wang & Lai 2018",
+    memory="n (R + k) + n_c^2",
+    keeps_noise=True,
+)
+def lwgp(
+    ensemble: Ensemble,
+    n_clusters: int,
+    *,
+    theta: float = 0.4,
+    X: Any = None,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+) -> ConsensusResult:
+    """Clusters by cutting the graph of objects and clusters in which certain clusters count more.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        Labels of n objects by R members with n_c clusters in all.
+    n_clusters : int
+        Clusters wanted, at most n_c.
+    theta : float, default=0.4
+        See `lwea`.
+    X : array of shape (n_objects, n_features), optional
+        Only used to place objects that no member saw.
+    random_state : int, RandomState or None
+        Starts of k-means on the spectral embedding.
+    n_jobs : int or None
+        Threads; None means one.
+
+    Returns
+    -------
+    ConsensusResult
+        ``objective`` is the normalised cut; ``details`` holds ``certainty``, the weight of
+        every cluster, members one after the other.
+
+    Notes
+    -----
+    The normalised cut of the bipartite graph, solved through its small side (transfer cut);
+    linear in objects. Equal label rows are one weighted row: exact. A member that puts all
+    objects into one cluster is left out of the graph.
+
+    References
+    ----------
+    Huang, Wang & Lai (2018), Locally weighted ensemble clustering, IEEE Transactions on
+    Cybernetics 48(5), section III.E.
+
+    Examples
+    --------
+    >>> from consilience import Ensemble
+    >>> ens = Ensemble([[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 2, 2], [5, 5, 5, 7, 7, 7]])
+    >>> lwgp(ens, 2, random_state=0).labels
+    array([0, 0, 0, 1, 1, 1], dtype=int32)
+    """
+    check_value("theta", theta, [_THETA], owner="LWGP")
+
+    def run(placed: Ensemble, k: int, _: Any) -> ConsensusResult:
+        rows = distinct_rows(placed)
+        certainty = cluster_certainty(rows, theta, n_jobs=n_jobs)
+        found = cut_rows(rows, k, owner="LWGP", random_state=random_state, weights=certainty)
+        found.details["certainty"] = certainty
+        return found
+
+    return solve(ensemble, n_clusters, run, owner="LWGP", X=X)
+
+
+def cluster_certainty(rows: Rows, theta: float, *, n_jobs: int | None = None) -> Floats:
+    """The ensemble-driven index of every cluster: 1 if no member divides it, towards 0.
+
+    ``exp(-H / (theta R))`` with H the entropy, in bits, of how the R members divide the
+    cluster's objects, summed over members (Huang, Wang & Lai 2018, section III.B).
+    """
+    tables = cluster_contingency(rows.members, rows.counts.astype(float), n_jobs=n_jobs or 1)
+    shares = tables / tables.diagonal()[:, None]
+    entropy = -xlogy(shares, shares).sum(axis=1) / np.log(2.0)
+    certainty: Floats = np.exp(-np.maximum(entropy, 0.0) / (theta * len(rows.members)))
+    return certainty
+
+
+def _shared(rows: Rows, certainty: Floats) -> Vectors:
+    """Vectors of rows: the certainty of their own clusters, 0 elsewhere."""
+
+    def vectors(start: int, stop: int) -> Floats:
+        out = np.zeros((stop - start, len(certainty)))
+        for placed, labels, column in labels_of_members(rows, start, stop):
+            out[placed, column + labels] = certainty[column + labels]
+        return out
+
+    return vectors
+
+
+class LWEA(Consensus):
+    """Cluster by locally weighted evidence accumulation; see `lwea` for the method.
+
+    Parameters
+    ----------
+    n_clusters, theta, linkage, missing, max_memory
+        See `lwea`.
+    generator : generator or None, default=None
+        Makes the members when `fit` is given data only; None is `KMeansEnsemble()`.
+    random_state : int, RandomState or None
+        For a generator that has no seed of its own.
+    n_jobs : int or None
+        Threads; None means one.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_objects,), int32
+        Clusters; -1 for objects every member calls noise.
+    confidence_, runner_up_ : ndarray of shape (n_objects,)
+        See `consilience.evidence.confidence`.
+    n_clusters_, solver_, details_
+        See `lwea`. Without ``solver_``, and ``details_`` empty, where nothing had to be solved.
+    ensemble_ : Ensemble
+
+    Examples
+    --------
+    >>> LWEA(2).fit(ensemble=[[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 2, 2]]).labels_
+    array([0, 0, 0, 1, 1, 1], dtype=int32)
+    """
+
+    _constraints: ClassVar[dict[str, Any]] = {
+        **Consensus._common_constraints,
+        "n_clusters": [_COUNT],
+        "theta": [_THETA],
+        "linkage": [LINKS],
+        "missing": [MISSING],
+        "max_memory": [MEMORY],
+    }
+
+    def __init__(
+        self,
+        n_clusters: int = 2,
+        *,
+        theta: float = 0.4,
+        linkage: Link = "average",
+        missing: Missing = "pair",
+        generator: Any = None,
+        max_memory: float | str = "4 GiB",
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.theta = theta
+        self.linkage = linkage
+        self.missing = missing
+        self.generator = generator
+        self.max_memory = max_memory
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _fit_ensemble(self, ensemble: Ensemble, X: Any) -> None:
+        self._store(
+            lwea(
+                ensemble,
+                self.n_clusters,
+                theta=self.theta,
+                linkage=self.linkage,
+                missing=self.missing,
+                max_memory=self.max_memory,
+                X=X,
+                n_jobs=self.n_jobs,
+            )
+        )
+
+
+class LWGP(Consensus):
+    """Cluster by the locally weighted graph of objects and clusters; see `lwgp` for the method.
+
+    Parameters
+    ----------
+    n_clusters, theta
+        See `lwgp`.
+    generator : generator or None, default=None
+        Makes the members when `fit` is given data only; None is `KMeansEnsemble()`.
+    random_state : int, RandomState or None
+        Seeds k-means, and a generator that has no seed of its own.
+    n_jobs : int or None
+        Threads; None means one.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_objects,), int32
+        Clusters; -1 for objects every member calls noise.
+    confidence_, runner_up_ : ndarray of shape (n_objects,)
+        See `consilience.evidence.confidence`.
+    n_clusters_, objective_, solver_, details_
+        See `lwgp`. Only the first and ``details_`` where nothing had to be solved.
+    ensemble_ : Ensemble
+
+    Examples
+    --------
+    >>> LWGP(2, random_state=0).fit(ensemble=[[0, 0, 0, 1, 1], [0, 0, 1, 1, 1]]).n_clusters_
+    2
+    """
+
+    _constraints: ClassVar[dict[str, Any]] = {
+        **Consensus._common_constraints,
+        "n_clusters": [_COUNT],
+        "theta": [_THETA],
+    }
+
+    def __init__(
+        self,
+        n_clusters: int = 2,
+        *,
+        theta: float = 0.4,
+        generator: Any = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.theta = theta
+        self.generator = generator
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _fit_ensemble(self, ensemble: Ensemble, X: Any) -> None:
+        self._store(
+            lwgp(
+                ensemble,
+                self.n_clusters,
+                theta=self.theta,
+                X=X,
+                random_state=self.random_state,
+                n_jobs=self.n_jobs,
+            )
+        )

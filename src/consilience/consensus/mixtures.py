@@ -1,0 +1,376 @@
+"""Probabilistic models of the label table: a multinomial mixture, and Bayesian ensembles."""
+
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+
+from consilience._validation import Interval, check_value
+from consilience.consensus._base import Consensus
+from consilience.consensus._mixture_fits import (
+    Fit,
+    beta_from_labels,
+    fit_bce,
+    fit_mixture,
+    random_beta,
+)
+from consilience.consensus._rows import Rows, distinct_rows, draw_seeds, several, spectral_start
+from consilience.consensus._solve import ConsensusResult, solve
+from consilience.consensus._table import consensus_method
+from consilience.ensemble import Ensemble
+
+__all__ = ["BCE", "MixtureConsensus", "bce", "mixtureconsensus"]
+
+_COUNT = Interval(Integral, 1)
+_SMALL = Interval(Real, 0)
+_POSITIVE = Interval(Real, 0, open_low=True)
+
+
+@consensus_method(
+    estimator="MixtureConsensus",
+    paper="Topchy, Jain & Punch 2004",
+    memory="n (R + k) + n_c k",
+    keeps_noise=True,
+)
+def mixtureconsensus(
+    ensemble: Ensemble,
+    n_clusters: int,
+    *,
+    n_init: int = 10,
+    max_iter: int = 200,
+    tol: float = 1e-6,
+    smooth: float = 1e-6,
+    X: Any = None,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+) -> ConsensusResult:
+    """Components of a mixture of multinomials fitted to the label rows by EM.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        Labels of n objects by R members. Noise and unseen labels drop out of an object's
+        product.
+    n_clusters : int
+        Components; some may win no object.
+    n_init : int, default=10
+        Runs from random responsibilities; the largest likelihood wins. Single runs often
+        end in poor optima.
+    max_iter : int, default=200
+        Most passes of a run.
+    tol : float, default=1e-6
+        A run ends when the log-likelihood gains less than this, relative to its size.
+    smooth : float, default=1e-6
+        Added to every expected count; keeps logarithms finite. Likelihoods of different
+        values must not be compared.
+    X : array of shape (n_objects, n_features), optional
+        Only used to place objects that no member saw.
+    random_state : int, RandomState or None
+        Seeds the starts; the result does not depend on the order of the objects.
+    n_jobs : int or None
+        Threads, over runs; None means one.
+
+    Returns
+    -------
+    ConsensusResult
+        ``memberships`` are the responsibilities, ``objective`` the log-likelihood;
+        ``details["path"]`` holds it after every pass of the best run and
+        ``details["alpha"]`` the components' shares.
+
+    Notes
+    -----
+    Equal rows are one weighted row: exact. A pass takes time O(u R k) for u distinct rows,
+    and holds clusters x k beside the labels; the start and the memberships u x k.
+
+    References
+    ----------
+    Topchy, Jain & Punch (2004), A mixture model for clustering ensembles, SIAM SDM,
+    section 3.
+
+    Examples
+    --------
+    >>> from consilience import Ensemble
+    >>> ens = Ensemble([[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 2, 2], [5, 5, 5, 7, 7, 7]])
+    >>> mixtureconsensus(ens, 2, random_state=0).labels
+    array([0, 0, 0, 1, 1, 1], dtype=int32)
+    """
+    owner = "MixtureConsensus"
+    for name, value in (("n_init", n_init), ("max_iter", max_iter)):
+        check_value(name, value, [_COUNT], owner=owner)
+    check_value("tol", tol, [_SMALL], owner=owner)
+    check_value("smooth", smooth, [_POSITIVE], owner=owner)
+
+    def run(placed: Ensemble, k: int, _: Any) -> ConsensusResult:
+        rows = distinct_rows(placed)
+        seeds = draw_seeds(random_state, n_init)
+        fits = several(
+            lambda seed: fit_mixture(rows, k, seed, max_iter, tol, smooth), seeds, n_jobs
+        )
+        return _best(fits, rows)
+
+    return solve(ensemble, n_clusters, run, owner=owner, X=X)
+
+
+@consensus_method(
+    estimator="BCE",
+    paper="Wang, Shan & Banerjee 2011",
+    memory="n (R + k) + n_c k",
+    keeps_noise=True,
+)
+def bce(
+    ensemble: Ensemble,
+    n_clusters: int,
+    *,
+    n_init: int = 5,
+    max_iter: int = 500,
+    tol: float = 0.01,
+    lap: float = 1e-6,
+    X: Any = None,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+) -> ConsensusResult:
+    """Mixed-membership model of the label rows, fitted by variational EM.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        Labels of n objects by R members. Noise and unseen labels are left out.
+    n_clusters : int
+        Clusters wanted; some may win no object.
+    n_init : int, default=5
+        Runs: the first from a spectral partition of the ensemble's clusters, the others
+        from random parameters, which fail now and then. The largest bound wins.
+    max_iter : int, default=500
+        Most rounds of a run, and of the inner loops of a round.
+    tol : float, default=0.01
+        A run ends when beta changes by at most this (relative, l1); the same holds for the
+        inner loop of each row.
+    lap : float, default=1e-6
+        Added to every expected count of beta.
+    X : array of shape (n_objects, n_features), optional
+        Only used to place objects that no member saw.
+    random_state : int, RandomState or None
+        Seeds the starts; the result does not depend on the order of the objects.
+    n_jobs : int or None
+        Threads, over runs; None means one.
+
+    Returns
+    -------
+    ConsensusResult
+        ``memberships`` are the expected shares gamma / sum(gamma), ``objective`` the
+        variational bound; ``details["path"]`` holds it after every round of the best run
+        and ``details["alpha"]`` the Dirichlet parameters.
+
+    Notes
+    -----
+    Each object has its own shares theta ~ Dirichlet(alpha); each member draws one of the k
+    clusters from theta, then a label from that cluster's distribution beta over the
+    member's clusters. Equal rows are one weighted row: exact. The inner loop starts afresh
+    in every round, as in the authors' program: it raises the bound at every step, but the
+    bound may fall a little from round to round. The step of alpha is Newton's, halved
+    until alpha is positive and (ours) the likelihood does not fall. The authors' MCLA start
+    is replaced by a spectral one with the same vote.
+
+    References
+    ----------
+    Wang, Shan & Banerjee (2011), Bayesian cluster ensembles, Statistical Analysis and Data
+    Mining 4(1), section 4.
+
+    Examples
+    --------
+    >>> from consilience import Ensemble
+    >>> ens = Ensemble([[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 2, 2], [5, 5, 5, 7, 7, 7]])
+    >>> bce(ens, 2, random_state=0).labels
+    array([0, 0, 0, 1, 1, 1], dtype=int32)
+    """
+    for name, value in (("n_init", n_init), ("max_iter", max_iter)):
+        check_value(name, value, [_COUNT], owner="BCE")
+    check_value("tol", tol, [_SMALL], owner="BCE")
+    check_value("lap", lap, [_POSITIVE], owner="BCE")
+
+    def run(placed: Ensemble, k: int, _: Any) -> ConsensusResult:
+        rows = distinct_rows(placed)
+        seeds = draw_seeds(random_state, n_init)
+        first = spectral_start(rows, k, seeds[0])
+        starts = [random_beta(rows, k, seed) for seed in seeds]
+        if first is not None:
+            starts[0] = beta_from_labels(rows, k, first)
+        fits = several(lambda start: fit_bce(rows, *start, max_iter, tol, lap), starts, n_jobs)
+        return _best(fits, rows)
+
+    return solve(ensemble, n_clusters, run, owner="BCE", X=X)
+
+
+def _best(fits: list[Fit], rows: Rows) -> ConsensusResult:
+    """The run of the highest objective, the first on ties, for all objects."""
+    best = max(fits, key=lambda fit: fit.path[-1])
+    return ConsensusResult(
+        best.memberships.argmax(axis=1).astype(np.int32)[rows.inverse],
+        objective=best.path[-1],
+        n_iter=len(best.path),
+        converged=best.converged,
+        memberships=best.memberships[rows.inverse],
+        details={
+            "path": np.array(best.path),
+            "alpha": best.alpha,
+            "objectives": np.array([fit.path[-1] for fit in fits]),
+        },
+    )
+
+
+class MixtureConsensus(Consensus):
+    """Cluster by a mixture model of the labels; see `mixtureconsensus` for the method.
+
+    Parameters
+    ----------
+    n_clusters, n_init, max_iter, tol, smooth
+        See `mixtureconsensus`.
+    generator : generator or None, default=None
+        Makes the members when `fit` is given data only; None is `KMeansEnsemble()`.
+    random_state : int, RandomState or None
+        Seeds the starts, and a generator that has no seed of its own.
+    n_jobs : int or None
+        Threads; None means one.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_objects,), int32
+        Clusters; -1 for objects every member calls noise.
+    memberships_ : ndarray of shape (n_objects, n_clusters)
+        Responsibilities; not there where no run was needed.
+    confidence_, runner_up_ : ndarray of shape (n_objects,)
+        See `consilience.evidence.confidence`.
+    n_clusters_, objective_, n_iter_, converged_, details_
+        See `ConsensusResult`; of the best run.
+    ensemble_ : Ensemble
+
+    Examples
+    --------
+    >>> members = [[0, 0, 0, 1, 1], [0, 0, 1, 1, 1], [0, 0, 0, 1, 1]]
+    >>> MixtureConsensus(2, random_state=0).fit(ensemble=members).labels_
+    array([0, 0, 0, 1, 1], dtype=int32)
+    """
+
+    _constraints: ClassVar[dict[str, Any]] = {
+        **Consensus._common_constraints,
+        "n_clusters": [_COUNT],
+        "n_init": [_COUNT],
+        "max_iter": [_COUNT],
+        "tol": [_SMALL],
+        "smooth": [_POSITIVE],
+    }
+
+    def __init__(
+        self,
+        n_clusters: int = 2,
+        *,
+        n_init: int = 10,
+        max_iter: int = 200,
+        tol: float = 1e-6,
+        smooth: float = 1e-6,
+        generator: Any = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.smooth = smooth
+        self.generator = generator
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _fit_ensemble(self, ensemble: Ensemble, X: Any) -> None:
+        self._store(
+            mixtureconsensus(
+                ensemble,
+                self.n_clusters,
+                n_init=self.n_init,
+                max_iter=self.max_iter,
+                tol=self.tol,
+                smooth=self.smooth,
+                X=X,
+                random_state=self.random_state,
+                n_jobs=self.n_jobs,
+            )
+        )
+
+
+class BCE(Consensus):
+    """Cluster by Bayesian cluster ensembles; see `bce` for the method.
+
+    Parameters
+    ----------
+    n_clusters, n_init, max_iter, tol, lap
+        See `bce`.
+    generator : generator or None, default=None
+        Makes the members when `fit` is given data only; None is `KMeansEnsemble()`.
+    random_state : int, RandomState or None
+        Seeds the starts, and a generator that has no seed of its own.
+    n_jobs : int or None
+        Threads; None means one.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_objects,), int32
+        Clusters; -1 for objects every member calls noise.
+    memberships_ : ndarray of shape (n_objects, n_clusters)
+        Expected shares; not there where no run was needed.
+    confidence_, runner_up_ : ndarray of shape (n_objects,)
+        See `consilience.evidence.confidence`.
+    n_clusters_, objective_, n_iter_, converged_, details_
+        See `ConsensusResult`; of the best run.
+    ensemble_ : Ensemble
+
+    Examples
+    --------
+    >>> members = [[0, 0, 0, 1, 1], [0, 0, 1, 1, 1], [0, 0, 0, 1, 1]]
+    >>> BCE(2, random_state=0).fit(ensemble=members).labels_
+    array([0, 0, 0, 1, 1], dtype=int32)
+    """
+
+    _constraints: ClassVar[dict[str, Any]] = {
+        **Consensus._common_constraints,
+        "n_clusters": [_COUNT],
+        "n_init": [_COUNT],
+        "max_iter": [_COUNT],
+        "tol": [_SMALL],
+        "lap": [_POSITIVE],
+    }
+
+    def __init__(
+        self,
+        n_clusters: int = 2,
+        *,
+        n_init: int = 5,
+        max_iter: int = 500,
+        tol: float = 0.01,
+        lap: float = 1e-6,
+        generator: Any = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.lap = lap
+        self.generator = generator
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _fit_ensemble(self, ensemble: Ensemble, X: Any) -> None:
+        self._store(
+            bce(
+                ensemble,
+                self.n_clusters,
+                n_init=self.n_init,
+                max_iter=self.max_iter,
+                tol=self.tol,
+                lap=self.lap,
+                X=X,
+                random_state=self.random_state,
+                n_jobs=self.n_jobs,
+            )
+        )

@@ -1,0 +1,487 @@
+"""Path-based consensus: objects are alike if random walks from them take the same paths."""
+
+import warnings
+from numbers import Integral
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.spatial.distance import squareform
+
+from consilience._validation import Interval, NoneValue, check_value
+from consilience.consensus._base import Consensus
+from consilience.consensus._row_cut import check_n_columns, cut_result
+from consilience.consensus._row_links import (
+    LINKS,
+    MEMORY,
+    MISSING,
+    Link,
+    check_budget,
+    check_tree_params,
+    tree_result,
+)
+from consilience.consensus._rows import Rows, distinct_rows
+from consilience.consensus._solve import ConsensusResult, solve
+from consilience.consensus._table import consensus_method
+from consilience.consensus.accumulation import eac
+from consilience.ensemble import Ensemble
+from consilience.errors import ConsilienceWarning
+from consilience.evidence import CoAssociation, Missing
+from consilience.partition import one_thread, transfer_cut
+
+__all__ = ["PTA", "PTGP", "path_similarity", "pta", "ptgp"]
+
+Floats = NDArray[np.float64]
+
+_COUNT = Interval(Integral, 1)
+_COUNT_OR_NONE = [_COUNT, NoneValue()]
+# Similarity of a row that is together with nobody, to everything.
+_ISOLATED = 1e-20
+# Where more of the walk's matrix than this is not zero, dense products are faster.
+_SPARSE = 0.04
+# Matrices of rows x rows in memory at once.
+_N_MATRICES = 5
+_BLOCK = 512
+
+
+@consensus_method(
+    estimator="PTA",
+    paper="Huang, Lai & Wang 2016",
+    memory="u^2 (u distinct label rows)",
+    keeps_noise=True,
+)
+def pta(
+    ensemble: Ensemble,
+    n_clusters: int,
+    *,
+    n_neighbors: int | None = None,
+    n_steps: int | None = None,
+    linkage: Link = "average",
+    missing: Missing = "pair",
+    min_rows: int = 50,
+    max_memory: float | str = "4 GiB",
+    X: Any = None,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+) -> ConsensusResult:
+    """Cut the dendrogram of how alike the random walks from two objects are.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        Labels of n objects by R members, u of them with different labels.
+    n_clusters : int
+        Clusters wanted.
+    n_neighbors : int or None, default=None
+        Strongest links of a label row that the walk may take; ties are kept. None is
+        min(20, sqrt(u) / 2), rounded down, at least 1.
+    n_steps : int or None, default=None
+        Length of the walks; None as for ``n_neighbors``.
+    linkage : {"average", "complete", "single"}, default="average"
+        How the distance of two groups follows from those of their label rows.
+    missing : {"pair", "all"}, default="pair"
+        Divide the co-association by the members that saw both objects, or by all.
+    min_rows : int, default=50
+        With fewer label rows than this walks say too little: `eac` is used, with a warning.
+    max_memory : number of bytes or text such as "2 GiB", default="4 GiB"
+        Of the matrices of u x u, 40 bytes an entry; where they need more, an error.
+    X : array of shape (n_objects, n_features), optional
+        Only used to place objects that no member saw.
+    random_state : int, RandomState or None
+        Not used: nothing here is random.
+    n_jobs : int or None
+        Threads of `eac`; None means one.
+
+    Returns
+    -------
+    ConsensusResult
+        ``solver`` is "linkage", or "eac" where that was used. ``details`` holds
+        ``n_neighbors``, ``n_steps`` and ``linkage``, the dendrogram in SciPy's format over
+        the objects that some member placed.
+
+    Notes
+    -----
+    The walk lives on the distinct label rows. It goes from a to b with a probability
+    proportional to their co-association times the objects that have row b, if one is among
+    the strongest links of the other. Two rows are as similar as the cosine between the
+    probabilities of where their walks are after 1, 2, ... steps. In the tree a label row
+    counts once, however many objects have it, as in the paper.
+
+    With P the matrix of the walk, G = sum over t of P^t (P^t)^T comes from G <- P (I + G) P^T,
+    ``n_steps`` times, which costs O(u^2 n_neighbors) a step.
+
+    References
+    ----------
+    Huang, Lai & Wang (2016), Robust ensemble clustering using probability trajectories,
+    IEEE TKDE 28(5), sections 3.2 to 3.5 and 4.1.
+
+    Examples
+    --------
+    >>> from consilience import Ensemble
+    >>> ens = Ensemble([[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 2, 2], [5, 5, 5, 7, 7, 7]])
+    >>> pta(ens, 2, n_neighbors=2, n_steps=3, min_rows=1).labels
+    array([0, 0, 0, 1, 1, 1], dtype=int32)
+    """
+    check_value("n_neighbors", n_neighbors, _COUNT_OR_NONE, owner="PTA")
+    check_value("n_steps", n_steps, _COUNT_OR_NONE, owner="PTA")
+    check_value("min_rows", min_rows, [_COUNT], owner="PTA")
+    budget = check_tree_params(linkage, missing, max_memory, owner="PTA")
+
+    def run(placed: Ensemble, k: int, _: Any) -> ConsensusResult:
+        rows = distinct_rows(placed)
+        if rows.n_rows < min_rows:
+            return _too_few(placed, k, rows, linkage, missing, n_jobs, owner="PTA")
+        paths, took = _paths(rows, n_neighbors, n_steps, missing, budget)
+        np.subtract(1.0, paths, out=paths)
+        np.fill_diagonal(paths, 0.0)
+        return tree_result(rows, squareform(paths, checks=False), k, linkage, None, **took)
+
+    return solve(ensemble, n_clusters, run, owner="PTA", X=X)
+
+
+@consensus_method(
+    estimator="PTGP",
+    paper="Huang, Lai & Wang 2016",
+    memory="u^2 + u n_c (u distinct label rows)",
+    keeps_noise=True,
+)
+def ptgp(
+    ensemble: Ensemble,
+    n_clusters: int,
+    *,
+    n_neighbors: int | None = None,
+    n_steps: int | None = None,
+    missing: Missing = "pair",
+    min_rows: int = 50,
+    max_memory: float | str = "4 GiB",
+    X: Any = None,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+) -> ConsensusResult:
+    """Clusters by cutting the graph of label rows and clusters, linked by similar walks.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        Labels of n objects by R members with n_c clusters in all.
+    n_clusters : int
+        Clusters wanted, at most n_c.
+    n_neighbors, n_steps, missing, min_rows, max_memory
+        See `pta`.
+    X : array of shape (n_objects, n_features), optional
+        Only used to place objects that no member saw.
+    random_state : int, RandomState or None
+        Starts of k-means on the spectral embedding.
+    n_jobs : int or None
+        Threads of `eac`; None means one.
+
+    Returns
+    -------
+    ConsensusResult
+        ``objective`` is the normalised cut, ``solver`` "spectral"; or ``solver`` is "eac"
+        where that was used. ``details`` holds ``n_neighbors`` and ``n_steps``.
+
+    Notes
+    -----
+    A label row is linked to a cluster by the mean similarity, as in `pta`, of the row to
+    the label rows in the cluster. In the cut a label row counts once, however many objects
+    have it, as in the paper.
+
+    References
+    ----------
+    Huang, Lai & Wang (2016), Robust ensemble clustering using probability trajectories,
+    IEEE TKDE 28(5), section 4.2.
+
+    Examples
+    --------
+    >>> from consilience import Ensemble
+    >>> ens = Ensemble([[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 2, 2], [5, 5, 5, 7, 7, 7]])
+    >>> ptgp(ens, 2, n_neighbors=2, n_steps=3, min_rows=1, random_state=0).labels
+    array([0, 0, 0, 1, 1, 1], dtype=int32)
+    """
+    check_value("n_neighbors", n_neighbors, _COUNT_OR_NONE, owner="PTGP")
+    check_value("n_steps", n_steps, _COUNT_OR_NONE, owner="PTGP")
+    check_value("min_rows", min_rows, [_COUNT], owner="PTGP")
+    budget = check_tree_params("average", missing, max_memory, owner="PTGP")
+
+    def run(placed: Ensemble, k: int, _: Any) -> ConsensusResult:
+        rows = distinct_rows(placed)
+        if rows.n_rows < min_rows:
+            return _too_few(placed, k, rows, "average", missing, n_jobs, owner="PTGP")
+        alone = check_n_columns(rows, k, owner="PTGP")
+        if alone is not None:
+            return alone
+        paths, took = _paths(rows, n_neighbors, n_steps, missing, budget)
+        parts = transfer_cut(_mean_to_clusters(paths, rows), k, random_state=random_state)
+        return cut_result(parts, rows, **took)
+
+    return solve(ensemble, n_clusters, run, owner="PTGP", X=X)
+
+
+def _too_few(
+    placed: Ensemble,
+    k: int,
+    rows: Rows,
+    linkage: Link,
+    missing: Missing,
+    n_jobs: int | None,
+    *,
+    owner: str,
+) -> ConsensusResult:
+    """Evidence accumulation instead of walks, and a warning."""
+    warnings.warn(
+        f"The members tell only {rows.n_rows} groups of objects apart, too few for the walks of "
+        f"{owner}; EAC was used instead. More members, or more clusters in each, would help; "
+        "min_rows=1 insists.",
+        ConsilienceWarning,
+        stacklevel=6,
+    )
+    found = eac(placed, k, linkage=linkage, missing=missing, n_jobs=n_jobs)
+    return ConsensusResult(found.labels, solver="eac", details={"linkage": found.linkage})
+
+
+def _paths(
+    rows: Rows, n_neighbors: int | None, n_steps: int | None, missing: Missing, budget: int
+) -> tuple[Floats, dict[str, int]]:
+    """Similarity of the walks from all pairs of rows, and the settings used."""
+    u = rows.n_rows
+    needed = _N_MATRICES * 8 * u * u
+    check_budget(u, needed, budget, remedy="use LWGP, which needs no such matrix")
+    usual = max(1, min(20, int(np.sqrt(u) / 2)))
+    K = min(usual if n_neighbors is None else int(n_neighbors), u - 1)
+    T = usual if n_steps is None else int(n_steps)
+    ensemble = Ensemble._trusted(rows.members)
+    links = CoAssociation(ensemble, missing=missing).rows(0, u)
+    return path_similarity(links, rows.counts, K, T), {"n_neighbors": K, "n_steps": T}
+
+
+def path_similarity(links: Floats, counts: NDArray[Any], n_neighbors: int, n_steps: int) -> Floats:
+    """Cosine between the probabilities of walks from every two rows.
+
+    Parameters
+    ----------
+    links : ndarray of shape (u, u)
+        Symmetric, not negative; the diagonal does not count. OVERWRITTEN.
+    counts : ndarray of shape (u,)
+        Objects that each row stands for.
+    n_neighbors, n_steps : int
+        At least 1; ``n_neighbors`` below u.
+
+    Returns
+    -------
+    ndarray of shape (u, u)
+        Symmetric, in [0, 1], with a unit diagonal; 1e-20 for rows without any link.
+
+    Examples
+    --------
+    >>> links = np.array([[1.0, 0.5, 0.0], [0.5, 1.0, 0.5], [0.0, 0.5, 1.0]])
+    >>> path_similarity(links, np.ones(3), 1, 1).round(3)
+    array([[1., 0., 1.],
+           [0., 1., 0.],
+           [1., 0., 1.]])
+    """
+    with one_thread():
+        P = _walk(links, counts, n_neighbors)
+        G = np.zeros(P.shape)
+        for _ in range(n_steps):
+            # Horner's rule for the sum over t of P^t (P^t)^T.
+            G[np.diag_indices_from(G)] += 1.0
+            G = np.asarray(P @ np.asarray(P @ G).T)
+        G = (G + G.T) / 2.0
+    lengths = np.sqrt(G.diagonal())
+    isolated = lengths == 0
+    lengths[isolated] = 1.0
+    G /= lengths[:, None]
+    G /= lengths
+    np.minimum(G, 1.0, out=G)
+    np.fill_diagonal(G, 1.0)
+    G[isolated] = _ISOLATED
+    G[:, isolated] = _ISOLATED
+    return G
+
+
+def _walk(links: Floats, counts: NDArray[Any], n_neighbors: int) -> Any:
+    """Probabilities of the walk's steps; rows without any link are zero. Sparse if that pays."""
+    np.fill_diagonal(links, 0.0)
+    for start in range(0, len(links), _BLOCK):
+        block = links[start : start + _BLOCK]
+        weakest = np.partition(block, -n_neighbors, axis=1)[:, -n_neighbors]
+        block[block < weakest[:, None]] = 0.0
+    strong = np.maximum(links, links.T)
+    strong *= counts
+    totals = strong.sum(axis=1)
+    strong /= np.where(totals > 0, totals, 1.0)[:, None]
+    return sparse.csr_array(strong) if np.count_nonzero(strong) < _SPARSE * strong.size else strong
+
+
+def _mean_to_clusters(paths: Floats, rows: Rows) -> Floats:
+    """Mean similarity of each row to the rows in each cluster."""
+    B = Ensemble._trusted(rows.members).indicator().astype(np.float64)
+    sizes = np.asarray(B.sum(axis=0)).ravel()
+    with one_thread():
+        means: Floats = np.asarray(B.T @ paths).T / sizes
+    return means
+
+
+class PTA(Consensus):
+    """Cluster by the dendrogram of random walks; see `pta` for the method.
+
+    Parameters
+    ----------
+    n_clusters, n_neighbors, n_steps, linkage, missing, min_rows, max_memory
+        See `pta`.
+    generator : generator or None, default=None
+        Makes the members when `fit` is given data only; None is `KMeansEnsemble()`.
+    random_state : int, RandomState or None
+        For a generator that has no seed of its own.
+    n_jobs : int or None
+        Threads; None means one.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_objects,), int32
+        Clusters; -1 for objects every member calls noise.
+    confidence_, runner_up_ : ndarray of shape (n_objects,)
+        See `consilience.evidence.confidence`.
+    n_clusters_, solver_, details_
+        See `pta`. Without ``solver_``, and ``details_`` empty, where nothing had to be solved.
+    ensemble_ : Ensemble
+
+    Examples
+    --------
+    >>> PTA(2, min_rows=1).fit(ensemble=[[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 2, 2]]).n_clusters_
+    2
+    """
+
+    _constraints: ClassVar[dict[str, Any]] = {
+        **Consensus._common_constraints,
+        "n_clusters": [_COUNT],
+        "n_neighbors": _COUNT_OR_NONE,
+        "n_steps": _COUNT_OR_NONE,
+        "linkage": [LINKS],
+        "missing": [MISSING],
+        "min_rows": [_COUNT],
+        "max_memory": [MEMORY],
+    }
+
+    def __init__(
+        self,
+        n_clusters: int = 2,
+        *,
+        n_neighbors: int | None = None,
+        n_steps: int | None = None,
+        linkage: Link = "average",
+        missing: Missing = "pair",
+        min_rows: int = 50,
+        generator: Any = None,
+        max_memory: float | str = "4 GiB",
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.n_neighbors = n_neighbors
+        self.n_steps = n_steps
+        self.linkage = linkage
+        self.missing = missing
+        self.min_rows = min_rows
+        self.generator = generator
+        self.max_memory = max_memory
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _fit_ensemble(self, ensemble: Ensemble, X: Any) -> None:
+        self._store(
+            pta(
+                ensemble,
+                self.n_clusters,
+                n_neighbors=self.n_neighbors,
+                n_steps=self.n_steps,
+                linkage=self.linkage,
+                missing=self.missing,
+                min_rows=self.min_rows,
+                max_memory=self.max_memory,
+                X=X,
+                n_jobs=self.n_jobs,
+            )
+        )
+
+
+class PTGP(Consensus):
+    """Cluster by the graph of label rows and clusters; see `ptgp` for the method.
+
+    Parameters
+    ----------
+    n_clusters, n_neighbors, n_steps, missing, min_rows, max_memory
+        See `ptgp`.
+    generator : generator or None, default=None
+        Makes the members when `fit` is given data only; None is `KMeansEnsemble()`.
+    random_state : int, RandomState or None
+        Seeds k-means, and a generator that has no seed of its own.
+    n_jobs : int or None
+        Threads; None means one.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_objects,), int32
+        Clusters; -1 for objects every member calls noise.
+    confidence_, runner_up_ : ndarray of shape (n_objects,)
+        See `consilience.evidence.confidence`.
+    n_clusters_, objective_, solver_, details_
+        See `ptgp`. Only the first and ``details_`` where nothing had to be solved.
+    ensemble_ : Ensemble
+
+    Examples
+    --------
+    >>> PTGP(2, min_rows=1).fit(ensemble=[[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 2, 2]]).n_clusters_
+    2
+    """
+
+    _constraints: ClassVar[dict[str, Any]] = {
+        **Consensus._common_constraints,
+        "n_clusters": [_COUNT],
+        "n_neighbors": _COUNT_OR_NONE,
+        "n_steps": _COUNT_OR_NONE,
+        "missing": [MISSING],
+        "min_rows": [_COUNT],
+        "max_memory": [MEMORY],
+    }
+
+    def __init__(
+        self,
+        n_clusters: int = 2,
+        *,
+        n_neighbors: int | None = None,
+        n_steps: int | None = None,
+        missing: Missing = "pair",
+        min_rows: int = 50,
+        generator: Any = None,
+        max_memory: float | str = "4 GiB",
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.n_neighbors = n_neighbors
+        self.n_steps = n_steps
+        self.missing = missing
+        self.min_rows = min_rows
+        self.generator = generator
+        self.max_memory = max_memory
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _fit_ensemble(self, ensemble: Ensemble, X: Any) -> None:
+        self._store(
+            ptgp(
+                ensemble,
+                self.n_clusters,
+                n_neighbors=self.n_neighbors,
+                n_steps=self.n_steps,
+                missing=self.missing,
+                min_rows=self.min_rows,
+                max_memory=self.max_memory,
+                X=X,
+                random_state=self.random_state,
+                n_jobs=self.n_jobs,
+            )
+        )

@@ -1,0 +1,388 @@
+"""Weighted objects: meta-clusters by weighted overlap (WOMC), k-means with weighted centres."""
+
+import warnings
+from dataclasses import replace
+from numbers import Integral
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.cluster import KMeans
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+from threadpoolctl import threadpool_limits
+
+from consilience._validation import Interval, Options, check_value
+from consilience.consensus._base import Consensus
+from consilience.consensus._metaclusters import Vertex, meta_clusters
+from consilience.consensus._objects import (
+    WEIGHTS,
+    WeightedObjects,
+    checked_data,
+    checked_weights,
+    needed_data,
+    of_placed,
+)
+from consilience.consensus._rows import Rows, distinct_rows
+from consilience.consensus._solve import ConsensusResult, solve
+from consilience.consensus._table import consensus_method
+from consilience.ensemble import Ensemble
+from consilience.kernels.contingency import first_columns
+from consilience.partition import Solver
+
+__all__ = ["WOMC", "WOKMeans", "wokmeans", "womc"]
+
+Floats = NDArray[np.float64]
+
+_COUNT = Interval(Integral, 1)
+_VERTEX = Options(("weight", "size"))
+_SOLVERS = Options(("auto", "metis", "spectral"))
+_PAPER = "Ren, Domeniconi, Zhang & Yu 2017"
+
+
+@consensus_method(
+    estimator="WOMC",
+    paper=_PAPER,
+    memory="n (R + k) + n_c^2",
+    keeps_noise=True,
+)
+def womc(
+    ensemble: Ensemble,
+    n_clusters: int,
+    *,
+    weights: Any = "one-shot",
+    vertex: Vertex = "weight",
+    solver: Solver = "auto",
+    X: Any = None,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+) -> ConsensusResult:
+    """Clusters by meta-clusters: groups of clusters that share the objects hard to cluster.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        Labels of n objects by R members with n_c clusters in all.
+    n_clusters : int
+        Clusters wanted, at most n_c; meta-clusters that win no object vanish.
+    weights : {"one-shot"}, array of shape (n_objects,) or None, default="one-shot"
+        Weights of the objects: `evidence.object_weights`, your own, or equal, which is
+        MCLA.
+    vertex : {"weight", "size"}, default="weight"
+        What balance counts for a cluster: the sum of the roots of its objects' weights (as
+        in the authors' code; the paper is silent), or its objects.
+    solver : {"auto", "metis", "spectral"}, default="auto"
+        Cuts the graph of clusters: METIS (as published), or a normalised cut. "auto" is
+        METIS where it is installed.
+    X : array of shape (n_objects, n_features), optional
+        Only used to place objects that no member saw.
+    random_state : int, RandomState or None
+        Order of the clusters inside the solver, and ties. The result does not depend on the
+        order of the objects.
+    n_jobs : int or None
+        Threads; None means one.
+
+    Returns
+    -------
+    ConsensusResult
+        ``memberships`` is the share of each meta-cluster's clusters that hold the object,
+        scaled to sum to 1; ``objective`` the cut of the graph of clusters. ``details`` has
+        ``object_weights``, ``meta_clusters`` (of each cluster, by member), ``vanished`` and
+        ``note``.
+
+    Notes
+    -----
+    Two clusters are as similar as the weight of the objects in both over that of the objects
+    in either. Exact on distinct label rows, of which there are u; time O(u R^2).
+
+    References
+    ----------
+    Ren, Domeniconi, Zhang & Yu (2017), Weighted-object ensemble clustering, Knowledge and
+    Information Systems 51, section 3.3.1, equation 5.
+
+    Examples
+    --------
+    >>> ens = Ensemble([[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 2, 2], [5, 5, 5, 7, 7, 7]])
+    >>> womc(ens, 2, random_state=0).labels
+    array([0, 0, 0, 1, 1, 1], dtype=int32)
+    """
+    check_value("weights", weights, WEIGHTS, owner="WOMC")
+    check_value("vertex", vertex, [_VERTEX], owner="WOMC")
+    check_value("solver", solver, [_SOLVERS], owner="WOMC")
+
+    def run(placed: Ensemble, k: int, _: Any) -> ConsensusResult:
+        given = checked_weights(weights, ensemble, n_jobs, owner="WOMC")
+        rows, row_weights = _weighted_rows(placed, of_placed(given, ensemble), weights)
+        found = meta_clusters(
+            rows,
+            k,
+            weights=row_weights,
+            vertex=vertex,
+            solver=solver,
+            random_state=random_state,
+            n_jobs=n_jobs,
+            owner="WOMC",
+        )
+        return ConsensusResult(
+            found.labels[rows.inverse],
+            objective=found.parts.cut,
+            solver=found.parts.solver,
+            memberships=found.shares[rows.inverse],
+            details={
+                "object_weights": given,
+                "meta_clusters": found.parts.labels,
+                "vanished": k - len(np.unique(found.labels)),
+                "note": found.parts.note,
+            },
+        )
+
+    return solve(ensemble, n_clusters, run, owner="WOMC", X=X)
+
+
+def _weighted_rows(placed: Ensemble, weights: Floats, kind: Any) -> tuple[Rows, Floats]:
+    """Distinct label rows and the weight of an object of each.
+
+    Weights that come from the labels are the same for equal rows; others need not be, and
+    then every object is a row of its own.
+    """
+    if kind is None or isinstance(kind, str):
+        rows = distinct_rows(placed)
+        row_weights = np.empty(rows.n_rows)
+        row_weights[rows.inverse] = weights
+        return rows, row_weights
+    n, members = placed.n_objects, placed.members
+    return Rows(members, first_columns(members), np.ones(n, np.int64), np.arange(n)), weights
+
+
+@consensus_method(
+    estimator="WOKMeans",
+    paper=_PAPER,
+    memory="n (R + d)",
+    needs_data=True,
+    keeps_noise=True,
+)
+def wokmeans(
+    ensemble: Ensemble,
+    n_clusters: int,
+    *,
+    weights: Any = "one-shot",
+    n_init: int = 10,
+    max_iter: int = 100,
+    X: Any = None,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+) -> ConsensusResult:
+    """Clusters of the data by k-means whose centres lean towards objects hard to cluster.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        Labels of n objects by R members; only their weights are used.
+    n_clusters : int
+        Clusters wanted.
+    weights : {"one-shot"}, array of shape (n_objects,) or None, default="one-shot"
+        Weights of the objects in the centres: `evidence.object_weights`, your own, or equal,
+        which is k-means.
+    n_init : int, default=10
+        Random starts, of which the least weighted sum of squares wins; the paper has one.
+    max_iter : int, default=100
+        Iterations of a start at most.
+    X : array or CSR matrix of shape (n_objects, n_features)
+        Data; standardise features of different scales first.
+    random_state : int, RandomState or None
+        Draws the objects to start from.
+    n_jobs : int or None
+        Threads for the object weights; None means one.
+
+    Returns
+    -------
+    ConsensusResult
+        ``objective`` is the weighted sum of squares; ``details`` hold the object weights.
+
+    Notes
+    -----
+    Objects go to the nearest centre whatever their weight. A cluster that loses all objects
+    takes the one farthest from its centre (the first author's code: a random one).
+
+    References
+    ----------
+    Ren, Domeniconi, Zhang & Yu (2017), Weighted-object ensemble clustering, Knowledge and
+    Information Systems 51, section 3.4, equation 13.
+
+    Examples
+    --------
+    >>> X = [[0.0], [1.0], [2.0], [8.0], [9.0], [10.0]]
+    >>> ens = Ensemble([[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 1, 1]])
+    >>> wokmeans(ens, 2, X=X, random_state=0).labels
+    array([0, 0, 0, 1, 1, 1], dtype=int32)
+    """
+    check_value("weights", weights, WEIGHTS, owner="WOKMeans")
+    check_value("n_init", n_init, [_COUNT], owner="WOKMeans")
+    check_value("max_iter", max_iter, [_COUNT], owner="WOKMeans")
+
+    def run(_: Ensemble, k: int, data: Any) -> ConsensusResult:
+        data = needed_data(data, owner="WOKMeans")
+        given = checked_weights(weights, ensemble, n_jobs, owner="WOKMeans")
+        rng = check_random_state(random_state)
+        starts = [rng.permutation(data.shape[0])[:k].copy() for _ in range(n_init)]
+        placed = of_placed(given, ensemble)
+        runs = (_lloyd(data, start, placed, max_iter) for start in starts)
+        found = min(runs, key=lambda run: run.objective or 0.0)
+        return replace(found, details={"object_weights": given})
+
+    data = checked_data(X, ensemble, owner="WOKMeans")
+    return solve(ensemble, n_clusters, run, owner="WOKMeans", X=data, splits_equals=True)
+
+
+def _lloyd(X: Any, start: NDArray[Any], weights: Floats, max_iter: int) -> ConsensusResult:
+    """One run from the objects given; only centres know of weights."""
+    centres = X[start].toarray() if hasattr(X, "toarray") else X[start]
+    model = KMeans(len(start), init=centres, n_init=1, max_iter=max_iter, tol=0.0)
+    # One thread: scikit-learn adds up partial sums in the order its threads finish.
+    with threadpool_limits(1), warnings.catch_warnings():
+        # Fewer distinct objects than clusters: the clusters found are counted anyway.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model.fit(X, sample_weight=weights)
+    return ConsensusResult(
+        model.labels_.astype(np.int32),
+        objective=float(model.inertia_),
+        n_iter=int(model.n_iter_),
+        converged=bool(model.n_iter_ < max_iter),
+    )
+
+
+class WOMC(WeightedObjects):
+    """Cluster by weighted-object meta-clusters; see `womc` for the method.
+
+    Parameters
+    ----------
+    n_clusters, weights, vertex, solver
+        See `womc`.
+    generator : generator or None, default=None
+        Makes the members when `fit` is given data only; None is the paper's:
+        `generate.woec` with 40 members of ``n_clusters`` clusters.
+    random_state : int, RandomState or None
+        For the solver, and for a generator that has none of its own.
+    n_jobs : int or None
+        Threads; None means one.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_objects,), int32
+        Clusters; -1 for objects every member calls noise.
+    confidence_, runner_up_ : ndarray of shape (n_objects,)
+        See `consilience.evidence.confidence`.
+    n_clusters_, objective_, solver_, memberships_, details_
+        See `womc`. Only the first and ``details_`` where nothing had to be solved.
+    ensemble_ : Ensemble
+
+    Examples
+    --------
+    >>> model = WOMC(2, random_state=0).fit(ensemble=[[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 2, 2]])
+    >>> model.labels_
+    array([0, 0, 0, 1, 1, 1], dtype=int32)
+    """
+
+    _constraints: ClassVar[dict[str, Any]] = {
+        **Consensus._common_constraints,
+        "n_clusters": [_COUNT],
+        "weights": WEIGHTS,
+        "vertex": [_VERTEX],
+        "solver": [_SOLVERS],
+    }
+
+    def __init__(
+        self,
+        n_clusters: int = 2,
+        *,
+        weights: Any = "one-shot",
+        vertex: Vertex = "weight",
+        solver: Solver = "auto",
+        generator: Any = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.weights = weights
+        self.vertex = vertex
+        self.solver = solver
+        self.generator = generator
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _fit_ensemble(self, ensemble: Ensemble, X: Any) -> None:
+        found = womc(
+            ensemble,
+            self.n_clusters,
+            weights=self.weights,
+            vertex=self.vertex,
+            solver=self.solver,
+            X=X,
+            random_state=self.random_state,
+            n_jobs=self.n_jobs,
+        )
+        self._store(found)
+
+
+class WOKMeans(WeightedObjects):
+    """Cluster by k-means with weighted objects; see `wokmeans` for the method.
+
+    Parameters
+    ----------
+    n_clusters, weights, n_init, max_iter
+        See `wokmeans`.
+    generator, random_state, n_jobs
+        See `WOMC`.
+
+    Attributes
+    ----------
+    labels_, confidence_, runner_up_, n_clusters_, objective_, n_iter_, converged_, details_,
+    ensemble_
+        See `WOMC` and `ConsensusResult`; of the best start.
+
+    Examples
+    --------
+    >>> X = np.concatenate([np.random.default_rng(0).normal(c, 0.3, (40, 2)) for c in (0, 3)])
+    >>> np.bincount(WOKMeans(2, random_state=0).fit(X).labels_).tolist()
+    [40, 40]
+    """
+
+    _constraints: ClassVar[dict[str, Any]] = {
+        **Consensus._common_constraints,
+        "n_clusters": [_COUNT],
+        "weights": WEIGHTS,
+        "n_init": [_COUNT],
+        "max_iter": [_COUNT],
+    }
+
+    def __init__(
+        self,
+        n_clusters: int = 2,
+        *,
+        weights: Any = "one-shot",
+        n_init: int = 10,
+        max_iter: int = 100,
+        generator: Any = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.weights = weights
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.generator = generator
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _fit_ensemble(self, ensemble: Ensemble, X: Any) -> None:
+        found = wokmeans(
+            ensemble,
+            self.n_clusters,
+            weights=self.weights,
+            n_init=self.n_init,
+            max_iter=self.max_iter,
+            X=X,
+            random_state=self.random_state,
+            n_jobs=self.n_jobs,
+        )
+        self._store(found)
