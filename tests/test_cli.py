@@ -122,6 +122,19 @@ def test_the_number_of_clusters_may_be_left_to_the_method(groups, capsys):
     assert "longest lifetime" in capsys.readouterr().out
 
 
+def test_methods_without_lifetimes_say_who_chose(groups, capsys, monkeypatch):
+    fit = EAC._fit_ensemble
+
+    def fit_without(self, ensemble, X):
+        fit(self, ensemble, X)
+        del self.lifetimes_
+
+    monkeypatch.setattr(EAC, "_fit_ensemble", fit_without)
+    assert main(["cluster", *groups, "--linkage", "single", *FEW]) == 0
+    assert "3 clusters, a number chosen by eac" in capsys.readouterr().out
+    assert written("consilience-groups")[1]["n_clusters_candidates"] == []
+
+
 def test_labels_alone_are_enough(capsys):
     Path("mine.csv").write_text("id,a,b,truth\np,0,x,1\nq,0,x,1\nr,1,y,2\ns,1,,2\n")
     assert main(["cluster", "--labels", "mine.csv", "-k", "2", "--truth-column", "truth"]) == 0

@@ -130,6 +130,8 @@ def _number(outcome: Outcome) -> str:
     text = f"{k} cluster{'s' * (k != 1)}"
     if asked is not None:
         return f"{text}, as asked." if k == asked else f"{text}, where {asked} were asked for."
+    if outcome.lifetimes is None:
+        return f"{text}, a number chosen by {outcome.method.name}; ask for another with -k."
     others = [str(c) for c in outcome.candidates() if c != k]
     text += ", the number with the longest lifetime."
     if others:

@@ -14,15 +14,14 @@ from consilience.ensemble import UNSEEN, Ensemble
 from consilience.evidence import CoAssociation, twins
 from consilience.kernels.contingency import first_columns
 from consilience.kernels.correlation import (
-    Found,
     JoinTables,
     LabelRows,
     disagreements,
     label_rows,
-    search,
     table_joins,
 )
 from consilience.kernels.correlation_pairs import JoinPairs, own_costs, pair_costs, pair_joins
+from consilience.kernels.moves import Found, search
 from consilience.kernels.signatures import hash_rows
 
 __all__ = ["Problem", "attach", "completed", "numbered", "twin_rows", "within"]
@@ -117,7 +116,9 @@ class Problem:
         """Disagreement of each labeling with the members."""
         if not self.pairwise:
             counts = [
-                disagreements(self.members, self.weights, without_singles(one), by_seen=self.by_seen)
+                disagreements(
+                    self.members, self.weights, without_singles(one), by_seen=self.by_seen
+                )
                 for one in labelings
             ]
             return np.array(counts, float) / len(self.members)
@@ -189,8 +190,7 @@ def without_singles(labels: Labeling) -> Labeling:
     sizes = np.bincount(labels[labels >= 0], minlength=1)
     alone = (labels < 0) | (sizes[labels] == 1)
     found = np.full(len(labels), -1, np.int32)
-    names, codes = np.unique(labels[~alone], return_inverse=True)
-    found[~alone] = codes
+    found[~alone] = np.unique(labels[~alone], return_inverse=True)[1]
     return found
 
 

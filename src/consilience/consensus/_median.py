@@ -1,10 +1,15 @@
 """The algorithms of correlation clustering, on distinct rows: a `Problem` in, a `Run` out."""
 
+import math
+import warnings
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from consilience._validation import memory_in_bytes
 from consilience.consensus._correlation import (
     Labeling,
     Problem,
@@ -12,16 +17,104 @@ from consilience.consensus._correlation import (
     attach,
     completed,
     numbered,
+    twin_rows,
     within,
 )
-from consilience.consensus._rows import several
-from consilience.kernels.agglomerate import agglomerate
+from consilience.consensus._rows import Rows, several
+from consilience.consensus._solve import ConsensusResult
+from consilience.consensus.accumulation import eac
+from consilience.ensemble import Ensemble
+from consilience.errors import ConsilienceWarning
 from consilience.kernels.trees import cut_merges
 
-__all__ = ["balls", "best_member", "cut_at_half", "furthest", "sampling", "search_from"]
+__all__ = ["Options", "balls", "best_member", "cluster", "furthest", "sampling", "search_from"]
 
 # Heights this close to one half are one half: to merge there changes no cost.
 _ROUNDING = 1e-9
+# The dendrogram is a start of the local search while its matrix of rows stays small.
+_MOST_ROWS_FOR_TREE = 5000
+# Rows whose costs of joining are held at once.
+_BLOCK = 1 << 16
+
+
+@dataclass(frozen=True)
+class Options:
+    """The method's own parameters."""
+
+    algorithm: str
+    alpha: float
+    n_init: int
+    max_iter: int
+    sample_size: int | None
+    pair_weight: str
+    max_memory: float | str
+    n_jobs: int | None
+
+    @property
+    def budget(self) -> int:
+        """Bytes for tables and trees."""
+        return memory_in_bytes(self.max_memory, owner="CorrelationClustering")
+
+
+def cluster(placed: Ensemble, cap: int, options: Options, seeds: list[int]) -> ConsensusResult:
+    """Cluster objects that some member placed."""
+    rows = twin_rows(placed)
+    jobs = options.n_jobs or 1
+    problem = Problem(
+        rows.members,
+        rows.counts,
+        by_seen=options.pair_weight == "seen",
+        max_bytes=options.budget // abs(jobs),
+        n_jobs=jobs,
+    )
+    found = _run(problem, placed, rows, min(cap, problem.n_rows), options, seeds)
+    if found.full:
+        warnings.warn(
+            f"More clusters would lower the cost, but their table exceeds max_memory="
+            f"{options.max_memory!r}. Raise it, or set n_clusters.",
+            ConsilienceWarning,
+            stacklevel=4,
+        )
+    return ConsensusResult(
+        found.labels[rows.inverse],
+        objective=float(problem.costs([found.labels])[0]),
+        n_iter=found.n_iter,
+        converged=found.converged,
+        solver=options.algorithm,
+        details={"start": found.start} if found.start else {},
+    )
+
+
+def _run(
+    problem: Problem, placed: Ensemble, rows: Rows, cap: int, options: Options, seeds: list[int]
+) -> Run:
+    """The algorithm asked for."""
+    if options.algorithm == "best":
+        best = best_member(problem, cap)
+        return best._replace(labels=numbered(best.labels))
+    if options.algorithm == "balls":
+        return balls(problem, options.alpha, cap)
+    if options.algorithm == "furthest":
+        return furthest(problem, cap)
+    if options.algorithm == "agglomerative":
+        return _dendrogram(placed, rows, cap, options)
+    if options.algorithm == "sampling":
+        size = options.sample_size or math.ceil(200 * math.log(placed.n_objects + 1))
+        return sampling(problem, size, cap=cap, seeds=seeds, max_iter=options.max_iter)
+    extra = []
+    # Ten bytes a pair: two counts and a share.
+    if problem.n_rows <= min(_MOST_ROWS_FOR_TREE, math.isqrt(options.budget // 5)):
+        extra.append(_dendrogram(placed, rows, cap, options))
+    hot = options.algorithm == "annealing"
+    return search_from(problem, extra, cap=cap, seeds=seeds, max_iter=options.max_iter, hot=hot)
+
+
+def _dendrogram(placed: Ensemble, rows: Rows, cap: int, options: Options) -> Run:
+    """Average link on the co-association, cut where clusters would be further than 1/2."""
+    tree = eac(placed, 1, max_memory=options.max_memory, n_jobs=options.n_jobs).linkage
+    one_of = np.empty(rows.n_rows, np.int64)
+    one_of[rows.inverse] = np.arange(placed.n_objects)
+    return Run(cut_at_half(tree, cap)[one_of], "dendrogram")
 
 
 def best_member(problem: Problem, cap: int) -> Run:
@@ -121,25 +214,30 @@ def sampling(problem: Problem, size: int, *, cap: int, seeds: Sequence[int], max
         sample = problem.take(left[chosen], weights)
         found = search_from(sample, (), cap=cap - used, seeds=seeds, max_iter=max_iter).labels
         labels[left[chosen]] = used + found
-        others = np.setdiff1d(left, left[chosen], assume_unique=True)
-        k = int(found.max()) + 1
-        joined = np.full(len(others), -1, np.int32)
-        for start in range(0, len(others), _BLOCK):
-            block = others[start : start + _BLOCK]
-            costs = sample.joins_of(problem.data.rows[block], found, k)
-            best = costs.argmin(axis=1)
-            suits = costs[np.arange(len(block)), best] <= 0
-            joined[start : start + _BLOCK][suits] = best[suits]
-        labels[others[joined >= 0]] = used + joined[joined >= 0]
-        left = others[joined < 0]
-        used += k
+        left = np.delete(left, chosen)
+        joined = _suitable(sample, found, problem.data.rows, left)
+        labels[left[joined >= 0]] = used + joined[joined >= 0]
+        left = left[joined < 0]
+        used += int(found.max()) + 1
         rounds += 1
     if left.size:
         labels = attach(problem, labels, left, may_stay=False)
     return Run(labels, n_iter=rounds)
 
 
-_BLOCK = 1 << 16
+def _suitable(
+    sample: Problem, found: Labeling, rows: NDArray[Any], left: NDArray[np.int64]
+) -> Labeling:
+    """The sample's cluster that each row left suits best, -1 where it is better off alone."""
+    k = int(found.max()) + 1
+    joined = np.full(len(left), -1, np.int32)
+    for start in range(0, len(left), _BLOCK):
+        block = left[start : start + _BLOCK]
+        costs = sample.joins_of(rows[block], found, k)
+        best = costs.argmin(axis=1)
+        suits = costs[np.arange(len(block)), best] <= 0
+        joined[start : start + _BLOCK] = np.where(suits, best, -1)
+    return joined
 
 
 def _draw(

@@ -28,6 +28,7 @@ __all__ = [
     "LINKS",
     "MEMORY",
     "MISSING",
+    "Divisor",
     "Link",
     "Vectors",
     "check_budget",
@@ -112,9 +113,7 @@ def seen_together(rows: Rows, missing: Missing) -> Divisor:
     return lambda start, stop: seen[:, start:].T @ seen[:, start:stop]
 
 
-def link_distances(
-    rows: Rows, vectors: Vectors, divisor: Divisor, *, n_jobs: int | None
-) -> Floats:
+def link_distances(rows: Rows, vectors: Vectors, divisor: Divisor, *, n_jobs: int | None) -> Floats:
     """One minus the similarity of all pairs of rows, condensed in SciPy's order.
 
     Parameters
@@ -153,10 +152,13 @@ def link_distances(
 
 
 def tree_result(
-    rows: Rows, distances: Floats, k: int, linkage: Link, weights: NDArray[Any] | None, **details: Any
+    rows: Rows, distances: Floats, k: int, linkage: Link, *, weighted: bool = True, **details: Any
 ) -> ConsensusResult:
-    """The k clusters of the tree of the rows; ``distances`` is overwritten."""
-    tree = agglomerate(distances, linkage, weights=weights)
+    """The k clusters of the tree of the rows; ``distances`` is overwritten.
+
+    A row counts as often as there are objects with it, or once if not ``weighted``.
+    """
+    tree = agglomerate(distances, linkage, weights=rows.counts if weighted else None)
     labels = cut_merges(tree, k)[rows.inverse]
     # The tree numbers groups as the rows are ordered, whatever the order of the objects.
     found = {"linkage": expand_tree(tree, rows.inverse), **details}

@@ -1,22 +1,18 @@
 """What the label-only methods share: distinct rows in a fixed order, starts, several runs."""
 
-import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
-from scipy import linalg
-from sklearn.cluster import KMeans
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from threadpoolctl import threadpool_limits
 
 from consilience.ensemble import Ensemble
 from consilience.kernels.contingency import cluster_contingency, first_columns
 from consilience.kernels.label_products import row_sums
 from consilience.kernels.signatures import hash_rows
+from consilience.partition import kmeans_labels, leading_eigenvectors, one_thread, unit_rows
 
 __all__ = [
     "Rows",
@@ -24,7 +20,6 @@ __all__ = [
     "draw_seeds",
     "normal_blocks",
     "several",
-    "small_kmeans",
     "spectral_start",
 ]
 
@@ -88,19 +83,6 @@ def normal_blocks(table: NDArray[np.float64], starts: NDArray[np.int64]) -> NDAr
     return normal
 
 
-def small_kmeans(
-    points: NDArray[np.float64], weights: NDArray[Any], k: int, seed: int, n_init: int = 10
-) -> NDArray[np.int32]:
-    """Labels of weighted k-means on a few thousand points, empty clusters refilled."""
-    model = KMeans(k, n_init=n_init, random_state=seed)
-    # One thread: scikit-learn adds up partial sums in the order its threads finish.
-    with threadpool_limits(1), warnings.catch_warnings():
-        # Fewer distinct points than clusters is legal here: empty clusters vanish later.
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        labels: NDArray[np.int32] = model.fit(points, sample_weight=weights).labels_
-    return labels
-
-
 def spectral_start(rows: Rows, k: int, seed: int) -> NDArray[np.int32] | None:
     """Labels of the rows by vote of k groups of similar clusters; None if there are too few.
 
@@ -117,14 +99,10 @@ def spectral_start(rows: Rows, k: int, seed: int) -> NDArray[np.int32] | None:
     present = (members >= 0).sum(axis=0)
     shares = cluster_contingency(members, rows.counts / np.maximum(present, 1))
     root = np.sqrt(np.maximum(shares.sum(axis=1), np.finfo(float).tiny))
-    normal = shares / root[:, None] / root
-    last = len(root) - 1
-    _, vectors = linalg.eigh(normal, subset_by_index=(last - k + 1, last))
-    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    points = vectors / np.maximum(lengths, 1e-300)
-    # A fixed sign: the same start from any eigenvalue routine.
-    points *= np.where(points[np.abs(points).argmax(axis=0), np.arange(k)] < 0, -1.0, 1.0)
-    group = small_kmeans(points, root**2, k, seed)
+    rng = check_random_state(seed)
+    with one_thread():
+        _, vectors = leading_eigenvectors(shares / root[:, None] / root, k, rng)
+    group = kmeans_labels(unit_rows(vectors), k, root**2, rng, n_init=10)
     votes = np.zeros((len(root), k))
     votes[np.arange(len(root)), group] = 1.0
     votes /= np.maximum(votes.sum(axis=0), 1.0)

@@ -126,7 +126,7 @@ def lwea(
         distances = link_distances(
             rows, _shared(rows, certainty), seen_together(rows, missing), n_jobs=n_jobs
         )
-        return tree_result(rows, distances, k, linkage, rows.counts, certainty=certainty)
+        return tree_result(rows, distances, k, linkage, certainty=certainty)
 
     return solve(ensemble, n_clusters, run, owner="LWEA", X=X)
 

@@ -5,8 +5,6 @@ from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy import sparse
 from scipy.spatial.distance import squareform
 
 from consilience._validation import Interval, NoneValue, check_value
@@ -17,32 +15,23 @@ from consilience.consensus._row_links import (
     MEMORY,
     MISSING,
     Link,
-    check_budget,
     check_tree_params,
     tree_result,
 )
 from consilience.consensus._rows import Rows, distinct_rows
 from consilience.consensus._solve import ConsensusResult, solve
 from consilience.consensus._table import consensus_method
+from consilience.consensus._walks import mean_to_clusters, row_paths
 from consilience.consensus.accumulation import eac
 from consilience.ensemble import Ensemble
 from consilience.errors import ConsilienceWarning
-from consilience.evidence import CoAssociation, Missing
-from consilience.partition import one_thread, transfer_cut
+from consilience.evidence import Missing
+from consilience.partition import transfer_cut
 
-__all__ = ["PTA", "PTGP", "path_similarity", "pta", "ptgp"]
-
-Floats = NDArray[np.float64]
+__all__ = ["PTA", "PTGP", "pta", "ptgp"]
 
 _COUNT = Interval(Integral, 1)
 _COUNT_OR_NONE = [_COUNT, NoneValue()]
-# Similarity of a row that is together with nobody, to everything.
-_ISOLATED = 1e-20
-# Where more of the walk's matrix than this is not zero, dense products are faster.
-_SPARSE = 0.04
-# Matrices of rows x rows in memory at once.
-_N_MATRICES = 5
-_BLOCK = 512
 
 
 @consensus_method(
@@ -119,9 +108,11 @@ def pta(
     Examples
     --------
     >>> from consilience import Ensemble
-    >>> ens = Ensemble([[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 2, 2], [5, 5, 5, 7, 7, 7]])
-    >>> pta(ens, 2, n_neighbors=2, n_steps=3, min_rows=1).labels
-    array([0, 0, 0, 1, 1, 1], dtype=int32)
+    >>> rng = np.random.default_rng(0)
+    >>> labels = np.repeat([[0], [1]], 60, axis=0) + (rng.random((120, 15)) < 0.2)
+    >>> found = pta(Ensemble(labels), 2)
+    >>> np.bincount(found.labels).tolist(), found.details["n_steps"]
+    ([60, 60], 5)
     """
     check_value("n_neighbors", n_neighbors, _COUNT_OR_NONE, owner="PTA")
     check_value("n_steps", n_steps, _COUNT_OR_NONE, owner="PTA")
@@ -132,10 +123,11 @@ def pta(
         rows = distinct_rows(placed)
         if rows.n_rows < min_rows:
             return _too_few(placed, k, rows, linkage, missing, n_jobs, owner="PTA")
-        paths, took = _paths(rows, n_neighbors, n_steps, missing, budget)
+        paths, took = row_paths(rows, n_neighbors, n_steps, missing, budget)
         np.subtract(1.0, paths, out=paths)
         np.fill_diagonal(paths, 0.0)
-        return tree_result(rows, squareform(paths, checks=False), k, linkage, None, **took)
+        distances = squareform(paths, checks=False)
+        return tree_result(rows, distances, k, linkage, weighted=False, **took)
 
     return solve(ensemble, n_clusters, run, owner="PTA", X=X)
 
@@ -196,9 +188,11 @@ def ptgp(
     Examples
     --------
     >>> from consilience import Ensemble
-    >>> ens = Ensemble([[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 2, 2], [5, 5, 5, 7, 7, 7]])
-    >>> ptgp(ens, 2, n_neighbors=2, n_steps=3, min_rows=1, random_state=0).labels
-    array([0, 0, 0, 1, 1, 1], dtype=int32)
+    >>> rng = np.random.default_rng(0)
+    >>> labels = np.repeat([[0], [1]], 60, axis=0) + (rng.random((120, 15)) < 0.2)
+    >>> found = ptgp(Ensemble(labels), 2, random_state=0)
+    >>> np.bincount(found.labels).tolist(), found.details["n_steps"]
+    ([60, 60], 5)
     """
     check_value("n_neighbors", n_neighbors, _COUNT_OR_NONE, owner="PTGP")
     check_value("n_steps", n_steps, _COUNT_OR_NONE, owner="PTGP")
@@ -212,8 +206,8 @@ def ptgp(
         alone = check_n_columns(rows, k, owner="PTGP")
         if alone is not None:
             return alone
-        paths, took = _paths(rows, n_neighbors, n_steps, missing, budget)
-        parts = transfer_cut(_mean_to_clusters(paths, rows), k, random_state=random_state)
+        paths, took = row_paths(rows, n_neighbors, n_steps, missing, budget)
+        parts = transfer_cut(mean_to_clusters(paths, rows), k, random_state=random_state)
         return cut_result(parts, rows, **took)
 
     return solve(ensemble, n_clusters, run, owner="PTGP", X=X)
@@ -239,89 +233,6 @@ def _too_few(
     )
     found = eac(placed, k, linkage=linkage, missing=missing, n_jobs=n_jobs)
     return ConsensusResult(found.labels, solver="eac", details={"linkage": found.linkage})
-
-
-def _paths(
-    rows: Rows, n_neighbors: int | None, n_steps: int | None, missing: Missing, budget: int
-) -> tuple[Floats, dict[str, int]]:
-    """Similarity of the walks from all pairs of rows, and the settings used."""
-    u = rows.n_rows
-    needed = _N_MATRICES * 8 * u * u
-    check_budget(u, needed, budget, remedy="use LWGP, which needs no such matrix")
-    usual = max(1, min(20, int(np.sqrt(u) / 2)))
-    K = min(usual if n_neighbors is None else int(n_neighbors), u - 1)
-    T = usual if n_steps is None else int(n_steps)
-    ensemble = Ensemble._trusted(rows.members)
-    links = CoAssociation(ensemble, missing=missing).rows(0, u)
-    return path_similarity(links, rows.counts, K, T), {"n_neighbors": K, "n_steps": T}
-
-
-def path_similarity(links: Floats, counts: NDArray[Any], n_neighbors: int, n_steps: int) -> Floats:
-    """Cosine between the probabilities of walks from every two rows.
-
-    Parameters
-    ----------
-    links : ndarray of shape (u, u)
-        Symmetric, not negative; the diagonal does not count. OVERWRITTEN.
-    counts : ndarray of shape (u,)
-        Objects that each row stands for.
-    n_neighbors, n_steps : int
-        At least 1; ``n_neighbors`` below u.
-
-    Returns
-    -------
-    ndarray of shape (u, u)
-        Symmetric, in [0, 1], with a unit diagonal; 1e-20 for rows without any link.
-
-    Examples
-    --------
-    >>> links = np.array([[1.0, 0.5, 0.0], [0.5, 1.0, 0.5], [0.0, 0.5, 1.0]])
-    >>> path_similarity(links, np.ones(3), 1, 1).round(3)
-    array([[1., 0., 1.],
-           [0., 1., 0.],
-           [1., 0., 1.]])
-    """
-    with one_thread():
-        P = _walk(links, counts, n_neighbors)
-        G = np.zeros(P.shape)
-        for _ in range(n_steps):
-            # Horner's rule for the sum over t of P^t (P^t)^T.
-            G[np.diag_indices_from(G)] += 1.0
-            G = np.asarray(P @ np.asarray(P @ G).T)
-        G = (G + G.T) / 2.0
-    lengths = np.sqrt(G.diagonal())
-    isolated = lengths == 0
-    lengths[isolated] = 1.0
-    G /= lengths[:, None]
-    G /= lengths
-    np.minimum(G, 1.0, out=G)
-    np.fill_diagonal(G, 1.0)
-    G[isolated] = _ISOLATED
-    G[:, isolated] = _ISOLATED
-    return G
-
-
-def _walk(links: Floats, counts: NDArray[Any], n_neighbors: int) -> Any:
-    """Probabilities of the walk's steps; rows without any link are zero. Sparse if that pays."""
-    np.fill_diagonal(links, 0.0)
-    for start in range(0, len(links), _BLOCK):
-        block = links[start : start + _BLOCK]
-        weakest = np.partition(block, -n_neighbors, axis=1)[:, -n_neighbors]
-        block[block < weakest[:, None]] = 0.0
-    strong = np.maximum(links, links.T)
-    strong *= counts
-    totals = strong.sum(axis=1)
-    strong /= np.where(totals > 0, totals, 1.0)[:, None]
-    return sparse.csr_array(strong) if np.count_nonzero(strong) < _SPARSE * strong.size else strong
-
-
-def _mean_to_clusters(paths: Floats, rows: Rows) -> Floats:
-    """Mean similarity of each row to the rows in each cluster."""
-    B = Ensemble._trusted(rows.members).indicator().astype(np.float64)
-    sizes = np.asarray(B.sum(axis=0)).ravel()
-    with one_thread():
-        means: Floats = np.asarray(B.T @ paths).T / sizes
-    return means
 
 
 class PTA(Consensus):

@@ -20,7 +20,7 @@ from consilience.kernels.compare import (
     count_type,
     make_query,
 )
-from consilience.kernels.correlation import FULL, choose
+from consilience.kernels.moves import FULL, choose
 
 __all__ = ["JoinPairs", "own_costs", "pair_costs", "pair_joins"]
 

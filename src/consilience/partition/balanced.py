@@ -25,6 +25,8 @@ Counts = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 _POWER_STEPS = 50
+# One less the cosine of two power steps in a row, at which the direction is good enough.
+_SETTLED = 1e-9
 _REFINE_STEPS = 100
 _SWEEPS = 20
 # Gains below this share of the whole are rounding, not progress.
@@ -173,6 +175,19 @@ class _Search:
     start: Floats
 
 
+@dataclass(frozen=True)
+class _Sides:
+    """Sums of the rows on either side of a cut."""
+
+    first: Floats
+    second: Floats
+
+    @property
+    def inside(self) -> float:
+        """Similarity inside the two sides."""
+        return float(self.first @ self.first + self.second @ self.second)
+
+
 def _bisect(
     search: _Search, held: Counts, sizes: Counts, low: int, high: int, share: Counts
 ) -> None:
@@ -184,80 +199,85 @@ def _bisect(
     wanted = int(sizes[low:middle].sum())
     chosen = np.flatnonzero(held)
     counts = held[chosen]
-    along = search.rows.dots(chosen, _leading_direction(search, chosen, counts))
-    keys = search.keys[chosen]
-    # Either end of the leading direction may be the better place for the smaller side.
-    trials = [
-        _refine(search, chosen, counts, wanted, _best(sign * along, counts, wanted, keys))
-        for sign in (1.0, -1.0)
-    ]
-    taken = max(trials, key=lambda trial: trial[1])[0]
+    whole = search.rows.sum(chosen, counts)
+    along = search.rows.dots(chosen, _leading_direction(search, chosen, counts, whole))
+    # Either end of the leading direction may be the better place for the first side.
+    trials = []
+    for sign in (1.0, -1.0):
+        taken = _best(sign * along, counts, wanted, search.keys[chosen])
+        first = search.rows.sum(chosen, taken)
+        sides = _Sides(first, whole - first)
+        trials.append(_refine(search, chosen, counts, wanted, taken, sides))
+    taken = max(trials, key=lambda trial: trial[1].inside)[0]
     left = np.zeros_like(held)
     left[chosen] = taken
     _bisect(search, left, sizes, low, middle, share)
     _bisect(search, held - left, sizes, middle, high, share)
 
 
-def _leading_direction(search: _Search, chosen: Counts, counts: Counts) -> Floats:
+def _leading_direction(search: _Search, chosen: Counts, counts: Counts, whole: Floats) -> Floats:
     """Leading eigenvector of the rows' covariance, by power iteration."""
-    rows = search.rows
     n = int(counts.sum())
-    mean = rows.sum(chosen, counts) / n
+    mean = whole / n
     direction = search.start / max(float(np.linalg.norm(search.start)), 1e-300)
     for _ in range(_POWER_STEPS):
-        moved = rows.sum_of_dots(chosen, counts, direction) - (n * (mean @ direction)) * mean
+        moved = search.rows.sum_of_dots(chosen, counts, direction)
+        moved -= (n * (mean @ direction)) * mean
         length = float(np.linalg.norm(moved))
         if length <= 1e-14 * n:
             break  # all rows are equal, or nothing is left along the start
-        direction = moved / length
+        moved /= length
+        settled = abs(float(moved @ direction)) > 1 - _SETTLED
+        direction = moved
+        if settled:
+            break
     return direction
 
 
 def _refine(
-    search: _Search, chosen: Counts, counts: Counts, wanted: int, taken: Counts
-) -> tuple[Counts, float]:
+    search: _Search, chosen: Counts, counts: Counts, wanted: int, taken: Counts, sides: _Sides
+) -> tuple[Counts, _Sides]:
     """Move the ``wanted`` best objects to the first side until nothing is gained.
 
-    Returns how many objects of each chosen row are on the first side, and the similarity
-    inside the two sides.
+    Returns how many objects of each chosen row are on the first side, and the sums of rows
+    of the two sides.
     """
-    rows, keys = search.rows, search.keys[chosen]
-    whole = rows.sum(chosen, counts)
-    first = rows.sum(chosen, taken)
-    inside = _inside(first, whole - first)
+    keys = search.keys[chosen]
     for _ in range(_REFINE_STEPS):
-        pull = rows.dots(chosen, 2 * first - whole)
+        pull = search.rows.dots(chosen, sides.first - sides.second)
         better = _best(pull, counts, wanted, keys)
-        if np.array_equal(better, taken):
+        moving = np.flatnonzero(better != taken)
+        if not moving.size:
             break
-        moved = rows.sum(chosen, better)
-        gained = _inside(moved, whole - moved)
-        if gained <= inside * (1 + _GAIN):
+        change = search.rows.sum(chosen[moving], (better - taken)[moving])
+        moved = _Sides(sides.first + change, sides.second - change)
+        if moved.inside <= sides.inside * (1 + _GAIN):
             break
-        taken, first, inside = better, moved, gained
-    return taken, inside
-
-
-def _inside(first: Floats, second: Floats) -> float:
-    return float(first @ first + second @ second)
+        taken, sides = better, moved
+    return taken, sides
 
 
 def _best(pull: Floats, counts: Counts, wanted: int, keys: NDArray[np.int64]) -> Counts:
     """How many objects of each row are among the ``wanted`` with the largest pull."""
-    if counts.max() > 1:
+    total = int(counts.sum())
+    if total > 4 * len(counts):
         order = np.lexsort((keys, -pull))
-        before = np.cumsum(counts[order]) - counts[order]
-        some = np.zeros_like(counts)
-        some[order] = np.clip(wanted - before, 0, counts[order])
-        return some
-    n = len(pull)
-    edge = np.partition(pull, n - wanted)[n - wanted]
-    taken: Counts = (pull > edge).astype(np.int64)
+        return _fill(counts, order, wanted)
+    # Selection instead of sorting: only rows at the edge need an order.
+    each = pull if total == len(counts) else np.repeat(pull, counts)
+    edge = np.partition(each, total - wanted)[total - wanted]
+    taken = np.where(pull > edge, counts, 0)
     tied = np.flatnonzero(pull == edge)
     missing = wanted - int(taken.sum())
-    if missing < len(tied):
-        tied = tied[np.argpartition(keys[tied], missing)[:missing]]
-    taken[tied] = 1
+    taken[tied] = _fill(counts[tied], np.argsort(keys[tied]), missing)
+    return taken
+
+
+def _fill(counts: Counts, order: NDArray[np.int64], wanted: int) -> Counts:
+    """How many objects of each row are taken when ``wanted`` are, row by row in order."""
+    before = np.cumsum(counts[order]) - counts[order]
+    taken = np.zeros_like(counts)
+    taken[order] = np.clip(wanted - before, 0, counts[order])
     return taken
 
 
@@ -289,15 +309,14 @@ def _refine_pairs(search: _Search, share: Counts, sizes: Counts) -> Floats:
 def _refine_pair(search: _Search, share: Counts, sums: Floats, wanted: int, a: int, b: int) -> bool:
     both = share[a] + share[b]
     chosen = np.flatnonzero(both)
-    before = share[a, chosen]
     counts = both[chosen]
-    taken, inside = _refine(search, chosen, counts, wanted, before)
-    if inside <= _inside(sums[a], sums[b]) * (1 + _GAIN):
+    before, sides = share[a, chosen], _Sides(sums[a], sums[b])
+    taken, moved = _refine(search, chosen, counts, wanted, before, sides)
+    if moved is sides:
         return False
     share[a, chosen] = taken
     share[b, chosen] = counts - taken
-    sums[a] = search.rows.sum(chosen, taken)
-    sums[b] = search.rows.sum(chosen, counts - taken)
+    sums[a], sums[b] = moved.first, moved.second
     return True
 
 

@@ -1,0 +1,159 @@
+"""How alike two clusters of an ensemble are through what links them: CTS, SRS and ASRS."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from consilience._labels import UNSEEN
+from consilience.consensus._row_links import Vectors, labels_of_members
+from consilience.consensus._rows import Rows
+from consilience.evidence import Missing
+from consilience.kernels.contingency import cluster_contingency
+from consilience.kernels.label_products import row_sums
+from consilience.partition import one_thread
+
+__all__ = [
+    "approximate_simrank",
+    "connected_triples",
+    "labels_that_count",
+    "own_member_vectors",
+    "simrank",
+    "vectors",
+]
+
+Floats = NDArray[np.float64]
+
+# Shares closer than this to the largest are the largest: it alone escapes the decay of ASRS.
+_ROUNDING = 1e-12
+_BLOCK = 4096
+
+
+def jaccard(rows: Rows, n_jobs: int | None) -> Floats:
+    """Objects in both of two clusters over objects in either; 0 on the diagonal."""
+    shared = cluster_contingency(rows.members, rows.counts.astype(float), n_jobs=n_jobs or 1)
+    sizes = shared.diagonal()
+    shared /= sizes[:, None] + sizes - shared
+    np.fill_diagonal(shared, 0.0)
+    return shared
+
+
+def connected_triples(rows: Rows, decay: float, n_jobs: int | None) -> list[Floats]:
+    """Similarity of the clusters of each member by the clusters they both overlap with.
+
+    Two clusters of a member are as similar as the sum, over all clusters, of the smaller of
+    their two Jaccard indices with it, relative to the most similar pair of any member, times
+    ``decay``. One matrix a member, with a unit diagonal.
+    """
+    J = jaccard(rows, n_jobs)
+    tables = []
+    for start, stop in zip(rows.starts[:-1], rows.starts[1:], strict=True):
+        own = J[start:stop]
+        table = np.zeros((len(own), len(own)))
+        for c in range(len(own) - 1):
+            table[c, c + 1 :] = np.minimum(own[c], own[c + 1 :]).sum(axis=1)
+        tables.append(table + table.T)
+    largest = max((float(table.max()) for table in tables if table.size), default=0.0)
+    for table in tables:
+        if largest > 0:
+            table *= decay / largest
+        np.fill_diagonal(table, 1.0)
+    return tables
+
+
+def approximate_simrank(rows: Rows, decay: float, n_jobs: int | None) -> Floats:
+    """Similarity of all clusters by the products of their Jaccard indices with all others.
+
+    The mean product over pairs of neighbours (clusters that overlap), relative to the
+    largest; times ``decay``, but for the largest itself. Unit diagonal.
+    """
+    J = jaccard(rows, n_jobs)
+    neighbours = np.maximum((J > 0).sum(axis=1), 1).astype(float)
+    with one_thread():
+        W = J @ J
+    W /= neighbours[:, None] * neighbours
+    np.fill_diagonal(W, 0.0)
+    W = (W + W.T) / 2.0
+    largest = float(W.max())
+    if largest > 0:
+        W /= largest
+        W = np.where(W >= 1.0 - _ROUNDING, 1.0, decay * W)
+    np.fill_diagonal(W, 1.0)
+    return W
+
+
+def labels_that_count(rows: Rows, missing: Missing) -> Floats:
+    """For each row the members that saw it, or all members."""
+    if missing == "all":
+        return np.full(rows.n_rows, float(len(rows.members)))
+    return (rows.members != UNSEEN).sum(axis=0).astype(float)
+
+
+def simrank(
+    rows: Rows, decay: float, n_iter: int, n_labels: Floats, n_jobs: int | None
+) -> Floats:
+    """Similarity of all clusters from which the last of ``n_iter`` updates makes that of objects.
+
+    Objects are similar if their clusters are, clusters if their objects are. With C the
+    similarity of clusters, that of different objects is S = decay B C B^T over the numbers
+    of their labels, and the next C is decay B^T S B over the sizes of the clusters; both
+    have unit diagonals, and both are updated from the state before. So S never has to be
+    there: B^T S B = decay M C M + B^T diag(1 - S_ii) B, where M = B^T diag(1 / labels) B
+    and S_ii is what S would be without its unit diagonal.
+    """
+    counts = rows.counts.astype(float)
+    jobs = n_jobs or 1
+    shared = cluster_contingency(rows.members, counts, n_jobs=jobs)
+    sizes = shared.diagonal().copy()
+    # At first nothing is similar but to itself: an odd number of updates begins with the
+    # clusters in that state, an even one with the objects.
+    C = np.eye(len(sizes)) if n_iter % 2 else _means(shared, sizes, decay)
+    M = cluster_contingency(rows.members, counts / n_labels, n_jobs=jobs)
+    for _ in range((n_iter - 1) // 2):
+        itself = decay * _own_products(rows, C) / n_labels**2
+        rest = cluster_contingency(rows.members, counts * (1.0 - itself), n_jobs=jobs)
+        with one_thread():
+            C = _means(decay * (M @ C @ M) + rest, sizes, decay)
+    return C
+
+
+def _means(sums: Floats, sizes: Floats, decay: float) -> Floats:
+    """Sums over pairs of objects as decayed means over two clusters, symmetric, unit diagonal."""
+    C: Floats = decay * (sums + sums.T) / (2.0 * sizes[:, None] * sizes)
+    np.fill_diagonal(C, 1.0)
+    return C
+
+
+def _own_products(rows: Rows, C: Floats) -> Floats:
+    """For each row the sum of C over all pairs of its own clusters."""
+    out = np.zeros(rows.n_rows)
+    of = vectors(rows, C)
+    for start in range(0, rows.n_rows, _BLOCK):
+        stop = min(start + _BLOCK, rows.n_rows)
+        block = of(start, stop)
+        for placed, labels, column in labels_of_members(rows, start, stop):
+            out[start + placed] += block[placed, column + labels]
+    return out
+
+
+def vectors(rows: Rows, W: Floats) -> Vectors:
+    """Vectors of rows: the sum of W over their clusters."""
+
+    def of(start: int, stop: int) -> Any:
+        block = np.ascontiguousarray(rows.members[:, start:stop])
+        return row_sums(block, rows.starts, W)
+
+    return of
+
+
+def own_member_vectors(rows: Rows, tables: list[Floats]) -> Vectors:
+    """Vectors of rows: each member's part is the row of its table for the row's label."""
+
+    def of(start: int, stop: int) -> Floats:
+        out = np.zeros((stop - start, int(rows.starts[-1])))
+        members = labels_of_members(rows, start, stop)
+        for table, (placed, labels, column) in zip(tables, members, strict=True):
+            out[placed, column : column + len(table)] = table[labels]
+        return out
+
+    return of

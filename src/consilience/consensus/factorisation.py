@@ -1,0 +1,422 @@
+"""Consensus by factorising the co-association: NMF, and WCC, which also weighs the members."""
+
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from consilience._validation import Interval, check_value
+from consilience.consensus._base import Consensus
+from consilience.consensus._label_kmeans import kcc_problem, label_runs
+from consilience.consensus._nmf_fits import (
+    Factors,
+    Target,
+    factorise,
+    make_target,
+    simplex_weights,
+    start_factors,
+)
+from consilience.consensus._rows import Rows, distinct_rows, several
+from consilience.consensus._solve import ConsensusResult, solve
+from consilience.consensus._table import consensus_method
+from consilience.ensemble import Ensemble
+
+__all__ = ["WCC", "NMFConsensus", "nmfconsensus", "wcc"]
+
+Floats = NDArray[np.float64]
+
+_COUNT = Interval(Integral, 1)
+_SMALL = Interval(Real, 0)
+
+
+@consensus_method(
+    estimator="NMFConsensus",
+    paper="Li, Ding & Jordan 2007",
+    memory="n (R + k) + n_c k",
+    keeps_noise=True,
+)
+def nmfconsensus(
+    ensemble: Ensemble,
+    n_clusters: int,
+    *,
+    n_init: int = 5,
+    max_iter: int = 300,
+    tol: float = 1e-6,
+    X: Any = None,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+) -> ConsensusResult:
+    """Clusters as the factor H of the co-association, H S H^T with H of orthogonal columns.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        Labels of n objects by R members. Noise and unseen labels leave an object's row with
+        R_i < R ones; it is scaled to unit similarity with itself, V_ij / sqrt(R_i R_j).
+    n_clusters : int
+        Clusters wanted; some may win no object.
+    n_init : int, default=5
+        Runs, from the five best of ten labellings by `kcc` (category utility); the smallest
+        distance to the co-association wins.
+    max_iter : int, default=300
+        Most updates of a run.
+    tol : float, default=1e-6
+        A run ends when the squared distance changes by less than this, relatively.
+    X : array of shape (n_objects, n_features), optional
+        Only used to place objects that no member saw.
+    random_state : int, RandomState or None
+        Seeds the starts; the result does not depend on the order of the objects.
+    n_jobs : int or None
+        Threads, over runs; None means one.
+
+    Returns
+    -------
+    ConsensusResult
+        ``objective`` is the squared Frobenius distance; ``memberships`` are the rows of
+        H sqrt(diag S), scaled to sum 1; ``details["path"]`` is the objective after every
+        update of the best run.
+
+    Notes
+    -----
+    The co-association is never made: products with it go through the clusters, in time
+    O(u R k) for u distinct rows. Equal rows are one weighted row: exact.
+
+    References
+    ----------
+    Li, Ding & Jordan (2007), Solving consensus and semi-supervised clustering problems using
+    nonnegative matrix factorization, ICDM, section 3.
+
+    Examples
+    --------
+    >>> from consilience import Ensemble
+    >>> ens = Ensemble([[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 2, 2], [5, 5, 5, 7, 7, 7]])
+    >>> nmfconsensus(ens, 2, random_state=0).labels
+    array([0, 0, 0, 1, 1, 1], dtype=int32)
+    """
+    _check("NMFConsensus", n_init, max_iter, tol)
+
+    def run(placed: Ensemble, k: int, _: Any) -> ConsensusResult:
+        rows = distinct_rows(placed)
+        target = make_target(rows, n_jobs)
+        weights = np.full(placed.n_members, 1.0 / placed.n_members)
+
+        def fit(labels: NDArray[np.int32]) -> Factors:
+            start = start_factors(target, weights, labels, k)
+            return factorise(target, weights, start, max_iter=max_iter, tol=tol)
+
+        fits = several(fit, _starts(rows, k, n_init, random_state, n_jobs), n_jobs)
+        best = min(fits, key=lambda found: found.path[-1])
+        return _result(best, rows, {"path": np.array(best.path)})
+
+    return solve(ensemble, n_clusters, run, owner="NMFConsensus", X=X)
+
+
+@consensus_method(
+    estimator="WCC",
+    paper="Li & Ding 2008",
+    memory="n (R + k) + n_c k",
+    keeps_noise=True,
+)
+def wcc(
+    ensemble: Ensemble,
+    n_clusters: int,
+    *,
+    n_init: int = 5,
+    max_iter: int = 300,
+    max_rounds: int = 20,
+    tol: float = 1e-6,
+    weight_tol: float = 1e-4,
+    X: Any = None,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+) -> ConsensusResult:
+    """Clusters and weights of the members, by alternating factorisation and weighting.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        As in `nmfconsensus`.
+    n_clusters : int
+        Clusters wanted; some may win no object.
+    n_init : int, default=5
+        Runs, from the best of ten labellings by `kcc`; the smallest distance wins.
+    max_iter, tol
+        Of each factorisation, as in `nmfconsensus`.
+    max_rounds : int, default=20
+        Most rounds of factorisation and weighting.
+    weight_tol : float, default=1e-4
+        A run ends when no weight changes by as much.
+    X : array of shape (n_objects, n_features), optional
+        Only used to place objects that no member saw.
+    random_state : int, RandomState or None
+        Seeds the starts; the result does not depend on the order of the objects.
+    n_jobs : int or None
+        Threads, over runs; None means one.
+
+    Returns
+    -------
+    ConsensusResult
+        As `nmfconsensus`; ``details["member_weights"]`` are the weights, which add up to 1
+        and are often sparse; ``n_iter`` counts rounds.
+
+    Notes
+    -----
+    Given H and S the best weights solve a quadratic problem on the simplex, whose matrix
+    are the inner products of the members' matrices of pairs. The distance falls in every
+    round. Start, stopping rule and labels are ours.
+
+    References
+    ----------
+    Li & Ding (2008), Weighted consensus clustering, SIAM SDM, section 3.
+
+    Examples
+    --------
+    >>> from consilience import Ensemble
+    >>> ens = Ensemble([[0, 0, 0, 1, 1, 1], [0, 0, 0, 1, 1, 1], [0, 1, 0, 1, 0, 1]])
+    >>> found = wcc(ens, 2, random_state=0)
+    >>> found.labels, found.details["member_weights"].round(2).tolist()
+    (array([0, 0, 0, 1, 1, 1], dtype=int32), [0.5, 0.5, 0.0])
+    """
+    _check("WCC", n_init, max_iter, tol)
+    check_value("max_rounds", max_rounds, [_COUNT], owner="WCC")
+    check_value("weight_tol", weight_tol, [_SMALL], owner="WCC")
+
+    def run(placed: Ensemble, k: int, _: Any) -> ConsensusResult:
+        rows = distinct_rows(placed)
+        target = make_target(rows, n_jobs)
+
+        def fit(labels: NDArray[np.int32]) -> tuple[Factors, Floats, int, bool]:
+            return _alternate(target, labels, k, max_iter, max_rounds, tol, weight_tol)
+
+        fits = several(fit, _starts(rows, k, n_init, random_state, n_jobs), n_jobs)
+        best, weights, rounds, settled = min(fits, key=lambda found: found[0].path[-1])
+        details = {"member_weights": weights, "path": np.array(best.path)}
+        return _result(best._replace(converged=settled), rows, details, rounds)
+
+    return solve(ensemble, n_clusters, run, owner="WCC", X=X)
+
+
+def _alternate(
+    target: Target,
+    labels: NDArray[np.int32],
+    k: int,
+    max_iter: int,
+    max_rounds: int,
+    tol: float,
+    weight_tol: float,
+) -> tuple[Factors, Floats, int, bool]:
+    """Factors, weights, rounds, and whether the weights settled; the path is one a round."""
+    n_members = len(target.products)
+    weights = np.full(n_members, 1.0 / n_members)
+    found = start_factors(target, weights, labels, k)
+    path: list[float] = []
+    for rounds in range(1, max_rounds + 1):
+        found = factorise(target, weights, found, max_iter=max_iter, tol=tol)
+        path.append(found.path[-1])
+        fresh = simplex_weights(target, found)
+        change = float(np.abs(fresh - weights).max())
+        if change < weight_tol:
+            return found._replace(path=path), weights, rounds, True
+        weights = fresh
+    found = factorise(target, weights, found, max_iter=max_iter, tol=tol)
+    path.append(found.path[-1])
+    return found._replace(path=path), weights, max_rounds, False
+
+
+def _starts(
+    rows: Rows, k: int, n_init: int, random_state: Any, n_jobs: int | None
+) -> list[NDArray[np.int32]]:
+    """The best labellings of at least ten runs of KCC."""
+    weights = np.full(len(rows.members), 1.0 / len(rows.members))
+    problem = kcc_problem(rows, weights, "c", 2.0, False)
+    runs = label_runs(
+        problem,
+        k,
+        n_init=max(n_init, 10),
+        max_iter=100,
+        random_state=random_state,
+        n_jobs=n_jobs,
+    )
+    runs = sorted(runs, key=lambda found: found.objective)
+    return [found.labels for found in runs[:n_init]]
+
+
+def _result(
+    best: Factors, rows: Rows, details: dict[str, Any], n_iter: int | None = None
+) -> ConsensusResult:
+    """Labels by the largest entry of H sqrt(diag S), for all objects."""
+    strength = best.H * np.sqrt(np.diag(best.S))
+    labels = strength.argmax(axis=1).astype(np.int32)
+    # A row that multiplied down to zero is a member of every cluster alike.
+    totals = strength.sum(axis=1, keepdims=True)
+    k = strength.shape[1]
+    even = np.full_like(strength, 1.0 / k)
+    memberships = np.divide(strength, totals, out=even, where=totals > 0)
+    return ConsensusResult(
+        labels[rows.inverse],
+        objective=best.path[-1],
+        n_iter=len(best.path) if n_iter is None else n_iter,
+        converged=best.converged,
+        memberships=memberships[rows.inverse],
+        details=details,
+    )
+
+
+def _check(owner: str, n_init: int, max_iter: int, tol: float) -> None:
+    check_value("n_init", n_init, [_COUNT], owner=owner)
+    check_value("max_iter", max_iter, [_COUNT], owner=owner)
+    check_value("tol", tol, [_SMALL], owner=owner)
+
+
+class NMFConsensus(Consensus):
+    """Cluster by factorising the co-association; see `nmfconsensus` for the method.
+
+    Parameters
+    ----------
+    n_clusters, n_init, max_iter, tol
+        See `nmfconsensus`.
+    generator : generator or None, default=None
+        Makes the members when `fit` is given data only; None is `KMeansEnsemble()`.
+    random_state : int, RandomState or None
+        Seeds the starts, and a generator that has no seed of its own.
+    n_jobs : int or None
+        Threads; None means one.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_objects,), int32
+        Clusters; -1 for objects every member calls noise.
+    memberships_ : ndarray of shape (n_objects, n_clusters)
+        Rows of the factor, of sum 1; not there where no run was needed.
+    confidence_, runner_up_ : ndarray of shape (n_objects,)
+        See `consilience.evidence.confidence`.
+    n_clusters_, objective_, n_iter_, converged_, details_
+        See `ConsensusResult`; of the best run.
+    ensemble_ : Ensemble
+
+    Examples
+    --------
+    >>> members = [[0, 0, 0, 1, 1], [0, 0, 1, 1, 1], [0, 0, 0, 1, 1]]
+    >>> NMFConsensus(2, random_state=0).fit(ensemble=members).labels_
+    array([0, 0, 0, 1, 1], dtype=int32)
+    """
+
+    _constraints: ClassVar[dict[str, Any]] = {
+        **Consensus._common_constraints,
+        "n_clusters": [_COUNT],
+        "n_init": [_COUNT],
+        "max_iter": [_COUNT],
+        "tol": [_SMALL],
+    }
+
+    def __init__(
+        self,
+        n_clusters: int = 2,
+        *,
+        n_init: int = 5,
+        max_iter: int = 300,
+        tol: float = 1e-6,
+        generator: Any = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.generator = generator
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _fit_ensemble(self, ensemble: Ensemble, X: Any) -> None:
+        params = self.get_params(deep=False)
+        params = {name: params[name] for name in ("n_init", "max_iter", "tol")}
+        self._store(
+            nmfconsensus(
+                ensemble,
+                self.n_clusters,
+                **params,
+                X=X,
+                random_state=self.random_state,
+                n_jobs=self.n_jobs,
+            )
+        )
+
+
+class WCC(Consensus):
+    """Cluster by weighted consensus; see `wcc` for the method.
+
+    Parameters
+    ----------
+    n_clusters, n_init, max_iter, max_rounds, tol, weight_tol
+        See `wcc`.
+    generator : generator or None, default=None
+        Makes the members when `fit` is given data only; None is `KMeansEnsemble()`.
+    random_state : int, RandomState or None
+        Seeds the starts, and a generator that has no seed of its own.
+    n_jobs : int or None
+        Threads; None means one.
+
+    Attributes
+    ----------
+    labels_, memberships_, confidence_, runner_up_, n_clusters_, ensemble_
+        As of `NMFConsensus`.
+    member_weights_ : ndarray of shape (n_members,)
+        Weights of the members, of sum 1; not there where no run was needed.
+    objective_, n_iter_, converged_, details_
+        See `ConsensusResult`; of the best run.
+
+    Examples
+    --------
+    >>> members = [[0, 0, 0, 1, 1], [0, 0, 1, 1, 1], [0, 0, 0, 1, 1]]
+    >>> model = WCC(2, random_state=0).fit(ensemble=members)
+    >>> model.labels_, model.member_weights_.round(2).tolist()
+    (array([0, 0, 0, 1, 1], dtype=int32), [0.5, 0.0, 0.5])
+    """
+
+    _constraints: ClassVar[dict[str, Any]] = {
+        **NMFConsensus._constraints,
+        "max_rounds": [_COUNT],
+        "weight_tol": [_SMALL],
+    }
+
+    def __init__(
+        self,
+        n_clusters: int = 2,
+        *,
+        n_init: int = 5,
+        max_iter: int = 300,
+        max_rounds: int = 20,
+        tol: float = 1e-6,
+        weight_tol: float = 1e-4,
+        generator: Any = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.max_rounds = max_rounds
+        self.tol = tol
+        self.weight_tol = weight_tol
+        self.generator = generator
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _fit_ensemble(self, ensemble: Ensemble, X: Any) -> None:
+        found = wcc(
+            ensemble,
+            self.n_clusters,
+            n_init=self.n_init,
+            max_iter=self.max_iter,
+            max_rounds=self.max_rounds,
+            tol=self.tol,
+            weight_tol=self.weight_tol,
+            X=X,
+            random_state=self.random_state,
+            n_jobs=self.n_jobs,
+        )
+        self._store(found)
+        if "member_weights" in found.details:
+            self.member_weights_ = found.details["member_weights"]

@@ -1,0 +1,426 @@
+"""Link-based consensus: objects in different clusters may still be alike, if the clusters are."""
+
+from collections.abc import Callable
+from numbers import Integral, Real
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from consilience._validation import Interval, Options, check_value
+from consilience.consensus._base import Consensus
+from consilience.consensus._cluster_links import (
+    approximate_simrank,
+    connected_triples,
+    labels_that_count,
+    own_member_vectors,
+    simrank,
+    vectors,
+)
+from consilience.consensus._row_cut import check_n_columns, cut_result
+from consilience.consensus._row_links import (
+    LINKS,
+    MEMORY,
+    MISSING,
+    Divisor,
+    Link,
+    Vectors,
+    check_budget,
+    check_tree_params,
+    link_distances,
+    seen_together,
+    tree_result,
+    twin_rows,
+)
+from consilience.consensus._rows import Rows, distinct_rows
+from consilience.consensus._solve import ConsensusResult, solve
+from consilience.consensus._table import consensus_method
+from consilience.ensemble import Ensemble
+from consilience.evidence import Missing
+from consilience.partition import transfer_cut
+
+__all__ = ["ASRS", "CTS", "SRS", "asrs", "cts", "srs"]
+
+LinkSolver = Literal["linkage", "spectral"]
+# From rows to their vectors over clusters, and what to divide the products by.
+Build = Callable[[Rows], tuple[Vectors, Divisor]]
+
+_COUNT = Interval(Integral, 1)
+_DECAY = Interval(Real, 0, 1, open_low=True)
+_SOLVERS = Options(("linkage", "spectral"))
+_MEMORY_SHAPE = "u^2 + n_c^2, or u n_c for solver='spectral' (u distinct label rows)"
+
+
+@consensus_method(
+    estimator="CTS",
+    paper="Iam-On, Boongoen & Garrett 2008",
+    memory=_MEMORY_SHAPE,
+    keeps_noise=True,
+)
+def cts(
+    ensemble: Ensemble,
+    n_clusters: int,
+    *,
+    decay: float = 0.8,
+    solver: LinkSolver = "linkage",
+    linkage: Link = "average",
+    missing: Missing = "pair",
+    max_memory: float | str = "4 GiB",
+    X: Any = None,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+) -> ConsensusResult:
+    """Clusters by the connected-triple similarity: clusters that overlap with the same others.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        Labels of n objects by R members with n_c clusters in all, u of the objects with
+        different labels.
+    n_clusters : int
+        Clusters wanted.
+    decay : float, default=0.8
+        What a link through other clusters counts, above 0 and at most 1.
+    solver : {"linkage", "spectral"}, default="linkage"
+        A dendrogram of the similarities of all pairs; or the normalised cut of the graph of
+        objects and clusters whose edges are the refined memberships, which needs no such
+        matrix.
+    linkage : {"average", "complete", "single"}, default="average"
+        How the distance of two groups follows from those of their objects.
+    missing : {"pair", "all"}, default="pair"
+        Divide by the members that saw the objects, or by all.
+    max_memory : number of bytes or text such as "2 GiB", default="4 GiB"
+        Of the similarities; where they need more, an error.
+    X : array of shape (n_objects, n_features), optional
+        Only used to place objects that no member saw.
+    random_state : int, RandomState or None
+        Starts of k-means for ``solver="spectral"``; nothing else is random.
+    n_jobs : int or None
+        Threads; None means one.
+
+    Returns
+    -------
+    ConsensusResult
+        ``solver`` as asked for. For "linkage", ``details`` holds ``linkage``, the dendrogram
+        in SciPy's format over the objects that some member placed; for "spectral",
+        ``objective`` is the normalised cut.
+
+    Notes
+    -----
+    Two objects in one cluster of a member score 1 there; in two clusters of it, ``decay``
+    times the sum over all clusters of the smaller of the two Jaccard indices, relative to
+    the largest such sum. Their similarity is the mean over members. Objects with equal
+    labels are one weighted object: exact.
+
+    References
+    ----------
+    Iam-On, Boongoen & Garrett (2008), Refining pairwise similarity matrix for cluster
+    ensemble problem with cluster relations, Discovery Science, section 3.1.
+
+    Examples
+    --------
+    >>> from consilience import Ensemble
+    >>> ens = Ensemble([[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 2, 2], [5, 5, 5, 7, 7, 7]])
+    >>> cts(ens, 2).labels
+    array([0, 0, 0, 1, 1, 1], dtype=int32)
+    """
+
+    def build(rows: Rows) -> tuple[Vectors, Divisor]:
+        tables = connected_triples(rows, decay, n_jobs)
+        return own_member_vectors(rows, tables), seen_together(rows, missing)
+
+    check_value("decay", decay, [_DECAY], owner="CTS")
+    settings = (solver, linkage, missing, max_memory)
+    return _solve(ensemble, n_clusters, build, "CTS", settings, X, random_state, n_jobs)
+
+
+@consensus_method(
+    estimator="SRS",
+    paper="Iam-On, Boongoen & Garrett 2008",
+    memory=_MEMORY_SHAPE,
+    keeps_noise=True,
+)
+def srs(
+    ensemble: Ensemble,
+    n_clusters: int,
+    *,
+    decay: float = 0.8,
+    n_iter: int = 4,
+    solver: LinkSolver = "linkage",
+    linkage: Link = "average",
+    missing: Missing = "pair",
+    max_memory: float | str = "4 GiB",
+    X: Any = None,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+) -> ConsensusResult:
+    """Clusters by SimRank: objects are alike if their clusters are, and clusters if objects are.
+
+    Parameters
+    ----------
+    n_iter : int, default=4
+        Updates of both similarities, each from the state before.
+    ensemble, n_clusters, decay, solver, linkage, missing, max_memory, X, random_state, n_jobs
+        See `cts`.
+
+    Returns
+    -------
+    ConsensusResult
+        As in `cts`.
+
+    Notes
+    -----
+    The similarity of two objects is ``decay`` times the mean similarity of their clusters,
+    that of two clusters ``decay`` times the mean similarity of their objects; of anything
+    to itself it is 1. Only the clusters x clusters matrix is iterated: exact, also for
+    objects with equal labels, which the dendrogram then takes as one weighted object.
+
+    References
+    ----------
+    Iam-On, Boongoen & Garrett (2008), Refining pairwise similarity matrix for cluster
+    ensemble problem with cluster relations, Discovery Science, section 3.2. Jeh & Widom
+    (2002), SimRank, KDD.
+
+    Examples
+    --------
+    >>> from consilience import Ensemble
+    >>> ens = Ensemble([[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 2, 2], [5, 5, 5, 7, 7, 7]])
+    >>> srs(ens, 2).labels
+    array([0, 0, 0, 1, 1, 1], dtype=int32)
+    """
+
+    def build(rows: Rows) -> tuple[Vectors, Divisor]:
+        n_labels = labels_that_count(rows, missing)
+        C = simrank(rows, decay, n_iter, n_labels, n_jobs)
+        return vectors(rows, C), _products(n_labels, 1.0 / decay)
+
+    check_value("decay", decay, [_DECAY], owner="SRS")
+    check_value("n_iter", n_iter, [_COUNT], owner="SRS")
+    settings = (solver, linkage, missing, max_memory)
+    return _solve(ensemble, n_clusters, build, "SRS", settings, X, random_state, n_jobs)
+
+
+@consensus_method(
+    estimator="ASRS",
+    paper="Iam-On & Garrett 2010",
+    memory=_MEMORY_SHAPE,
+    keeps_noise=True,
+)
+def asrs(
+    ensemble: Ensemble,
+    n_clusters: int,
+    *,
+    decay: float = 0.8,
+    solver: LinkSolver = "linkage",
+    linkage: Link = "average",
+    missing: Missing = "pair",
+    max_memory: float | str = "4 GiB",
+    X: Any = None,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+) -> ConsensusResult:
+    """Clusters by approximate SimRank: one step over the overlaps of clusters.
+
+    Parameters
+    ----------
+    ensemble, n_clusters, decay, solver, linkage, missing, max_memory, X, random_state, n_jobs
+        See `cts`.
+
+    Returns
+    -------
+    ConsensusResult
+        As in `cts`.
+
+    Notes
+    -----
+    Two clusters are as similar as the sum over all clusters of the product of their Jaccard
+    indices, over the numbers of clusters each overlaps with, relative to the largest; times
+    ``decay``, except the largest itself, as in the authors' program. Two objects are as
+    similar as their clusters on average, over all pairs. Objects with equal labels are one
+    weighted object at distance 0; in the formula as printed they are similar by less than 1,
+    and could be torn apart by the order of the objects.
+
+    References
+    ----------
+    Iam-On & Garrett (2010), LinkCluE: a MATLAB package for link-based cluster ensembles,
+    Journal of Statistical Software 36(9), section 3.3.
+
+    Examples
+    --------
+    >>> from consilience import Ensemble
+    >>> ens = Ensemble([[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 2, 2], [5, 5, 5, 7, 7, 7]])
+    >>> asrs(ens, 2).labels
+    array([0, 0, 0, 1, 1, 1], dtype=int32)
+    """
+
+    def build(rows: Rows) -> tuple[Vectors, Divisor]:
+        W = approximate_simrank(rows, decay, n_jobs)
+        return vectors(rows, W), _products(labels_that_count(rows, missing), 1.0)
+
+    check_value("decay", decay, [_DECAY], owner="ASRS")
+    settings = (solver, linkage, missing, max_memory)
+    return _solve(ensemble, n_clusters, build, "ASRS", settings, X, random_state, n_jobs)
+
+
+def _products(n_labels: NDArray[np.float64], scale: float) -> Divisor:
+    """What the similarity of all pairs of clusters is divided by: pairs of labels."""
+    return lambda start, stop: scale * n_labels[start:, None] * n_labels[start:stop]
+
+
+def _solve(
+    ensemble: Ensemble,
+    n_clusters: int,
+    build: Build,
+    owner: str,
+    settings: tuple[LinkSolver, Link, Missing, float | str],
+    X: Any,
+    random_state: Any,
+    n_jobs: int | None,
+) -> ConsensusResult:
+    """What the three methods share: a tree, or a cut, of the rows' vectors over clusters."""
+    solver, linkage, missing, max_memory = settings
+    check_value("solver", solver, [_SOLVERS], owner=owner)
+    budget = check_tree_params(linkage, missing, max_memory, owner=owner)
+
+    def tree(placed: Ensemble, k: int, _: Any) -> ConsensusResult:
+        rows = twin_rows(placed, missing)
+        u = rows.n_rows
+        check_budget(u, 4 * u * (u - 1), budget, remedy="use solver='spectral'")
+        distances = link_distances(rows, *build(rows), n_jobs=n_jobs)
+        return tree_result(rows, distances, k, linkage)
+
+    def cut(placed: Ensemble, k: int, _: Any) -> ConsensusResult:
+        rows = distinct_rows(placed)
+        alone = check_n_columns(rows, k, owner=owner)
+        if alone is not None:
+            return alone
+        u = rows.n_rows
+        check_budget(u, 8 * u * int(rows.starts[-1]), budget, remedy="use fewer members")
+        refined, _by = build(rows)
+        parts = transfer_cut(refined(0, u), k, random_state=random_state, weights=rows.counts)
+        return cut_result(parts, rows)
+
+    run = tree if solver == "linkage" else cut
+    return solve(ensemble, n_clusters, run, owner=owner, X=X)
+
+
+class CTS(Consensus):
+    """Cluster by the connected-triple similarity; see `cts` for the method.
+
+    Parameters
+    ----------
+    n_clusters, decay, solver, linkage, missing, max_memory
+        See `cts`.
+    generator : generator or None, default=None
+        Makes the members when `fit` is given data only; None is `KMeansEnsemble()`.
+    random_state : int, RandomState or None
+        Seeds k-means, and a generator that has no seed of its own.
+    n_jobs : int or None
+        Threads; None means one.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_objects,), int32
+        Clusters; -1 for objects every member calls noise.
+    confidence_, runner_up_ : ndarray of shape (n_objects,)
+        See `consilience.evidence.confidence`.
+    n_clusters_, objective_, solver_, details_
+        See `cts`. Only the first and ``details_`` where nothing had to be solved.
+    ensemble_ : Ensemble
+
+    Examples
+    --------
+    >>> CTS(2).fit(ensemble=[[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 2, 2]]).n_clusters_
+    2
+    """
+
+    _function: ClassVar[Callable[..., ConsensusResult]] = staticmethod(cts)
+    _constraints: ClassVar[dict[str, Any]] = {
+        **Consensus._common_constraints,
+        "n_clusters": [_COUNT],
+        "decay": [_DECAY],
+        "solver": [_SOLVERS],
+        "linkage": [LINKS],
+        "missing": [MISSING],
+        "max_memory": [MEMORY],
+    }
+
+    def __init__(
+        self,
+        n_clusters: int = 2,
+        *,
+        decay: float = 0.8,
+        solver: LinkSolver = "linkage",
+        linkage: Link = "average",
+        missing: Missing = "pair",
+        generator: Any = None,
+        max_memory: float | str = "4 GiB",
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.decay = decay
+        self.solver = solver
+        self.linkage = linkage
+        self.missing = missing
+        self.generator = generator
+        self.max_memory = max_memory
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _fit_ensemble(self, ensemble: Ensemble, X: Any) -> None:
+        params = self.get_params(deep=False)
+        del params["generator"]
+        self._store(type(self)._function(ensemble, **params, X=X))
+
+
+class ASRS(CTS):
+    """Cluster by approximate SimRank; see `asrs` for the method and `CTS` for the attributes.
+
+    Examples
+    --------
+    >>> ASRS(2).fit(ensemble=[[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 2, 2]]).n_clusters_
+    2
+    """
+
+    _function = staticmethod(asrs)
+
+
+class SRS(CTS):
+    """Cluster by SimRank; see `srs` for the method and `CTS` for the attributes.
+
+    Examples
+    --------
+    >>> SRS(2, n_iter=2).fit(ensemble=[[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 2, 2]]).n_clusters_
+    2
+    """
+
+    _function = staticmethod(srs)
+    _constraints: ClassVar[dict[str, Any]] = {**CTS._constraints, "n_iter": [_COUNT]}
+
+    def __init__(
+        self,
+        n_clusters: int = 2,
+        *,
+        decay: float = 0.8,
+        n_iter: int = 4,
+        solver: LinkSolver = "linkage",
+        linkage: Link = "average",
+        missing: Missing = "pair",
+        generator: Any = None,
+        max_memory: float | str = "4 GiB",
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        super().__init__(
+            n_clusters,
+            decay=decay,
+            solver=solver,
+            linkage=linkage,
+            missing=missing,
+            generator=generator,
+            max_memory=max_memory,
+            random_state=random_state,
+            n_jobs=n_jobs,
+        )
+        self.n_iter = n_iter
