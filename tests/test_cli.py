@@ -366,7 +366,7 @@ def test_a_disk_that_fills_up_leaves_nothing_behind(groups, capsys, monkeypatch)
     def full(path, *_):
         raise OSError(errno.ENOSPC, "No space left on device", str(path))
 
-    monkeypatch.setattr("consilience._run_output.write_labels", full)
+    monkeypatch.setattr("consilience._cli.outputs.write_labels", full)
     said = refused(capsys, "cluster", *groups, "-k", "2", *FEW, "--out", "deep/down")
     assert "No space left on device" in said
 
@@ -383,7 +383,7 @@ def test_what_happens_on_the_way_is_told_in_a_line(error, status, said, capsys, 
     def fail(*_, **__):
         raise error
 
-    monkeypatch.setattr("consilience._run.run", fail)
+    monkeypatch.setattr("consilience._cli.run.run", fail)
     assert main(["cluster", "data.csv"]) == status
     captured = capsys.readouterr()
     assert said in captured.err

@@ -1,43 +1,37 @@
 """Ensembles on disk: arrays and JSON, never pickles; nothing half-written is left behind."""
 
 import json
-import os
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from consilience._files import written_whole
 from consilience._labels import UNSEEN
 from consilience._optional import optional
-from consilience.ensemble import Ensemble
 from consilience.errors import InvalidInputError, MissingPackageError
 
 _FORMAT = 1
 _INDEX_COLUMN = "__object__"
 
 
-@contextmanager
-def written_whole(path: Path) -> Iterator[Path]:
-    """A temporary path beside ``path`` that replaces it only if the block succeeds."""
-    handle, name = tempfile.mkstemp(suffix=path.suffix, prefix=".partial-", dir=path.parent)
-    os.close(handle)
-    partial = Path(name)
-    try:
-        yield partial
-        # mkstemp makes private files; give the result the rights a plain open() would.
-        mask = os.umask(0)
-        os.umask(mask)
-        partial.chmod(0o666 & ~mask)
-        partial.replace(path)
-    finally:
-        partial.unlink(missing_ok=True)
+class Stored(NamedTuple):
+    """The parts of an ensemble as they stand on disk."""
+
+    members: NDArray[Any]
+    index: NDArray[Any] | None
+    names: Sequence[str] | None
+    records: Sequence[Mapping[str, Any]]
+
+    def column_names(self) -> list[str]:
+        """The members' names, numbered ones where there are none."""
+        return list(self.names or (f"member_{m}" for m in range(len(self.members))))
 
 
-def save(ensemble: Ensemble, path: str | PathLike[str]) -> None:
+def save(ensemble: Stored, path: str | PathLike[str]) -> None:
     """Write an ensemble to ``.npz`` or ``.parquet``."""
     target = _checked(path)
     if not target.parent.is_dir():
@@ -53,7 +47,7 @@ def save(ensemble: Ensemble, path: str | PathLike[str]) -> None:
         write(ensemble, text, partial)
 
 
-def load(path: str | PathLike[str]) -> Ensemble:
+def load(path: str | PathLike[str]) -> Stored:
     """Read an ensemble that `save` wrote."""
     source = _checked(path)
     if not source.is_file():
@@ -74,7 +68,7 @@ def load(path: str | PathLike[str]) -> Ensemble:
             f"{source.name!r} has format {version}; this version of consilience reads up to "
             f"{_FORMAT}. Use the version that wrote it, or a newer one."
         )
-    return Ensemble(labels, index=index, names=names, records=records)
+    return Stored(labels.T, index, names, records)
 
 
 def _checked(path: str | PathLike[str]) -> Path:
@@ -96,7 +90,7 @@ def _plain(value: Any) -> Any:
     )
 
 
-def _plain_index(ensemble: Ensemble) -> Any:
+def _plain_index(ensemble: Stored) -> Any:
     """The index as an array of numbers or text, which every reader understands."""
     if ensemble.index is None:
         return None
@@ -106,7 +100,7 @@ def _plain_index(ensemble: Ensemble) -> Any:
     return index.astype(str) if index.dtype.kind in "OSV" else index
 
 
-def _write_npz(ensemble: Ensemble, text: str, path: Path) -> None:
+def _write_npz(ensemble: Stored, text: str, path: Path) -> None:
     arrays: dict[str, Any] = {"members": ensemble.members, "meta": np.array(text)}
     index = _plain_index(ensemble)
     if index is not None:
@@ -121,14 +115,14 @@ def _read_npz(path: Path) -> tuple[Any, Any, dict[str, Any]]:
         return stored["members"].T, index, json.loads(str(stored["meta"]))
 
 
-def _write_parquet(ensemble: Ensemble, text: str, path: Path) -> None:
+def _write_parquet(ensemble: Stored, text: str, path: Path) -> None:
     arrow = optional("pyarrow", extra="store", what="Ensemble.save to '.parquet'")
     parquet = optional("pyarrow.parquet", extra="store", what="Ensemble.save to '.parquet'")
     columns = {
         name: arrow.array(labels, mask=labels == UNSEEN)
-        for name, labels in zip(ensemble._column_names(), ensemble.members, strict=True)
+        for name, labels in zip(ensemble.column_names(), ensemble.members, strict=True)
     }
-    if len(columns) != ensemble.n_members or _INDEX_COLUMN in columns:
+    if len(columns) != len(ensemble.members) or _INDEX_COLUMN in columns:
         raise InvalidInputError(
             "names must differ from each other, and none may be "
             f"{_INDEX_COLUMN!r}, to be stored as '.parquet'. Got {list(ensemble.names or ())!r}. "

@@ -38,7 +38,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _refuse(" ".join(str(error).split()))
     from cyclopts import CycloptsError
 
-    from consilience._commands import app
+    from consilience._cli.commands import app
 
     try:
         app(words, exit_on_error=False, print_error=False, result_action="return_value")

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from consilience import _ensemble_store
 from consilience._labels import NOISE, UNSEEN, columns_of, encode, is_frame, relabel, smallest_type
 from consilience._optional import optional
 from consilience._validation import same_length
@@ -278,28 +279,27 @@ class Ensemble:
 
     # ---- in and out -------------------------------------------------------------------
 
-    def _column_names(self) -> list[str]:
-        return list(self.names or (f"member_{m}" for m in range(self.n_members)))
-
     def to_pandas(self) -> Any:
         """A pandas frame, one column a member; noise is -1, unseen is -2."""
         pandas = optional("pandas", extra=None, what="Ensemble.to_pandas")
-        return pandas.DataFrame(self.labels, index=self.index, columns=self._column_names())
+        return pandas.DataFrame(
+            self.labels, index=self.index, columns=self._stored().column_names()
+        )
 
     def to_polars(self) -> Any:
         """A polars frame, one column a member; noise is -1, unseen is -2."""
         polars = optional("polars", extra=None, what="Ensemble.to_polars")
-        return polars.DataFrame(dict(zip(self._column_names(), self.members, strict=True)))
+        return polars.DataFrame(dict(zip(self._stored().column_names(), self.members, strict=True)))
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write to ``.parquet`` (needs pyarrow) or ``.npz``, by the path's ending."""
-        from consilience._ensemble_store import save
-
-        save(self, path)
+        _ensemble_store.save(self._stored(), path)
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> "Ensemble":
         """Read what `save` wrote."""
-        from consilience._ensemble_store import load
+        stored = _ensemble_store.load(path)
+        return cls(stored.members.T, index=stored.index, names=stored.names, records=stored.records)
 
-        return load(path)
+    def _stored(self) -> _ensemble_store.Stored:
+        return _ensemble_store.Stored(self.members, self.index, self.names, self.records)

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numba import config
 from sklearn.cluster import KMeans
@@ -141,7 +141,6 @@ def ensembles(draw):
     return X, starts, rows, features
 
 
-@settings(deadline=None, max_examples=40 if SMALL else 400)
 @given(ensembles(), st.booleans(), st.sampled_from([1, 2, 100]), st.booleans())
 def test_every_member_equals_plain_lloyd(ensemble, assign_all, max_iter, spherical):
     X, starts, rows, features = ensemble
@@ -149,7 +148,6 @@ def test_every_member_equals_plain_lloyd(ensemble, assign_all, max_iter, spheric
     assert_as_expected(X, starts, rows, features, **options)
 
 
-@settings(deadline=None, max_examples=20 if SMALL else 100)
 @given(ensembles(), st.sampled_from([1e-4, 0.1, 10.0]))
 def test_tolerance_stops_as_defined(ensemble, tol):
     X, starts, rows, features = ensemble
@@ -206,7 +204,6 @@ def test_inertia_is_that_of_scikit_learn(seed):
             assert runs.n_iter[m] == other.n_iter_
 
 
-@settings(deadline=None, max_examples=15 if SMALL else 60)
 @given(ensembles(), st.booleans())
 def test_a_member_does_not_depend_on_the_others(ensemble, online):
     X, starts, rows, features = ensemble
@@ -286,7 +283,6 @@ def test_spherical_and_online_exclude_each_other():
         many_kmeans(np.ones((3, 2)), [np.ones((1, 2))], spherical=True, online=True)
 
 
-@settings(deadline=None, max_examples=15 if SMALL else 100)
 @given(tables(), st.integers(1, 5))
 def test_what_the_sieve_calls_certain_is_so(table, k):
     X, rng = table

@@ -2,14 +2,12 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
-from numba import config
 from scipy import sparse
 
 from consilience.kernels.kmeans_minibatch import many_minibatch_kmeans
 
-SMALL = bool(config.DISABLE_JIT)
 
 
 def nearest(X, centres):
@@ -49,7 +47,6 @@ def cases(draw):
     return X, members
 
 
-@settings(deadline=None, max_examples=25 if SMALL else 100)
 @given(cases(), st.booleans(), st.booleans(), st.booleans())
 def test_every_member_equals_the_loop(case, spherical, assign_all, as_csr):
     X, members = case

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numba import config
 
@@ -64,7 +64,6 @@ def starts(draw):
     return X, X[rng.choice(n, draw(st.integers(1, min(n, 5))), replace=False)]
 
 
-@settings(deadline=None, max_examples=30 if SMALL else 150)
 @given(starts())
 def test_the_phase_gains_and_ends_where_no_move_does(case):
     X, start = case
@@ -80,7 +79,6 @@ def test_the_phase_gains_and_ends_where_no_move_does(case):
         np.testing.assert_allclose(runs.centres[0][c], inside.mean(axis=0), rtol=1e-12, atol=1e-12)
 
 
-@settings(deadline=None, max_examples=30 if SMALL else 150)
 @given(starts())
 def test_moves_are_those_of_the_definition(case):
     X, start = case

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numba import config
 from scipy import sparse
@@ -28,7 +28,6 @@ def cases(draw):
     return X, start, rows, features
 
 
-@settings(deadline=None, max_examples=30 if SMALL else 200)
 @given(cases(), st.booleans(), st.sampled_from([1, 100]), st.sampled_from([0.0, 0.1]))
 def test_csr_equals_dense(case, assign_all, max_iter, tol):
     X, start, rows, features = case

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse, stats
 from sklearn.cluster import kmeans_plusplus
@@ -26,7 +26,6 @@ def test_every_object_is_equally_likely_to_start():
     assert stats.chisquare(counts).pvalue > 1e-4
 
 
-@settings(deadline=None)
 @given(st.integers(0, 2**32 - 1), st.integers(1, 15), st.booleans(), st.data())
 def test_spread_starts_are_distinct_rows(seed, n, as_csr, data):
     rng = np.random.default_rng(seed)

@@ -1,28 +1,52 @@
 """How alike two clusters of an ensemble are through what links them: CTS, SRS and ASRS."""
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from consilience._labels import UNSEEN
-from consilience.consensus._row_links import Vectors, labels_of_members
-from consilience.consensus._rows import Rows
+from consilience._validation import Options, check_value
+from consilience.consensus._row_cut import check_n_columns, cut_result
+from consilience.consensus._row_links import (
+    Divisor,
+    Link,
+    Vectors,
+    check_budget,
+    check_tree_params,
+    labels_of_members,
+    link_distances,
+    tree_result,
+    twin_rows,
+)
+from consilience.consensus._rows import Rows, distinct_rows
+from consilience.consensus._solve import ConsensusResult, solve
+from consilience.ensemble import Ensemble
 from consilience.evidence import Missing
 from consilience.kernels.contingency import cluster_contingency
 from consilience.kernels.label_products import row_sums
-from consilience.partition import one_thread
+from consilience.partition import one_thread, transfer_cut
 
 __all__ = [
+    "SOLVERS",
+    "LinkSolver",
     "approximate_simrank",
     "connected_triples",
+    "label_pairs",
     "labels_that_count",
     "own_member_vectors",
     "simrank",
+    "solve_links",
     "vectors",
 ]
 
+LinkSolver = Literal["linkage", "spectral"]
 Floats = NDArray[np.float64]
+# From rows to their vectors over clusters, and what to divide the products by.
+Build = Callable[[Rows], tuple[Vectors, Divisor]]
+
+SOLVERS = Options(("linkage", "spectral"))
 
 # Shares closer than this to the largest are the largest: it alone escapes the decay of ASRS.
 _ROUNDING = 1e-12
@@ -89,9 +113,7 @@ def labels_that_count(rows: Rows, missing: Missing) -> Floats:
     return (rows.members != UNSEEN).sum(axis=0).astype(float)
 
 
-def simrank(
-    rows: Rows, decay: float, n_iter: int, n_labels: Floats, n_jobs: int | None
-) -> Floats:
+def simrank(rows: Rows, decay: float, n_iter: int, n_labels: Floats, n_jobs: int | None) -> Floats:
     """Similarity of all clusters from which the last of ``n_iter`` updates makes that of objects.
 
     Objects are similar if their clusters are, clusters if their objects are. With C the
@@ -157,3 +179,45 @@ def own_member_vectors(rows: Rows, tables: list[Floats]) -> Vectors:
         return out
 
     return of
+
+
+def label_pairs(n_labels: Floats, scale: float) -> Divisor:
+    """What the similarity of all pairs of clusters is divided by: pairs of labels."""
+    return lambda start, stop: scale * n_labels[start:, None] * n_labels[start:stop]
+
+
+def solve_links(
+    ensemble: Ensemble,
+    n_clusters: int,
+    build: Build,
+    owner: str,
+    settings: tuple[LinkSolver, Link, Missing, float | str],
+    X: Any,
+    random_state: Any,
+    n_jobs: int | None,
+) -> ConsensusResult:
+    """What the three methods share: a tree, or a cut, of the rows' vectors over clusters."""
+    solver, linkage, missing, max_memory = settings
+    check_value("solver", solver, [SOLVERS], owner=owner)
+    budget = check_tree_params(linkage, missing, max_memory, owner=owner)
+
+    def tree(placed: Ensemble, k: int, _: Any) -> ConsensusResult:
+        rows = twin_rows(placed, missing)
+        u = rows.n_rows
+        check_budget(u, 4 * u * (u - 1), budget, remedy="use solver='spectral'")
+        distances = link_distances(rows, *build(rows), n_jobs=n_jobs)
+        return tree_result(rows, distances, k, linkage)
+
+    def cut(placed: Ensemble, k: int, _: Any) -> ConsensusResult:
+        rows = distinct_rows(placed)
+        alone = check_n_columns(rows, k, owner=owner)
+        if alone is not None:
+            return alone
+        u = rows.n_rows
+        check_budget(u, 8 * u * int(rows.starts[-1]), budget, remedy="use fewer members")
+        refined, _by = build(rows)
+        parts = transfer_cut(refined(0, u), k, random_state=random_state, weights=rows.counts)
+        return cut_result(parts, rows)
+
+    run = tree if solver == "linkage" else cut
+    return solve(ensemble, n_clusters, run, owner=owner, X=X)

@@ -64,7 +64,7 @@ def cluster(placed: Ensemble, cap: int, options: Options, seeds: list[int]) -> C
         rows.members,
         rows.counts,
         by_seen=options.pair_weight == "seen",
-        max_bytes=options.budget // abs(jobs),
+        max_bytes=options.budget,
         n_jobs=jobs,
     )
     found = _run(problem, placed, rows, min(cap, problem.n_rows), options, seeds)

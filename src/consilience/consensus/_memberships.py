@@ -6,7 +6,7 @@ graph of objects and clusters whose edges are the memberships themselves.
 """
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Literal
@@ -14,7 +14,7 @@ from typing import Any, Literal
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
-from scipy import sparse
+from scipy import linalg, sparse
 from sklearn.metrics import euclidean_distances
 from threadpoolctl import threadpool_limits
 
@@ -28,26 +28,35 @@ from consilience.kernels.contingency import first_columns
 from consilience.kernels.label_products import cluster_sums
 from consilience.kernels.lac import squared_distances
 from consilience.partition import Solver, split_bipartite, split_rows
+from consilience.partition.metis import MAX_DENSE
 
 __all__ = [
     "Memberships",
     "around_centres",
     "by_distances",
+    "compressed",
     "cut_bipartite",
     "cut_similarities",
+    "mean_distances",
     "stacked",
     "weighted_centres",
 ]
 
 Floats = NDArray[np.float64]
 
+# Objects whose memberships are made together.
+_BLOCK = 8192
+# Numbers in the rows of all objects past which fewer columns are worth two passes.
+_COMPRESS = 2**21
+# Share of the rows' squares that compression may lose.
+_LOST = 1e-6
 # Memberships below this are no edge: METIS would not see them after rounding either.
 _NO_EDGE = 1e-6
 
 
 @dataclass(frozen=True)
 class Memberships:
-    """Memberships of n objects in the clusters of every member, made member by member.
+    """Memberships of n objects in the clusters of every member, made as they are needed.
 
     Attributes
     ----------
@@ -55,12 +64,40 @@ class Memberships:
     widths : list of int
         Clusters of each member.
     table : callable
-        ``table(r)``: (n_objects, widths[r]) memberships of member r, rows sum to 1.
+        ``table(r, start, stop)``: (stop - start, widths[r]) memberships of those objects in
+        the clusters of member r; rows sum to 1.
     """
 
     n_objects: int
     widths: list[int]
-    table: Callable[[int], Floats]
+    table: Callable[[int, int, int], Floats]
+
+    @property
+    def telling(self) -> list[int]:
+        """Members that tell objects apart: those with more than one cluster."""
+        return [r for r, width in enumerate(self.widths) if width > 1]
+
+    @property
+    def n_columns(self) -> int:
+        """Clusters of the members that tell objects apart."""
+        return sum(self.widths[r] for r in self.telling)
+
+    def rows(self, start: int, stop: int, *, unit: bool) -> Floats:
+        """Tables of the telling members side by side, for objects start..stop-1.
+
+        With ``unit``, rows of every table have length 1 over the root of the number of all
+        members: products of two rows are mean cosines (up to the constant of the members
+        left out).
+        """
+        out = np.empty((stop - start, self.n_columns))
+        root, end = np.sqrt(len(self.widths)), 0
+        for r in self.telling:
+            table = self.table(r, start, stop)
+            if unit:
+                table /= np.linalg.norm(table, axis=1, keepdims=True) * root
+            end += self.widths[r]
+            out[:, end - self.widths[r] : end] = table
+        return out
 
 
 def weighted_centres(ensemble: Ensemble, X: Any, weights: Floats) -> list[Floats]:
@@ -86,19 +123,39 @@ def around_centres(
     ``t`` is the mean squared distance over all pairs of an object and a centre of the member,
     or of the first member, or as given; where all distances are 0 it is 1.
     """
-    if t is None and t_mode == "first":
-        t = _mean_distance(_squares(X, next(c for c in centres if len(c))))
+    if t is None:
+        widths = mean_distances(X, centres)
+        if t_mode == "first":
+            widths = [next(w for w in widths if w > 0)] * len(centres)
+    else:
+        widths = [t] * len(centres)
 
-    def table(r: int) -> Floats:
-        squares = _squares(X, centres[r])
-        scale = _mean_distance(squares) if t is None else t
+    def table(r: int, start: int, stop: int) -> Floats:
+        squares = _squares(X[start:stop], centres[r])
         squares -= squares.min(axis=1, keepdims=True)
-        squares /= -scale
+        squares /= -widths[r]
         np.exp(squares, out=squares)
         squares /= squares.sum(axis=1, keepdims=True)
         return squares
 
     return Memberships(X.shape[0], [len(c) for c in centres], table)
+
+
+def mean_distances(X: Any, centres: list[Floats]) -> list[float]:
+    """Mean squared distance of all objects to all centres of a member; 1 where it is 0.
+
+    Scatter of the objects and of the centres around the objects' mean add up to it, so no
+    pair is looked at. Members without a cluster have none: 0.
+    """
+    mean = np.asarray(X.mean(axis=0)).ravel()
+    if sparse.issparse(X):
+        scatter = max(float(X.multiply(X).sum()) / X.shape[0] - float(mean @ mean), 0.0)
+    else:
+        scatter = float(np.var(X, axis=0).sum())
+    return [
+        float(scatter + ((c - mean) ** 2).sum(axis=1).mean()) or 1.0 if len(c) else 0.0
+        for c in centres
+    ]
 
 
 def by_distances(X: Floats, runs: Sequence[LACRun]) -> Memberships:
@@ -107,10 +164,10 @@ def by_distances(X: Floats, runs: Sequence[LACRun]) -> Memberships:
     With D the largest of an object's distances d, proportional to ``D - d + 1``.
     """
 
-    def table(r: int) -> Floats:
+    def table(r: int, start: int, stop: int) -> Floats:
         run = runs[r]
-        d = np.empty((len(X), len(run.centres)))
-        squared_distances(X, run.centres, run.weights, d)
+        d = np.empty((stop - start, len(run.centres)))
+        squared_distances(X[start:stop], run.centres, run.weights, d)
         np.sqrt(d, out=d)
         d = d.max(axis=1, keepdims=True) - d + 1.0
         return np.asarray(d / d.sum(axis=1, keepdims=True))
@@ -120,39 +177,58 @@ def by_distances(X: Floats, runs: Sequence[LACRun]) -> Memberships:
 
 def _squares(X: Any, centres: Floats) -> Floats:
     if sparse.issparse(X):
-        with threadpool_limits(1):
-            found: Floats = euclidean_distances(X, centres, squared=True)
+        found: Floats = euclidean_distances(X, centres, squared=True)
         return found
     out = np.empty((len(X), len(centres)))
     squared_distances(X, centres, np.ones_like(centres), out)
     return out
 
 
-def _mean_distance(squares: Floats) -> float:
-    return float(squares.mean()) or 1.0
-
-
 def stacked(memberships: Memberships, *, unit: bool, n_jobs: int | None) -> Floats:
-    """Tables of all members side by side, objects x clusters.
-
-    Members with one cluster say nothing and are left out. With ``unit``, the rows of every
-    table have length 1 over the root of the number of all members, so that products of two
-    rows are mean cosines (up to the constant of the members left out).
-    """
-    chosen = [r for r, width in enumerate(memberships.widths) if width > 1]
-    ends = np.cumsum([memberships.widths[r] for r in chosen], dtype=np.int64)
-    out = np.empty((memberships.n_objects, int(ends[-1]) if chosen else 0))
-    root = np.sqrt(len(memberships.widths))
-
-    def fill(r: int, end: int) -> None:
-        table = memberships.table(r)
-        if unit:
-            table /= np.linalg.norm(table, axis=1, keepdims=True) * root
-        out[:, end - table.shape[1] : end] = table
-
-    jobs = (delayed(fill)(r, int(end)) for r, end in zip(chosen, ends, strict=True))
-    Parallel(1 if n_jobs is None else n_jobs, require="sharedmem")(jobs)
+    """`Memberships.rows` of all objects: objects x clusters."""
+    out = np.empty((memberships.n_objects, memberships.n_columns))
+    for start, rows in _blocks(lambda *at: memberships.rows(*at, unit=unit), len(out), n_jobs):
+        out[start : start + len(rows)] = rows
     return out
+
+
+def compressed(memberships: Memberships, *, n_jobs: int | None) -> Floats:
+    """Rows with the same products as those of `stacked`, up to a millionth, in fewer columns.
+
+    Columns of different members say much the same. The rows are turned onto the leading
+    directions of their scatter, which lose at most 1e-6 of the sum of their squares: far less
+    than rounding to whole numbers costs METIS. Two passes; the tables are never all there.
+    """
+
+    def gram(start: int, stop: int) -> Floats:
+        rows = memberships.rows(start, stop, unit=True)
+        return rows.T @ rows
+
+    n = memberships.n_objects
+    # Added up in the order of the blocks: the same for any number of threads.
+    scatter = sum(part for _, part in _blocks(gram, n, n_jobs))
+    values, vectors = linalg.eigh(scatter)
+    leading = np.ascontiguousarray(vectors[:, np.cumsum(values) > _LOST * values.sum()])
+    out = np.empty((n, leading.shape[1]))
+
+    def turned(start: int, stop: int) -> Floats:
+        return memberships.rows(start, stop, unit=True) @ leading
+
+    for start, rows in _blocks(turned, n, n_jobs):
+        out[start : start + len(rows)] = rows
+    return out
+
+
+def _blocks(
+    make: Callable[[int, int], Floats], n: int, n_jobs: int | None
+) -> Iterator[tuple[int, Floats]]:
+    """What ``make`` gives for blocks of objects, in their order, with the first object."""
+    starts = range(0, n, _BLOCK)
+    if n_jobs in (None, 1):
+        return ((start, make(start, min(n, start + _BLOCK))) for start in starts)
+    parallel = Parallel(n_jobs, prefer="threads", return_as="generator")
+    made = parallel(delayed(make)(start, min(n, start + _BLOCK)) for start in starts)
+    return zip(starts, made, strict=True)
 
 
 def cut_similarities(
@@ -165,15 +241,20 @@ def cut_similarities(
     n_jobs: int | None,
 ) -> ConsensusResult:
     """Parts of objects by mean cosines of their memberships (equations 10 and 11)."""
-    F = stacked(memberships, unit=True, n_jobs=n_jobs)
-    if not F.shape[1]:
+    if not memberships.telling:
         return _nothing_to_cut(memberships)
+    n = memberships.n_objects
+    # One thread of linear algebra: sums must not depend on how many there are.
     with threadpool_limits(1):
+        if n * memberships.n_columns > _COMPRESS and _is_balanced(solver, n):
+            F = compressed(memberships, n_jobs=n_jobs)
+        else:
+            F = stacked(memberships, unit=True, n_jobs=n_jobs)
         found = split_rows(
             F,
             n_clusters,
             solver=solver,
-            sizes=None if sizes is None else whole_sizes(sizes, memberships.n_objects),
+            sizes=None if sizes is None else whole_sizes(sizes, n),
             random_state=random_state,
         )
     return cut_result(found, found.cut)
@@ -189,15 +270,20 @@ def cut_bipartite(
     n_jobs: int | None,
 ) -> ConsensusResult:
     """Parts of objects by the graph of objects and clusters (equation 12)."""
-    P = stacked(memberships, unit=False, n_jobs=n_jobs)
-    if not P.shape[1]:
+    if not memberships.telling:
         return _nothing_to_cut(memberships)
-    P[P < _NO_EDGE] = 0.0
     with threadpool_limits(1):
+        P = stacked(memberships, unit=False, n_jobs=n_jobs)
+        P[P < _NO_EDGE] = 0.0
         found = split_bipartite(
             P, n_clusters, solver=solver, balance=balance, random_state=random_state
         )
     return cut_result(found, found.cut)
+
+
+def _is_balanced(solver: Solver, n: int) -> bool:
+    """Whether `split_rows` is sure not to need the complete graph, which METIS refuses."""
+    return solver == "balanced" or (solver in ("auto", "metis") and n > MAX_DENSE)
 
 
 def _nothing_to_cut(memberships: Memberships) -> ConsensusResult:

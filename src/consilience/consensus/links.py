@@ -2,22 +2,22 @@
 
 from collections.abc import Callable
 from numbers import Integral, Real
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
-
-from consilience._validation import Interval, Options, check_value
+from consilience._validation import Interval, check_value
 from consilience.consensus._base import Consensus
 from consilience.consensus._cluster_links import (
+    SOLVERS,
+    LinkSolver,
     approximate_simrank,
     connected_triples,
+    label_pairs,
     labels_that_count,
     own_member_vectors,
     simrank,
+    solve_links,
     vectors,
 )
-from consilience.consensus._row_cut import check_n_columns, cut_result
 from consilience.consensus._row_links import (
     LINKS,
     MEMORY,
@@ -25,29 +25,18 @@ from consilience.consensus._row_links import (
     Divisor,
     Link,
     Vectors,
-    check_budget,
-    check_tree_params,
-    link_distances,
     seen_together,
-    tree_result,
-    twin_rows,
 )
-from consilience.consensus._rows import Rows, distinct_rows
-from consilience.consensus._solve import ConsensusResult, solve
+from consilience.consensus._rows import Rows
+from consilience.consensus._solve import ConsensusResult
 from consilience.consensus._table import consensus_method
 from consilience.ensemble import Ensemble
 from consilience.evidence import Missing
-from consilience.partition import transfer_cut
 
 __all__ = ["ASRS", "CTS", "SRS", "asrs", "cts", "srs"]
 
-LinkSolver = Literal["linkage", "spectral"]
-# From rows to their vectors over clusters, and what to divide the products by.
-Build = Callable[[Rows], tuple[Vectors, Divisor]]
-
 _COUNT = Interval(Integral, 1)
 _DECAY = Interval(Real, 0, 1, open_low=True)
-_SOLVERS = Options(("linkage", "spectral"))
 _MEMORY_SHAPE = "u^2 + n_c^2, or u n_c for solver='spectral' (u distinct label rows)"
 
 
@@ -131,7 +120,7 @@ def cts(
 
     check_value("decay", decay, [_DECAY], owner="CTS")
     settings = (solver, linkage, missing, max_memory)
-    return _solve(ensemble, n_clusters, build, "CTS", settings, X, random_state, n_jobs)
+    return solve_links(ensemble, n_clusters, build, "CTS", settings, X, random_state, n_jobs)
 
 
 @consensus_method(
@@ -192,12 +181,12 @@ def srs(
     def build(rows: Rows) -> tuple[Vectors, Divisor]:
         n_labels = labels_that_count(rows, missing)
         C = simrank(rows, decay, n_iter, n_labels, n_jobs)
-        return vectors(rows, C), _products(n_labels, 1.0 / decay)
+        return vectors(rows, C), label_pairs(n_labels, 1.0 / decay)
 
     check_value("decay", decay, [_DECAY], owner="SRS")
     check_value("n_iter", n_iter, [_COUNT], owner="SRS")
     settings = (solver, linkage, missing, max_memory)
-    return _solve(ensemble, n_clusters, build, "SRS", settings, X, random_state, n_jobs)
+    return solve_links(ensemble, n_clusters, build, "SRS", settings, X, random_state, n_jobs)
 
 
 @consensus_method(
@@ -255,53 +244,11 @@ def asrs(
 
     def build(rows: Rows) -> tuple[Vectors, Divisor]:
         W = approximate_simrank(rows, decay, n_jobs)
-        return vectors(rows, W), _products(labels_that_count(rows, missing), 1.0)
+        return vectors(rows, W), label_pairs(labels_that_count(rows, missing), 1.0)
 
     check_value("decay", decay, [_DECAY], owner="ASRS")
     settings = (solver, linkage, missing, max_memory)
-    return _solve(ensemble, n_clusters, build, "ASRS", settings, X, random_state, n_jobs)
-
-
-def _products(n_labels: NDArray[np.float64], scale: float) -> Divisor:
-    """What the similarity of all pairs of clusters is divided by: pairs of labels."""
-    return lambda start, stop: scale * n_labels[start:, None] * n_labels[start:stop]
-
-
-def _solve(
-    ensemble: Ensemble,
-    n_clusters: int,
-    build: Build,
-    owner: str,
-    settings: tuple[LinkSolver, Link, Missing, float | str],
-    X: Any,
-    random_state: Any,
-    n_jobs: int | None,
-) -> ConsensusResult:
-    """What the three methods share: a tree, or a cut, of the rows' vectors over clusters."""
-    solver, linkage, missing, max_memory = settings
-    check_value("solver", solver, [_SOLVERS], owner=owner)
-    budget = check_tree_params(linkage, missing, max_memory, owner=owner)
-
-    def tree(placed: Ensemble, k: int, _: Any) -> ConsensusResult:
-        rows = twin_rows(placed, missing)
-        u = rows.n_rows
-        check_budget(u, 4 * u * (u - 1), budget, remedy="use solver='spectral'")
-        distances = link_distances(rows, *build(rows), n_jobs=n_jobs)
-        return tree_result(rows, distances, k, linkage)
-
-    def cut(placed: Ensemble, k: int, _: Any) -> ConsensusResult:
-        rows = distinct_rows(placed)
-        alone = check_n_columns(rows, k, owner=owner)
-        if alone is not None:
-            return alone
-        u = rows.n_rows
-        check_budget(u, 8 * u * int(rows.starts[-1]), budget, remedy="use fewer members")
-        refined, _by = build(rows)
-        parts = transfer_cut(refined(0, u), k, random_state=random_state, weights=rows.counts)
-        return cut_result(parts, rows)
-
-    run = tree if solver == "linkage" else cut
-    return solve(ensemble, n_clusters, run, owner=owner, X=X)
+    return solve_links(ensemble, n_clusters, build, "ASRS", settings, X, random_state, n_jobs)
 
 
 class CTS(Consensus):
@@ -339,7 +286,7 @@ class CTS(Consensus):
         **Consensus._common_constraints,
         "n_clusters": [_COUNT],
         "decay": [_DECAY],
-        "solver": [_SOLVERS],
+        "solver": [SOLVERS],
         "linkage": [LINKS],
         "missing": [MISSING],
         "max_memory": [MEMORY],

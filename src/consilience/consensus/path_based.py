@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.spatial.distance import squareform
 
-from consilience._validation import Interval, NoneValue, check_value
+from consilience._validation import Interval, NoneValue, Rule, check_value
 from consilience.consensus._base import Consensus
 from consilience.consensus._row_cut import check_n_columns, cut_result
 from consilience.consensus._row_links import (
@@ -31,7 +31,7 @@ from consilience.partition import transfer_cut
 __all__ = ["PTA", "PTGP", "pta", "ptgp"]
 
 _COUNT = Interval(Integral, 1)
-_COUNT_OR_NONE = [_COUNT, NoneValue()]
+_COUNT_OR_NONE: list[Rule] = [_COUNT, NoneValue()]
 
 
 @consensus_method(

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from consilience._ensemble_store import written_whole
+from consilience._files import written_whole
 from consilience._labels import UNSEEN, encode
 from consilience.datasets._csv import MISSING, number, open_csv
 from consilience.datasets._files import (

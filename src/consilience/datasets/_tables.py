@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from consilience._optional import optional
 from consilience.datasets._csv import open_csv
 from consilience.datasets._files import (
     CSV_ENDINGS,
@@ -213,7 +214,7 @@ def _read_parquet(source: Path, wanted: dict[str, str | None]) -> Parts:
 
 
 def _arrow_floats(numbers: Numbers, batch: Any, i: int, rows: range) -> Floats:
-    from pyarrow import types
+    types = optional("pyarrow.types", extra="store", what="read_table of '.parquet'")
 
     name, column = batch.schema.field(i).name, batch.column(i)
     tests = (types.is_integer, types.is_floating, types.is_boolean, types.is_decimal, types.is_null)

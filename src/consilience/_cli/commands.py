@@ -9,10 +9,10 @@ from cyclopts import App, Parameter
 from rich.console import Console
 
 from consilience import __version__
-from consilience._folders import check_folder, default_folder
+from consilience._cli.folders import check_folder, default_folder
 
 if TYPE_CHECKING:
-    from consilience._run import Options
+    from consilience._cli.run import Options
 
 __all__ = ["app"]
 
@@ -42,8 +42,8 @@ def demo(*, out: Path = Path("consilience-demo")) -> None:
     console.print("100 runs, combined by evidence accumulation, follow the arms.")
     console.print("(The very first run compiles the numerical code: allow some seconds.)\n")
 
-    from consilience._demo import run_demo
-    from consilience._show import show_demo
+    from consilience._cli.demo import run_demo
+    from consilience._cli.show import show_demo
 
     show_demo(run_demo(out, callbacks=_progress()), time.perf_counter() - start, console)
 
@@ -108,7 +108,7 @@ def cluster(
         Memory for the matrix of pairs, such as "2 GiB"; past it a path without the matrix
         is taken. [default: 4 GiB]
     """
-    from consilience._run import Options
+    from consilience._cli.run import Options
 
     _cluster(
         Options(
@@ -132,9 +132,9 @@ def cluster(
 def _cluster(options: "Options") -> None:
     """Run, write, and only then print."""
     start = time.perf_counter()
-    from consilience._run import run
-    from consilience._run_output import outcome_writers, write_files
-    from consilience._show import show_outcome, show_written
+    from consilience._cli.outputs import outcome_writers, write_files
+    from consilience._cli.run import run
+    from consilience._cli.show import show_outcome, show_written
 
     folder = default_folder(options.source) if options.out is None else options.out
     check_folder(folder)
@@ -147,7 +147,7 @@ def _cluster(options: "Options") -> None:
 
 def methods() -> None:
     """List the consensus methods."""
-    from consilience._show import show_methods
+    from consilience._cli.show import show_methods
 
     show_methods(Console(highlight=False))
 

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from consilience._run import Outcome
+from consilience._cli.run import Outcome
 from consilience.consensus import CONSENSUS
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from consilience._demo import Demo
+    from consilience._cli.demo import Demo
 
 __all__ = ["show_demo", "show_methods", "show_notes", "show_outcome", "show_written"]
 

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from consilience import __version__
-from consilience._ensemble_store import written_whole
-from consilience._folders import LABELS, SUMMARY
-from consilience._run import Outcome
+from consilience._cli.folders import LABELS, SUMMARY
+from consilience._cli.run import Outcome
+from consilience._files import written_whole
 from consilience.datasets import write_labels
 
 __all__ = [

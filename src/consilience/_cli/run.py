@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from consilience import metrics
-from consilience._run_input import Input, gather
+from consilience._cli.inputs import Input, gather
 from consilience._validation import (
     Interval,
     RandomState,

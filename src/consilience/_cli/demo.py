@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from consilience import metrics
-from consilience._run import Options, Outcome, run
-from consilience._run_output import outcome_writers, write_files, write_table
+from consilience._cli.outputs import outcome_writers, write_files, write_table
+from consilience._cli.run import Options, Outcome, run
 from consilience.datasets import make_spirals
 
 __all__ = ["Demo", "run_demo"]

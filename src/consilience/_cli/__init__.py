@@ -1,0 +1,1 @@
+"""The commands behind `consilience.cli`: options in, files and a short report out."""

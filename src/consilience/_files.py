@@ -1,0 +1,26 @@
+"""Files that are written whole or not at all."""
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+__all__ = ["written_whole"]
+
+
+@contextmanager
+def written_whole(path: Path) -> Iterator[Path]:
+    """A temporary path beside ``path`` that replaces it only if the block succeeds."""
+    handle, name = tempfile.mkstemp(suffix=path.suffix, prefix=".partial-", dir=path.parent)
+    os.close(handle)
+    partial = Path(name)
+    try:
+        yield partial
+        # mkstemp makes private files; give the result the rights a plain open() would.
+        mask = os.umask(0)
+        os.umask(mask)
+        partial.chmod(0o666 & ~mask)
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)

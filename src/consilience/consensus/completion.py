@@ -1,0 +1,321 @@
+"""Consensus by completing the certain part of the co-association: ECMC."""
+
+import warnings
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_random_state
+
+from consilience._validation import Interval, NoneValue, Options, check_value
+from consilience.consensus._base import Consensus
+from consilience.consensus._completion import Completed, complete, spectral_points
+from consilience.consensus._rows import Rows, distinct_rows, several
+from consilience.consensus._solve import ConsensusResult, solve
+from consilience.consensus._table import consensus_method
+from consilience.ensemble import Ensemble
+from consilience.errors import ConsilienceWarning, InvalidParameterError, MemoryBudgetError
+from consilience.evidence import fractions
+from consilience.kernels.pairs import count_pairs
+from consilience.partition import kmeans_labels
+
+__all__ = ["ECMC", "ecmc"]
+
+Floats = NDArray[np.float64]
+
+_COUNT = Interval(Integral, 1)
+_SHARE = Interval(Real, 0, 1)
+_POSITIVE = Interval(Real, 0, open_low=True)
+_GRID = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
+
+
+@consensus_method(
+    estimator="ECMC",
+    paper="Yi, Yang, Jin, Jain & Mahdavi 2012",
+    memory="u^2 for u distinct label rows",
+    keeps_noise=True,
+)
+def ecmc(
+    ensemble: Ensemble,
+    n_clusters: int,
+    *,
+    low: float = 0.2,
+    high: float = 0.8,
+    C: float | str | None = None,
+    n_init: int = 10,
+    max_iter: int = 300,
+    tol: float = 1e-5,
+    max_rows: int = 3000,
+    X: Any = None,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+) -> ConsensusResult:
+    """Clusters of the low-rank matrix that agrees with the pairs the members are sure of.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        Labels of n objects by R members. A pair's co-association is the share of the
+        members that saw both objects; noise is together with nobody. Pairs that no member
+        saw together are unknown.
+    n_clusters : int
+        Clusters wanted.
+    low, high : float, default=0.2 and 0.8
+        Pairs of co-association at most ``low`` are apart, of at least ``high`` together;
+        those between are unknown and completed.
+    C : float, "grid" or None, default=None
+        Price of contradicting a known pair. None is 2 / sqrt(n): a group of fewer than
+        sqrt(n) / 2 objects is then treated as error. "grid" tries 0.25 to 8 over sqrt(n) and
+        keeps, of those whose matrix has rank at least ``n_clusters``, the one of the
+        smallest sum of the matrix (the largest C if there is none).
+    n_init : int, default=10
+        Starts of the k-means on the eigenvectors.
+    max_iter : int, default=300
+        Most steps of the completion.
+    tol : float, default=1e-5
+        The completion ends when known pairs are matched to this, relatively.
+    max_rows : int, default=3000
+        Most distinct label rows: a step takes time of the order of their third power.
+    X : array of shape (n_objects, n_features), optional
+        Only used to place objects that no member saw.
+    random_state : int, RandomState or None
+        Seeds k-means; the result does not depend on the order of the objects.
+    n_jobs : int or None
+        Threads, over the grid; None means one.
+
+    Returns
+    -------
+    ConsensusResult
+        ``objective`` is the nuclear norm plus C times the contradiction;
+        ``details`` hold ``"C"``, the ``"rank"`` and the share of ``"known"`` pairs.
+
+    Raises
+    ------
+    MemoryBudgetError
+        If there are more than ``max_rows`` distinct label rows.
+
+    Notes
+    -----
+    Objects with equal labels are one row, together with certainty, and the problem is
+    solved exactly on the rows: u x u instead of n x n. Objects whose completed row is empty
+    get the label of the object of highest co-association.
+
+    References
+    ----------
+    Yi, Yang, Jin, Jain & Mahdavi (2012), Robust ensemble clustering by matrix completion,
+    ICDM, section 3.
+
+    Examples
+    --------
+    >>> from consilience import Ensemble
+    >>> ens = Ensemble([[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 2, 2], [5, 5, 5, 7, 7, 7]])
+    >>> ecmc(ens, 2, random_state=0).labels
+    array([0, 0, 0, 1, 1, 1], dtype=int32)
+    """
+    _check(low, high, C, n_init, max_iter, tol, max_rows)
+    rng = check_random_state(random_state)
+
+    def run(placed: Ensemble, k: int, _: Any) -> ConsensusResult:
+        rows = distinct_rows(placed)
+        _check_size(rows.n_rows, max_rows)
+        A, seen = _co_association(rows, n_jobs)
+        where = ((low >= A) | (high <= A)) & seen
+        known = np.where(where & (high <= A), 1.0, 0.0)
+        grid = _prices(C, placed.n_objects)
+        found = several(
+            lambda c: complete(known, where, rows.counts, c, max_iter=max_iter, tol=tol),
+            grid,
+            n_jobs,
+        )
+        chosen = _choose(found, rows.counts, k)
+        best = found[chosen]
+        points, degree = spectral_points(best.matrix, rows.counts, k)
+        labels = _cluster(points, degree, A, rows.counts, k, rng, n_init)
+        weights = rows.counts.astype(float)
+        details = {
+            "C": grid[chosen],
+            "rank": best.rank,
+            "known": float(weights @ where @ weights / weights.sum() ** 2),
+        }
+        return ConsensusResult(
+            labels[rows.inverse],
+            objective=best.objective,
+            n_iter=best.n_iter,
+            converged=best.converged,
+            details=details,
+        )
+
+    return solve(ensemble, n_clusters, run, owner="ECMC", X=X)
+
+
+def _co_association(rows: Rows, n_jobs: int | None) -> tuple[Floats, NDArray[np.bool_]]:
+    """Shares of the members that saw the pair and joined it, and which pairs any saw."""
+    joined, seen = count_pairs(rows.members, with_seen=True, n_jobs=n_jobs or 1)
+    A = fractions(joined, seen, len(rows.members))
+    known = np.asarray(seen) > 0
+    # Equal objects stay together, also where members call them noise.
+    np.fill_diagonal(A, 1.0)
+    np.fill_diagonal(known, True)
+    return A, known
+
+
+def _prices(C: float | str | None, n_objects: int) -> list[float]:
+    if isinstance(C, str):
+        return [factor / np.sqrt(n_objects) for factor in _GRID]
+    return [2.0 / np.sqrt(n_objects) if C is None else float(C)]
+
+
+def _choose(found: list[Completed], counts: NDArray[np.int64], k: int) -> int:
+    """The smallest sum of the matrix among those of rank k or more, else the last."""
+    sums = [float(counts @ one.matrix @ counts) for one in found]
+    enough = [number for number, one in enumerate(found) if one.rank >= k]
+    return min(enough, key=sums.__getitem__) if enough else len(found) - 1
+
+
+def _cluster(
+    points: Floats,
+    degree: Floats,
+    A: Floats,
+    counts: NDArray[np.int64],
+    k: int,
+    rng: np.random.RandomState,
+    n_init: int,
+) -> NDArray[np.int32]:
+    """k-means of the points; rows without a degree follow the row they are closest to."""
+    inside = degree > 0
+    if not inside.any():
+        warnings.warn(
+            "The completed matrix of ECMC is zero: every group is smaller than 1 / C. "
+            "Raise C; the co-association itself was clustered instead.",
+            ConsilienceWarning,
+            stacklevel=5,
+        )
+        points, degree = spectral_points(A, counts, k)
+        inside = degree > 0
+    labels = np.zeros(len(points), np.int32)
+    weights = counts[inside].astype(float)
+    few = min(k, int(inside.sum()))
+    labels[inside] = kmeans_labels(points[inside], few, weights, rng, n_init=n_init)
+    nearest = A[:, inside].argmax(axis=1)
+    return np.where(inside, labels, labels[inside][nearest])
+
+
+def _check_size(n_rows: int, max_rows: int) -> None:
+    if n_rows > max_rows:
+        raise MemoryBudgetError(
+            f"ECMC works on a dense matrix of the distinct label rows: {n_rows} here, more than "
+            f"max_rows={max_rows}. Raise max_rows, or use a method without the matrix such as "
+            "KCC, SEC or NMFConsensus."
+        )
+
+
+def _check(
+    low: float,
+    high: float,
+    C: Any,
+    n_init: int,
+    max_iter: int,
+    tol: float,
+    max_rows: int,
+) -> None:
+    check_value("low", low, [_SHARE], owner="ECMC")
+    check_value("high", high, [_SHARE], owner="ECMC")
+    if not low < high:
+        raise InvalidParameterError(
+            f"The 'low' parameter of ECMC must be below 'high'. Got low={low!r} and "
+            f"high={high!r} instead."
+        )
+    check_value("C", C, [_POSITIVE, Options(("grid",)), NoneValue()], owner="ECMC")
+    check_value("tol", tol, [_POSITIVE], owner="ECMC")
+    for name, value in (("n_init", n_init), ("max_iter", max_iter), ("max_rows", max_rows)):
+        check_value(name, value, [_COUNT], owner="ECMC")
+
+
+class ECMC(Consensus):
+    """Cluster by matrix completion; see `ecmc` for the method.
+
+    Parameters
+    ----------
+    n_clusters, low, high, C, n_init, max_iter, tol, max_rows
+        See `ecmc`.
+    generator : generator or None, default=None
+        Makes the members when `fit` is given data only; None is `KMeansEnsemble()`.
+    random_state : int, RandomState or None
+        Seeds k-means, and a generator that has no seed of its own.
+    n_jobs : int or None
+        Threads; None means one.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_objects,), int32
+        Clusters; -1 for objects every member calls noise.
+    confidence_, runner_up_ : ndarray of shape (n_objects,)
+        See `consilience.evidence.confidence`.
+    n_clusters_, objective_, n_iter_, converged_, details_
+        See `ConsensusResult`.
+    ensemble_ : Ensemble
+
+    Examples
+    --------
+    >>> members = [[0, 0, 0, 1, 1], [0, 0, 1, 1, 1], [0, 0, 0, 1, 1]]
+    >>> ECMC(2, random_state=0).fit(ensemble=members).labels_
+    array([0, 0, 0, 1, 1], dtype=int32)
+    """
+
+    _constraints: ClassVar[dict[str, Any]] = {
+        **Consensus._common_constraints,
+        "n_clusters": [_COUNT],
+        "low": [_SHARE],
+        "high": [_SHARE],
+        "C": [_POSITIVE, Options(("grid",)), NoneValue()],
+        "n_init": [_COUNT],
+        "max_iter": [_COUNT],
+        "tol": [_POSITIVE],
+        "max_rows": [_COUNT],
+    }
+
+    def __init__(
+        self,
+        n_clusters: int = 2,
+        *,
+        low: float = 0.2,
+        high: float = 0.8,
+        C: float | str | None = None,
+        n_init: int = 10,
+        max_iter: int = 300,
+        tol: float = 1e-5,
+        max_rows: int = 3000,
+        generator: Any = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.low = low
+        self.high = high
+        self.C = C
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.max_rows = max_rows
+        self.generator = generator
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _fit_ensemble(self, ensemble: Ensemble, X: Any) -> None:
+        self._store(
+            ecmc(
+                ensemble,
+                self.n_clusters,
+                low=self.low,
+                high=self.high,
+                C=self.C,
+                n_init=self.n_init,
+                max_iter=self.max_iter,
+                tol=self.tol,
+                max_rows=self.max_rows,
+                X=X,
+                random_state=self.random_state,
+                n_jobs=self.n_jobs,
+            )
+        )
