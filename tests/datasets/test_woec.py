@@ -51,7 +51,7 @@ def test_seeds_fix_the_sample():
 
 
 def test_bad_parameters_are_named():
-    with pytest.raises(InvalidParameterError, match="'name' parameter of make_woec_toy .* 'toy4'"):
+    with pytest.raises(InvalidParameterError, match=r"'name' parameter of make_woec_toy .* 'toy4'"):
         make_woec_toy("toy4")
-    with pytest.raises(InvalidParameterError, match="'random_state' .* Got -1"):
+    with pytest.raises(InvalidParameterError, match=r"'random_state' .* Got -1"):
         make_woec_toy(random_state=-1)

@@ -13,15 +13,9 @@ from consilience.consensus._rows import Rows
 from consilience.ensemble import UNSEEN, Ensemble
 from consilience.evidence import CoAssociation, twins
 from consilience.kernels.contingency import first_columns
-from consilience.kernels.correlation import (
-    JoinTables,
-    LabelRows,
-    disagreements,
-    label_rows,
-    table_joins,
-)
-from consilience.kernels.correlation_pairs import JoinPairs, own_costs, pair_costs, pair_joins
-from consilience.kernels.moves import Found, search
+from consilience.kernels.correlation import LabelRows, disagreements, label_rows, table_joins
+from consilience.kernels.correlation_pairs import own_costs, pair_costs, pair_joins
+from consilience.kernels.moves import Found, local_search
 from consilience.kernels.signatures import hash_rows
 
 __all__ = ["Problem", "attach", "completed", "numbered", "twin_rows", "within"]
@@ -56,7 +50,6 @@ class Run(NamedTuple):
     start: str = ""
     n_iter: int | None = None
     converged: bool | None = None
-    full: bool = False
 
 
 class Problem:
@@ -154,16 +147,18 @@ class Problem:
         self, labels: Labeling, *, cap: int, seed: int, max_iter: int, hot: bool = False
     ) -> Found:
         """A local optimum reached from a labeling, after annealing if ``hot``."""
-        labels = labels.copy()
         rng = np.random.default_rng(seed)
         heat = self._mean_change(labels, rng) if hot else 0.0
-        state: Any
-        if self.pairwise:
-            rows, room = self.data.rows, self.max_bytes
-            state = JoinPairs(self.members, rows, self.weights, labels, room, self.n_jobs)
-        else:
-            state = JoinTables(self.data, labels, self.max_bytes)
-        return search(state, labels, cap=cap, rng=rng, max_iter=max_iter, heat=heat)
+        return local_search(
+            self.data,
+            labels,
+            cap=cap,
+            rng=rng,
+            max_iter=max_iter,
+            share=self.pairwise,
+            heat=heat,
+            max_bytes=self.max_bytes,
+        )
 
     def _mean_change(self, labels: Labeling, rng: np.random.Generator) -> float:
         """Mean change of the cost by a random move, in the units of a search."""

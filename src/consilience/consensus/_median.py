@@ -1,7 +1,6 @@
 """The algorithms of correlation clustering, on distinct rows: a `Problem` in, a `Run` out."""
 
 import math
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -24,7 +23,6 @@ from consilience.consensus._rows import Rows, several
 from consilience.consensus._solve import ConsensusResult
 from consilience.consensus.accumulation import eac
 from consilience.ensemble import Ensemble
-from consilience.errors import ConsilienceWarning
 from consilience.kernels.trees import cut_merges
 
 __all__ = ["Options", "balls", "best_member", "cluster", "furthest", "sampling", "search_from"]
@@ -68,13 +66,6 @@ def cluster(placed: Ensemble, cap: int, options: Options, seeds: list[int]) -> C
         n_jobs=jobs,
     )
     found = _run(problem, placed, rows, min(cap, problem.n_rows), options, seeds)
-    if found.full:
-        warnings.warn(
-            f"More clusters would lower the cost, but their table exceeds max_memory="
-            f"{options.max_memory!r}. Raise it, or set n_clusters.",
-            ConsilienceWarning,
-            stacklevel=4,
-        )
     return ConsensusResult(
         found.labels[rows.inverse],
         objective=float(problem.costs([found.labels])[0]),
@@ -150,7 +141,7 @@ def search_from(
         found = problem.improve(
             start.labels, cap=cap, seed=seeds[number % len(seeds)], max_iter=max_iter, hot=hot
         )
-        return Run(numbered(found.labels), start.start, *found[1:])
+        return Run(found.labels, start.start, found.n_iter, found.converged)
 
     runs = several(improve, range(len(starts)), problem.n_jobs)
     costs = problem.costs([run.labels for run in runs])

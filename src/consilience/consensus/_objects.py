@@ -8,6 +8,7 @@ from sklearn.utils import check_array
 
 from consilience._validation import NoneValue, Options, Rule, Satisfies, check_value
 from consilience.consensus._base import Consensus
+from consilience.consensus._solve import ConsensusResult
 from consilience.ensemble import Ensemble
 from consilience.errors import InvalidInputError
 from consilience.evidence import never_placed
@@ -21,6 +22,7 @@ __all__ = [
     "checked_weights",
     "needed_data",
     "of_placed",
+    "only_member",
 ]
 
 Floats = NDArray[np.float64]
@@ -95,6 +97,13 @@ def needed_data(X: Any, *, owner: str) -> Any:
             f"ensemble, n_clusters, X=X), or {owner}(n_clusters).fit(X, ensemble=ensemble)."
         )
     return X
+
+
+def only_member(placed: Ensemble, n_clusters: int) -> ConsensusResult | None:
+    """The clustering of a single member that has the clusters wanted: nothing to agree on."""
+    if placed.n_members > 1 or int(placed.n_clusters[0]) != n_clusters:
+        return None
+    return ConsensusResult(placed.members[0].astype(np.int32))
 
 
 class WeightedObjects(Consensus):

@@ -18,7 +18,7 @@ from consilience.ensemble import Ensemble
 from consilience.errors import ConsilienceWarning, InvalidParameterError, MemoryBudgetError
 from consilience.evidence import fractions
 from consilience.kernels.pairs import count_pairs
-from consilience.partition import kmeans_labels
+from consilience.partition import kmeans_labels, one_thread
 
 __all__ = ["ECMC", "ecmc"]
 
@@ -123,14 +123,15 @@ def ecmc(
         where = ((low >= A) | (high <= A)) & seen
         known = np.where(where & (high <= A), 1.0, 0.0)
         grid = _prices(C, placed.n_objects)
-        found = several(
-            lambda c: complete(known, where, rows.counts, c, max_iter=max_iter, tol=tol),
-            grid,
-            n_jobs,
-        )
-        chosen = _choose(found, rows.counts, k)
-        best = found[chosen]
-        points, degree = spectral_points(best.matrix, rows.counts, k)
+        with one_thread():
+            found = several(
+                lambda c: complete(known, where, rows.counts, c, max_iter=max_iter, tol=tol),
+                grid,
+                n_jobs,
+            )
+            chosen = _choose(found, rows.counts, k)
+            best = found[chosen]
+            points, degree = spectral_points(best.matrix, rows.counts, k)
         labels = _cluster(points, degree, A, rows.counts, k, rng, n_init)
         weights = rows.counts.astype(float)
         details = {

@@ -114,7 +114,8 @@ def correlationclustering(
         the members that saw both (0 where none did); or each by the members that saw both.
         Without unseen labels both are the same.
     max_memory : number of bytes or text such as "2 GiB", default="4 GiB"
-        For the tables of each search (n_c x clusters) and for the dendrogram.
+        For the dendrogram, and for the tables of each search: n_c x clusters of more than a
+        few objects. Less of it costs time only.
     X : array of shape (n_objects, n_features), optional
         Only used to place objects that no member saw.
     random_state : int, RandomState or None

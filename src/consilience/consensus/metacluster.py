@@ -64,8 +64,10 @@ def mcla(
 
     Notes
     -----
-    Similarity of two clusters is the number of objects in both over that in either. Exact
-    on distinct label rows; time O(u R^2) for u of them.
+    Similarity of two clusters is the number of objects in both over that in either. METIS
+    balances meta-clusters by the objects in their clusters; where groups differ much in
+    size, solver="spectral" does better. Exact on distinct label rows; time O(u R^2) for u
+    of them.
 
     References
     ----------

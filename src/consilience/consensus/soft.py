@@ -20,6 +20,7 @@ from consilience.consensus._objects import (
     checked_weights,
     needed_data,
     of_placed,
+    only_member,
 )
 from consilience.consensus._sizes import SIZES, check_sizes
 from consilience.consensus._solve import ConsensusResult, solve
@@ -103,7 +104,8 @@ def wosp(
     this presumes clusters of nearly equal sizes, and on some data the gain comes from
     balance and soft memberships, not from the weights: compare ``weights=None``, ``sizes``
     and ``solver="spectral"``. Without METIS, memory is n times the number of clusters of
-    all members.
+    all members, or less: past two million numbers the rows are turned onto their leading
+    directions, which keep all but a millionth of them.
 
     References
     ----------
@@ -213,6 +215,9 @@ def _solve(
     check_value("t_mode", t_mode, _T_MODE, owner=owner)
 
     def run(placed: Ensemble, k: int, data: Any) -> ConsensusResult:
+        alone = only_member(placed, k)
+        if alone is not None:
+            return alone
         data = needed_data(data, owner=owner)
         given = checked_weights(weights, ensemble, n_jobs, owner=owner)
         centres = weighted_centres(placed, data, of_placed(given, ensemble))

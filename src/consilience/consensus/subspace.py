@@ -16,7 +16,7 @@ from consilience.consensus._memberships import (
     cut_bipartite,
     cut_similarities,
 )
-from consilience.consensus._objects import checked_data, needed_data
+from consilience.consensus._objects import checked_data, needed_data, only_member
 from consilience.consensus._sizes import SIZES, check_sizes
 from consilience.consensus._solve import ConsensusResult, solve
 from consilience.consensus._table import consensus_method
@@ -196,6 +196,9 @@ def _solve(
     check_value("inv_h", inv_h, _INV_H, owner=owner)
 
     def run(placed: Ensemble, k: int, data: Any) -> ConsensusResult:
+        alone = only_member(placed, k)
+        if alone is not None:
+            return alone
         data = needed_data(data, owner=owner)
         known = _refitted(placed, data, inv_h) if runs is None else runs
         found: ConsensusResult = cut(by_distances(data, known), k)

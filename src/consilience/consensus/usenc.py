@@ -84,8 +84,8 @@ class USENC(Consensus):
         See `usenc`.
     generator : generator or None, default=None
         Makes the members when `fit` is given data only; None is
-        `consilience.generate.USPECEnsemble()`: 20 members of 20 to 60 clusters, meant for
-        thousands of objects and more.
+        `consilience.generate.USPECEnsemble()`: 20 members of 20 to 60 clusters through 1000
+        representatives, meant for many thousands of objects.
     random_state : int, RandomState or None
         Seeds k-means, and a generator that has no seed of its own.
     n_jobs : int or None
@@ -108,7 +108,8 @@ class USENC(Consensus):
     >>> angle = rng.uniform(0, 2 * np.pi, 1000)
     >>> radius = np.repeat([1.0, 3.0], 500)[:, None] + rng.normal(0, 0.1, (1000, 1))
     >>> X = radius * np.column_stack([np.cos(angle), np.sin(angle)])
-    >>> np.bincount(USENC(2, random_state=0).fit(X).labels_).tolist()
+    >>> few = USPECEnsemble(n_representatives=100)
+    >>> np.bincount(USENC(2, generator=few, random_state=0).fit(X).labels_).tolist()
     [500, 500]
     """
 

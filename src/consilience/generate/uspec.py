@@ -67,7 +67,8 @@ class USPEC(ClusterMixin, BaseEstimator):
     representatives, then for its ``n_neighbors`` nearest among ten times as many neighbours
     of that one. The links, exp(-d^2 / (2 sigma^2)), are a graph of objects and
     representatives, whose normalised cut comes from a p x p eigenproblem. Time
-    O(n sqrt(p) d + p^3), memory O(n (n_neighbors + k) + p^2).
+    O(n sqrt(p) d + p^3), memory O(n (n_neighbors + k) + p^2). With fewer than about ten
+    objects a representative the graph falls into pieces: ask for fewer representatives.
 
     References
     ----------
@@ -312,10 +313,7 @@ def _links(
     gaps = cdist(points, points, "sqeuclidean")
     np.fill_diagonal(gaps, -1.0)
     near = np.argsort(gaps, axis=1, kind="stable")[:, :n_near].astype(np.int32)
-    which = np.empty((len(X), K), np.int32)
-    squares = np.empty((len(X), K))
-    nearest_representatives(X, centres, heads, points, near, which, squares)
-    return which, squares
+    return nearest_representatives(X, centres, heads, points, near, K)
 
 
 def _affinities(

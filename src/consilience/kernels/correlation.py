@@ -2,12 +2,11 @@
 
 Joining cluster q costs an object the sum over q of (share of members against joining) less
 (share of members for it). Summed member by member that needs one table only, the weight of
-every cluster of every member inside every q: memory n_c x k, time O(n R k) a sweep. All
-tables hold whole numbers (costs are scaled by the number of members), so that a move is an
-improvement or it is not, whatever the order of the sums.
+every cluster of every member inside every q: memory n_c x k. All tables hold whole numbers
+(costs are scaled by the number of members), so sums are exact in any order.
 
 Where every pair has its own denominator, see `consilience.kernels.correlation_pairs`; the
-moves of both are in `consilience.kernels.moves`.
+search that uses both is in `consilience.kernels.moves`.
 """
 
 from typing import Any, NamedTuple
@@ -18,9 +17,15 @@ from numpy.typing import NDArray
 
 from consilience.kernels.compare import UNSEEN
 from consilience.kernels.contingency import first_columns
-from consilience.kernels.moves import FULL, choose
 
-__all__ = ["JoinTables", "LabelRows", "disagreements", "label_rows", "table_joins"]
+__all__ = [
+    "LabelRows",
+    "Tables",
+    "disagreements",
+    "empty_tables",
+    "label_rows",
+    "table_joins",
+]
 
 Labels = NDArray[np.signedinteger[Any]]
 Ints = NDArray[np.int64]
@@ -28,7 +33,7 @@ Floats = NDArray[np.float64]
 
 
 class LabelRows(NamedTuple):
-    """Label rows object by object (a sweep reads them in any order), with their weights.
+    """Label rows object by object (a search reads them in any order), with their weights.
 
     ``own`` is what an object's own weight adds to the cost of its cluster; ``by_seen`` whether
     a pair counts by the members that saw both (otherwise all members count for every pair).
@@ -42,13 +47,20 @@ class LabelRows(NamedTuple):
 
     def take(self, chosen: Ints, weights: Ints) -> "LabelRows":
         """Some of the rows, with weights of their own."""
-        return _with_own(
-            np.ascontiguousarray(self.rows[chosen]), self.starts, weights, self.by_seen
-        )
+        rows = np.ascontiguousarray(self.rows[chosen])
+        return _with_own(rows, self.starts, weights, self.by_seen)
+
+
+class Tables(NamedTuple):
+    """What k clusters hold of every cluster of every member, of what a member saw, in all."""
+
+    table: NDArray[Any]
+    seen: NDArray[Any]
+    sizes: NDArray[Any]
 
 
 def label_rows(members: Labels, weights: Ints, *, by_seen: bool = False) -> LabelRows:
-    """Label rows made ready for `JoinTables` and `table_joins`.
+    """Label rows made ready for tables.
 
     Parameters
     ----------
@@ -69,72 +81,17 @@ def _with_own(rows: Labels, starts: Ints, weights: Ints, by_seen: bool) -> Label
     return LabelRows(rows, starts, weights, own, by_seen)
 
 
-class JoinTables:
-    """Weight of every cluster of every member inside every cluster of a clustering.
-
-    Parameters
-    ----------
-    data : LabelRows
-    labels : (n_objects,) int32
-        The clustering, 0..k-1; negative labels are in none.
-    max_bytes : int
-        For the tables: (n_c + R) * k numbers of 4 or 8 bytes. What the labels themselves need
-        is taken in any case.
-    n_clusters : int, default=0
-        Make room for at least so many clusters.
-    """
-
-    def __init__(
-        self, data: LabelRows, labels: NDArray[np.int32], max_bytes: int, n_clusters: int = 0
-    ) -> None:
-        self.data = data
-        n_members = data.rows.shape[1]
-        # The largest sum is 2 * R * (all weights): narrow numbers where they hold it.
-        wide = 2 * n_members * int(data.weights.sum()) >= 2**31
-        self._kind = np.int64 if wide else np.int32
-        k = max(int(labels.max(initial=-1)) + 1, n_clusters)
-        per_cluster = (int(data.starts[-1]) + n_members) * np.dtype(self._kind).itemsize
-        self._most = max(k + 1, max_bytes // per_cluster)
-        self._make(min(k + 8, self._most))
-        _add_rows(data.rows, data.starts, data.weights, labels, self.table, self.seen, self.sizes)
-
-    def _make(self, room: int) -> None:
-        self.table = np.zeros((int(self.data.starts[-1]), room), self._kind)
-        n_seen = self.data.rows.shape[1] if self.data.by_seen else 0
-        self.seen = np.zeros((n_seen, room), self._kind)
-        self.sizes = np.zeros(room, self._kind)
-
-    @property
-    def room(self) -> int:
-        """Clusters there is room for."""
-        return len(self.sizes)
-
-    def widen(self) -> bool:
-        """Make room for more clusters; False if there is no memory for it."""
-        old, held = (self.table, self.seen, self.sizes), self.room
-        if held >= self._most:
-            return False
-        self._make(min(2 * held, self._most))
-        for mine, before in zip((self.table, self.seen, self.sizes), old, strict=True):
-            mine[..., :held] = before
-        return True
-
-    def sweep(
-        self, labels: Any, order: Any, first: int, cap: int, heat: float, draws: Floats
-    ) -> tuple[int, int]:
-        """Visit objects from place ``first``: where it stopped for want of room, moves made."""
-        return _sweep_tables(
-            *self.data[:4],
-            order,
-            first,
-            labels,
-            self.table,
-            self.seen,
-            self.sizes,
-            cap,
-            heat,
-            draws,
-        )
+def empty_tables(data: LabelRows, k: int) -> Tables:
+    """Tables of k clusters that hold nothing yet."""
+    n_members = data.rows.shape[1]
+    # The largest sum is 2 * R * (all weights): narrow numbers where they hold it.
+    wide = 2 * n_members * int(data.weights.sum()) >= 2**31
+    kind = np.int64 if wide else np.int32
+    return Tables(
+        np.zeros((int(data.starts[-1]), k), kind),
+        np.zeros((n_members if data.by_seen else 0, k), kind),
+        np.zeros(k, kind),
+    )
 
 
 def table_joins(queries: Labels, data: LabelRows, labels: NDArray[np.int32], k: int) -> Floats:
@@ -156,10 +113,11 @@ def table_joins(queries: Labels, data: LabelRows, labels: NDArray[np.int32], k: 
            [ 0.,  0.],
            [ 1., -1.]])
     """
-    tables = JoinTables(data, labels, 0, k)
-    out = np.empty((len(queries), tables.room), tables.sizes.dtype)
-    _query_costs(queries, data.starts, tables.table, tables.seen, tables.sizes, out)
-    return out[:, :k] / float(queries.shape[1])
+    tables = empty_tables(data, k)
+    _add_rows(data.rows, data.starts, data.weights, labels, tables)
+    out = np.empty((len(queries), k), tables.sizes.dtype)
+    _query_costs(queries, data.starts, tables, out)
+    return out / float(queries.shape[1])
 
 
 def disagreements(members: Labels, weights: Ints, labels: Labels, *, by_seen: bool) -> int:
@@ -190,7 +148,7 @@ def disagreements(members: Labels, weights: Ints, labels: Labels, *, by_seen: bo
     total = 0
     for r, member in enumerate(members):
         width = int(starts[r + 1] - starts[r])
-        total += _member_disagreements(member, weights, labels, k, width, by_seen)
+        total += int(_member_disagreements(member, weights, labels, k, width, by_seen))
     return total
 
 
@@ -225,26 +183,27 @@ def _member_disagreements(member, weights, labels, k, width, by_seen):
 
 
 @njit(cache=True, nogil=True)
-def _add_row(labels, starts, weight, q, table, seen, sizes):
-    """Add a weight (or take it away) to what cluster q holds."""
-    sizes[q] += weight
+def add_row(labels, starts, weight, q, tables):
+    """Add a weight to what cluster q holds; a negative one takes it away."""
+    tables.sizes[q] += weight
     for r in range(labels.shape[0]):
         if labels[r] >= 0:
-            table[starts[r] + labels[r], q] += weight
-        if seen.shape[0] > 0 and labels[r] != UNSEEN:
-            seen[r, q] += weight
+            tables.table[starts[r] + labels[r], q] += weight
+        if tables.seen.shape[0] > 0 and labels[r] != UNSEEN:
+            tables.seen[r, q] += weight
 
 
 @njit(cache=True, nogil=True)
-def _add_rows(rows, starts, weights, labels, table, seen, sizes):
+def _add_rows(rows, starts, weights, labels, tables):
     for i in range(rows.shape[0]):
         if labels[i] >= 0:
-            _add_row(rows[i], starts, weights[i], labels[i], table, seen, sizes)
+            add_row(rows[i], starts, weights[i], labels[i], tables)
 
 
 @njit(cache=True, nogil=True)
-def _join_costs(labels, starts, table, seen, sizes, costs):
+def join_costs(labels, starts, tables, costs):
     """Fill ``costs`` with the cost of joining each cluster, times the number of members."""
+    table, seen, sizes = tables
     k = sizes.shape[0]
     n_members = labels.shape[0]
     costs[:] = 0
@@ -266,32 +225,6 @@ def _join_costs(labels, starts, table, seen, sizes, costs):
 
 
 @njit(cache=True, nogil=True)
-def _query_costs(queries, starts, table, seen, sizes, out):
+def _query_costs(queries, starts, tables, out):
     for i in range(queries.shape[0]):
-        _join_costs(queries[i], starts, table, seen, sizes, out[i])
-
-
-@njit(cache=True, nogil=True)
-def _sweep_tables(
-    rows, starts, weights, own, order, first, labels, table, seen, sizes, cap, heat, draws
-):
-    """Visit objects from place ``first``: where it stopped for want of room, moves made."""
-    costs = np.empty(sizes.shape[0], table.dtype)
-    moves = 0
-    for place in range(first, order.shape[0]):
-        i = order[place]
-        here, weight = labels[i], weights[i]
-        _join_costs(rows[i], starts, table, seen, sizes, costs)
-        if here >= 0:
-            costs[here] -= own[i]
-        draw, chance = (draws[0, place], draws[1, place]) if heat > 0 else (0.0, 0.0)
-        there = choose(costs, sizes, here, weight, cap, 0, heat, draw, chance)
-        if there == FULL:
-            return place, moves
-        if there != here:
-            if here >= 0:
-                _add_row(rows[i], starts, -weight, here, table, seen, sizes)
-            _add_row(rows[i], starts, weight, there, table, seen, sizes)
-            labels[i] = there
-            moves += 1
-    return order.shape[0], moves
+        join_costs(queries[i], starts, tables, out[i])

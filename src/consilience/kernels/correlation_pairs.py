@@ -1,8 +1,7 @@
-"""Correlation clustering where members saw different objects: every pair has its own share.
+"""Costs of correlation clustering where members saw different objects.
 
-Tables of clusters cannot hold joined / seen of every pair. What is kept instead is the cost
-of each object's joining each cluster, objects x k; a move changes it by one row of shares,
-counted on the fly. Memory O(n k), time O(n^2 R) for a start and O(n R) for each move.
+Every pair has its own denominator there: joined / seen. No table of clusters can hold that,
+so pairs are counted, row by row, on the fly: time O(n^2 R), memory O(n k).
 """
 
 from typing import Any
@@ -20,16 +19,13 @@ from consilience.kernels.compare import (
     count_type,
     make_query,
 )
-from consilience.kernels.moves import FULL, choose
 
-__all__ = ["JoinPairs", "own_costs", "pair_costs", "pair_joins"]
+__all__ = ["own_costs", "pair_costs", "pair_joins"]
 
 Labels = NDArray[np.signedinteger[Any]]
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-# Costs are sums of rounded shares: a smaller gain than this is none.
-_SLACK = 1e-9
 # Queries answered in one turn of a thread.
 _QUERIES = 256
 
@@ -94,8 +90,10 @@ def pair_costs(
 
     Parameters
     ----------
-    members, rows, weights
-        As in `JoinPairs`.
+    members : (n_members, n_objects) signed integers, C-contiguous
+    rows : (n_objects, n_members) signed integers, C-contiguous
+        The same, object by object.
+    weights : (n_objects,) int64
     labelings : (n_labelings, n_objects) int32
         Clusterings; a negative label is a cluster of its own. One more pass over pairs of
         objects serves them all.
@@ -116,66 +114,6 @@ def pair_costs(
 def _buffer(members: Labels) -> NDArray[Any]:
     """An array of the type and width of the counts of one block, as a pattern."""
     return np.empty(min(block_width(members), members.shape[1]), count_type(len(members)))
-
-
-class JoinPairs:
-    """Cost of every object's joining every cluster of a clustering, itself left out.
-
-    Parameters
-    ----------
-    members : (n_members, n_objects) signed integers, C-contiguous
-    rows : (n_objects, n_members) signed integers, C-contiguous
-        The same, object by object.
-    weights : (n_objects,) int64
-    labels : (n_objects,) int32
-        The clustering, 0..k-1; negative labels are in none.
-    max_bytes : int
-        For the costs: 8 bytes an object and cluster. What the labels themselves need is
-        taken in any case.
-    n_jobs : int, default=1
-        Threads for the first costs.
-    """
-
-    def __init__(
-        self,
-        members: Labels,
-        rows: Labels,
-        weights: Ints,
-        labels: NDArray[np.int32],
-        max_bytes: int,
-        n_jobs: int = 1,
-    ) -> None:
-        self._data = (members, rows, count_seen_by(members), weights, _buffer(members))
-        k = int(labels.max(initial=-1)) + 1
-        self._most = max(k + 1, max_bytes // (8 * len(labels)))
-        room = min(k + 8, self._most)
-        self.joins = pair_joins(rows, members, weights, labels, room, n_jobs=n_jobs)
-        placed = np.flatnonzero(labels >= 0)
-        self.joins[placed, labels[placed]] -= own_costs(rows[placed], weights[placed])
-        self.sizes = np.bincount(labels[placed], weights[placed], room).astype(np.int64)
-
-    @property
-    def room(self) -> int:
-        """Clusters there is room for."""
-        return len(self.sizes)
-
-    def widen(self) -> bool:
-        """Make room for more clusters; False if there is no memory for it."""
-        held = self.room
-        more = min(held, self._most - held)
-        if more <= 0:
-            return False
-        self.joins = np.concatenate([self.joins, np.zeros((len(self.joins), more))], axis=1)
-        self.sizes = np.concatenate([self.sizes, np.zeros(more, np.int64)])
-        return True
-
-    def sweep(
-        self, labels: Any, order: Any, first: int, cap: int, heat: float, draws: Floats
-    ) -> tuple[int, int]:
-        """Visit objects from place ``first``: where it stopped for want of room, moves made."""
-        return _sweep_pairs(
-            *self._data, order, first, labels, self.joins, self.sizes, cap, heat, draws
-        )
 
 
 def own_costs(rows: Labels, weights: Ints) -> Floats:
@@ -224,46 +162,3 @@ def _pair_costs(members, rows, n_seen, weights, pattern, labelings, out):
                     for j in range(skip, size):
                         total += costs[j] if labelings[one, lo + j] == own else 0.0
                     out[one] += total
-
-
-@njit(cache=True, nogil=True)
-def _sweep_pairs(
-    members, rows, n_seen, weights, pattern, order, first, labels, joins, sizes, cap, heat, draws
-):
-    """Visit objects from place ``first``: where it stopped for want of room, moves made."""
-    joined, seen = np.empty_like(pattern), np.empty_like(pattern)
-    scratch, query = np.empty(pattern.shape[0], np.uint8), make_query(members)
-    moves = 0
-    for place in range(first, order.shape[0]):
-        i = order[place]
-        here, weight = labels[i], weights[i]
-        draw, chance = (draws[0, place], draws[1, place]) if heat > 0 else (0.0, 0.0)
-        there = choose(joins[i], sizes, here, weight, cap, _SLACK, heat, draw, chance)
-        if there == FULL:
-            return place, moves
-        if there == here:
-            continue
-        for lo in range(0, members.shape[1], pattern.shape[0]):
-            size = min(pattern.shape[0], members.shape[1] - lo)
-            count_joined(members, rows[i], lo, query, scratch, joined[:size])
-            count_seen(members, rows[i], n_seen, lo, query, scratch, seen[:size])
-            _shift(i, weight, here, there, lo, joined[:size], seen[:size], joins)
-        if here >= 0:
-            sizes[here] -= weight
-        sizes[there] += weight
-        labels[i] = there
-        moves += 1
-    return order.shape[0], moves
-
-
-@njit(cache=True, nogil=True)
-def _shift(i, weight, here, there, lo, joined, seen, joins):
-    """Take object i out of one cluster and into another, for a block of the others."""
-    for j in range(joined.shape[0]):
-        if lo + j == i:
-            continue
-        share = joined[j] / seen[j] if seen[j] > 0 else 0.0
-        cost = weight * (1.0 - 2.0 * share)
-        if here >= 0:
-            joins[lo + j, here] -= cost
-        joins[lo + j, there] += cost

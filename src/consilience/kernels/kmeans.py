@@ -15,11 +15,12 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from consilience.kernels.kmeans_lloyd import lloyd
-from consilience.kernels.kmeans_members import member_of
+from consilience.kernels.kmeans_members import Members, member_of
 from consilience.kernels.kmeans_online import many_online
 from consilience.kernels.kmeans_runs import (
     Indices,
     KMeansRuns,
+    Options,
     Task,
     finish_members,
     join_runs,
@@ -102,9 +103,9 @@ def many_kmeans(
     if spherical and online:
         raise ValueError("'online' lowers a sum of squares around means: not with 'spherical'.")
     task = make_task(starts, rows, features)
-    options = {"max_iter": max_iter, "spherical": spherical, "online": online}
+    options = Options(max_iter, tol, spherical, online, assign_all)
     if sparse.issparse(X):
-        return sparse_kmeans(X, task, tol=tol, assign_all=assign_all, **options)
+        return sparse_kmeans(X, task, options)
     sieve, scratch = make_sieve(X), make_scratch(X.shape[1])
     labels = np.empty((len(task.starts), X.shape[0]), np.int32)
     tols = tol * _mean_variances(X, task) if tol > 0 else np.zeros(len(task.starts))
@@ -112,7 +113,7 @@ def many_kmeans(
     for some in turns(len(task.starts), X.shape[0]):
         part = task.part(some)
         members = start_members(part, sieve, labels[some])
-        ends = _phases(X, part, sieve, members, scratch, tols=tols[some], **options)
+        ends = _phases(X, part, sieve, members, scratch, options, tols[some])
         inertia = finish_members(X, part, sieve, members, scratch, assign_all=assign_all)
         centres = [member_of(members, m).centres for m in range(len(part.starts))]
         found += zip(centres, inertia, *ends, strict=True)
@@ -123,20 +124,19 @@ def _phases(
     X: NDArray[np.floating],
     task: Task,
     sieve: Sieve,
-    members: Any,
+    members: Members,
     scratch: Scratch,
-    *,
+    options: Options,
     tols: NDArray[np.float64],
-    max_iter: int,
-    spherical: bool,
-    online: bool,
 ) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
-    options = {"max_iter": max_iter, "tols": tols, "spherical": spherical}
-    n_iter, converged = lloyd(X, sieve, members, scratch, **options)
-    if online:
-        passes, ended = many_online(X, task.rows, sieve, members, scratch, max_iter=max_iter)
-        return n_iter + passes, converged & ended
-    return n_iter, converged
+    max_iter, spherical = options.max_iter, options.spherical
+    n_iter, converged = lloyd(
+        X, sieve, members, scratch, max_iter=max_iter, tols=tols, spherical=spherical
+    )
+    if not options.online:
+        return n_iter, converged
+    passes, ended = many_online(X, task.rows, sieve, members, scratch, max_iter=max_iter)
+    return n_iter + passes, converged & ended
 
 
 def _mean_variances(X: NDArray[np.floating], task: Task) -> NDArray[np.float64]:

@@ -88,20 +88,25 @@ def make_members(
     columns = [padded_columns(one, sieve.shift.size) for one in features]
     k = np.array([len(start) for start in starts], np.intp)
     d, width = (np.array([one.size for one in many], np.intp) for many in (features, columns))
-    ends = [np.concatenate([[0], np.cumsum(size)]) for size in (k, d, width, k * d, k * width)]
-    n_clusters, n_values = ends[0][-1], ends[3][-1]
+    cluster_at, feature_at, column_at, centre_at, coarse_at = (
+        np.concatenate([[0], np.cumsum(size)]) for size in (k, d, width, k * d, k * width)
+    )
     members = Members(
-        k,
-        *ends,
+        n_clusters=k,
+        cluster_at=cluster_at,
+        feature_at=feature_at,
+        column_at=column_at,
+        centre_at=centre_at,
+        coarse_at=coarse_at,
         features=np.concatenate(features),
         columns=np.concatenate(columns),
         centres=np.concatenate([np.ravel(start) for start in starts]),
-        coarse=np.zeros(ends[4][-1], np.float32),
+        coarse=np.zeros(coarse_at[-1], np.float32),
         reach=np.zeros(k.size),
-        sums=np.zeros(2 * n_values),
-        counts=np.zeros(n_clusters, np.int64),
-        drift=np.zeros(n_clusters + k.size),
-        weights=np.ones(n_clusters, np.float32),
+        sums=np.zeros(2 * centre_at[-1]),
+        counts=np.zeros(cluster_at[-1], np.int64),
+        drift=np.zeros(cluster_at[-1] + k.size),
+        weights=np.ones(cluster_at[-1], np.float32),
         labels=labels,
         gaps=np.full(labels.shape, -np.inf, np.float32),
     )
@@ -183,7 +188,9 @@ def _visit(X, sieve, one, scratch, start, stop, learn):
         if 2 * n_waiting > TILE or (n_waiting > 0 and last == stop):
             picked, norms = doubtful[:n_waiting], scratch.strips[one.columns.size]
             gather(sieve.strips, one.columns, picked, scratch)
-            _measure(scratch.strips, scratch.columns[: one.columns.size], norms, n_waiting, one, scratch)
+            _measure(
+                scratch.strips, scratch.columns[: one.columns.size], norms, n_waiting, one, scratch
+            )
             moved += _settle(X, sieve.scale, one, scratch, picked, -1, learn)
             n_waiting = 0
     return moved
@@ -192,7 +199,9 @@ def _visit(X, sieve, one, scratch, start, stop, learn):
 @njit(cache=True, nogil=True)
 def _pick(gaps, labels, drift, first, last, picked, n):
     """Append the objects whose bound leaves their label in doubt; how many there are now."""
-    n = np.uint64(n)  # unsigned indices are not checked for being negative: the loop is twice as fast
+    n = np.uint64(
+        n
+    )  # unsigned indices are not checked for being negative: the loop is twice as fast
     for i in range(np.uint64(first), np.uint64(last)):
         picked[n] = i
         # Written so that a gap that is not a number counts as doubt.
@@ -214,7 +223,13 @@ def _settle(X, scale, one, scratch, picked, first, learn):
 
     Object i was column ``i - first`` of the scan, or the picked ones were gathered (first < 0).
     """
-    labels, gaps, drift, found, certain = one.labels, one.gaps, one.drift, scratch.label, scratch.gap
+    labels, gaps, drift, found, certain = (
+        one.labels,
+        one.gaps,
+        one.drift,
+        scratch.label,
+        scratch.gap,
+    )
     movers, left, joined = scratch.movers, scratch.left, scratch.joined
     features, centres = one.features, one.centres
     moved = 0

@@ -68,7 +68,7 @@ def many_minibatch_kmeans(
     >>> X = np.array([[0.0], [1.0], [5.0], [6.0]])
     >>> runs = many_minibatch_kmeans(X, [X[:2]], [[[0, 1], [2, 3]]])
     >>> runs.labels, runs.centres[0].ravel()
-    (array([[0, 0, 1, 1]], dtype=int32), array([0. , 4. ]))
+    (array([[0, 0, 1, 1]], dtype=int32), array([0., 4.]))
     """
     task = make_task(starts, rows, features)
     plans = [np.asarray(plan, dtype=np.intp) for plan in batches]

@@ -5,11 +5,10 @@ and into b also moves both centres, and changes the sum of squares by
 
     |b| / (|b| + 1) * d(x, c_b)^2 - |a| / (|a| - 1) * d(x, c_a)^2,
 
-which can be negative at such a stop (Hartigan & Wong 1979, Applied Statistics 28(1); the rule some
-k-means routines apply after Lloyd's by default). A pass collects the objects that could gain with the
-centres as they are, then visits them in order, checks each again against the centres as they are
-by then, and moves it at once. Passes end when none moves. No cluster is emptied; an empty one is
-the cheapest to join.
+which can be negative at such a stop (Hartigan & Wong 1979, Algorithm AS 136, Applied Statistics
+28(1)). A pass collects the objects that would gain with the centres as they are, then visits them
+in order, checks each again with the centres as they are by then, and moves it at once. Passes end
+when none moves. No cluster is emptied; an empty one is the cheapest to join.
 """
 
 from collections.abc import Sequence

@@ -33,6 +33,16 @@ class KMeansRuns(NamedTuple):
     converged: NDArray[np.bool_]
 
 
+class Options(NamedTuple):
+    """What all members of a call have in common; as in `many_kmeans`."""
+
+    max_iter: int
+    tol: float
+    spherical: bool
+    online: bool
+    assign_all: bool
+
+
 class Task(NamedTuple):
     """What every member starts from and works on, one list entry a member."""
 
@@ -45,9 +55,7 @@ class Task(NamedTuple):
         return Task(self.starts[some], self.rows[some], self.features[some])
 
 
-def make_task(
-    starts: Sequence[ArrayLike], rows: Indices | None, features: Indices | None
-) -> Task:
+def make_task(starts: Sequence[ArrayLike], rows: Indices | None, features: Indices | None) -> Task:
     """The arguments of many runs in one shape; index arrays as the kernels want them."""
     return Task(
         [np.ascontiguousarray(start, dtype=np.float64) for start in starts],

@@ -120,7 +120,12 @@ def _fill_strips(X, shift, scale, strips):
 @njit(cache=True, nogil=True)
 def gather(strips, columns, picked, scratch):
     """Put the picked objects side by side into the scratch, ready for :func:`scan`."""
-    flat, n_strips, places, out = strips.reshape(-1), strips.shape[1], scratch.places, scratch.strips
+    flat, n_strips, places, out = (
+        strips.reshape(-1),
+        strips.shape[1],
+        scratch.places,
+        scratch.strips,
+    )
     for a in range(picked.size):
         places[a] = picked[a] // TILE * n_strips * TILE + picked[a] % TILE
     for f in range(columns.size + 1):
@@ -220,7 +225,7 @@ def squared_distance(X, i, features, centres, c):
 
 @njit(cache=True, nogil=True)
 def two_nearest(X, i, features, centres):
-    """Nearest centre of object i (ties: the smaller index), and its two smallest squared distances."""
+    """Nearest centre of object i (ties: smaller index); squared distances to it and the next."""
     label, nearest, second = 0, np.inf, np.inf
     for c in range(centres.shape[0]):
         value = squared_distance(X, i, features, centres, c)

@@ -14,36 +14,26 @@ from numba import njit
 from numpy.typing import NDArray
 from scipy import sparse
 
-from consilience.kernels.kmeans_runs import UNSEEN, KMeansRuns, Task, join_runs
+from consilience.kernels.kmeans_runs import UNSEEN, KMeansRuns, Options, Task, join_runs
 from consilience.kernels.kmeans_scan import squared_distance, two_nearest
 
 # Float64 values of a dense piece: scores of many rows, or a few rows themselves.
 _PIECE = 1 << 20
 
 
-def sparse_kmeans(
-    X: Any,
-    task: Task,
-    *,
-    max_iter: int,
-    tol: float,
-    spherical: bool,
-    online: bool,
-    assign_all: bool,
-) -> KMeansRuns:
+def sparse_kmeans(X: Any, task: Task, options: Options) -> KMeansRuns:
     """Runs of :func:`consilience.kernels.kmeans.many_kmeans` on a CSR matrix."""
     labels = np.empty((len(task.starts), X.shape[0]), np.int32)
     found = []
     for m, (start, rows, features) in enumerate(zip(*task, strict=True)):
         own = own_part(X, rows, features)
-        limit = tol * _mean_variance(own) if tol > 0 else 0.0
-        centres, n_iter, converged = _lloyd(own, start, max_iter, limit, spherical)
-        found_labels = nearest_centres(own, centres)
-        if online:
-            passes, ended = _online(own, found_labels, centres, max_iter)
+        centres, n_iter, converged = _lloyd(own, start, options)
+        own_labels = nearest_centres(own, centres)
+        if options.online:
+            passes, ended = _online(own, own_labels, centres, options.max_iter)
             n_iter, converged = n_iter + passes, converged and ended
-        inertia = float(own_squares(own, centres, found_labels).sum())
-        labels[m] = spread_labels(X, found_labels, centres, rows, features, assign_all)
+        inertia = float(own_squares(own, centres, own_labels).sum())
+        labels[m] = spread_labels(X, own_labels, centres, rows, features, options.assign_all)
         found.append((centres, inertia, n_iter, converged))
     return join_runs(labels, found)
 
@@ -84,9 +74,7 @@ def nearest_centres(X: Any, centres: NDArray[np.float64]) -> NDArray[np.int32]:
         part = X[some]
         scores = squares - 2.0 * (part @ centres.T)
         labels[some] = scores.argmin(axis=1)
-        reach = np.sqrt(part.multiply(part).sum(axis=1)) + longest
-        # Worst case of the rounding of a score (as of dot products), twice over.
-        slack = 4.0 * (X.shape[1] + 8) * 2.0**-53 * reach**2
+        slack = _slack(np.sqrt(squared_lengths(part)) + longest, X.shape[1])
         close = np.sum(scores <= (scores.min(axis=1) + slack)[:, None], axis=1) > 1
         doubtful = np.flatnonzero(close) + some.start
         labels[doubtful] = _judge(X, doubtful, centres)
@@ -108,13 +96,32 @@ def _nearest(X, centres):
     return labels
 
 
+def squared_lengths(X: Any) -> NDArray[np.float64]:
+    """Squared length of every row of a CSR matrix."""
+    return np.asarray(X.multiply(X).sum(axis=1), np.float64)
+
+
+def _slack(reach: Any, d: int) -> Any:
+    """Twice the most that rounding may change |c|^2 - 2xc; ``reach`` is |x| + |c|."""
+    return 4.0 * (d + 8) * 2.0**-53 * reach**2
+
+
 def own_squares(
     X: Any, centres: NDArray[np.float64], labels: NDArray[np.int32]
 ) -> NDArray[np.float64]:
-    """Squared distance of every row of a CSR matrix to the centre of its cluster."""
-    out = np.empty(X.shape[0])
-    for some in _pieces(X.shape[0], X.shape[1]):
-        out[some] = _own_squares(X[some].toarray(), centres, labels[some])
+    """Squared distance of every row of a CSR matrix to the centre of its cluster, not below 0."""
+    at = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
+    products = X.data * centres[labels[at], X.indices]
+    squares = np.einsum("ij,ij->i", centres, centres)[labels] + squared_lengths(X)
+    return np.maximum(squares - 2.0 * np.bincount(at, products, minlength=X.shape[0]), 0.0)
+
+
+def _exact_own_squares(
+    X: Any, rows: NDArray[np.intp], centres: NDArray[np.float64], labels: NDArray[np.int32]
+) -> NDArray[np.float64]:
+    out = np.empty(rows.size)
+    for some in _pieces(rows.size, X.shape[1]):
+        out[some] = _own_squares(X[rows[some]].toarray(), centres, labels[rows[some]])
     return out
 
 
@@ -133,23 +140,23 @@ def _pieces(n_rows: int, width: int) -> Iterator[slice]:
 
 
 def _lloyd(
-    X: Any, start: NDArray[np.float64], max_iter: int, limit: float, spherical: bool
+    X: Any, start: NDArray[np.float64], options: Options
 ) -> tuple[NDArray[np.float64], int, bool]:
     """Centres, iterations and whether they ended by themselves."""
+    limit = options.tol * _mean_variance(X) if options.tol > 0 else 0.0
     centres = start.copy()
     labels = np.full(X.shape[0], -1, np.int32)
-    for t in range(max_iter):
+    for t in range(options.max_iter):
         new = nearest_centres(X, centres)
         counts = np.bincount(new, minlength=len(centres))
-        if np.any(counts == 0):
-            _refill(X, centres, new, counts)
-        if np.array_equal(new, labels):
+        refilled = bool(np.any(counts == 0)) and _refill(X, centres, new, counts)
+        if not refilled and np.array_equal(new, labels):
             return centres, t + 1, True
         labels, before = new, centres
-        centres = _means(_sums(X, labels, len(centres)), counts, before, spherical)
+        centres = _means(_sums(X, labels, len(centres)), counts, before, options.spherical)
         if limit > 0 and np.sum((centres - before) ** 2) <= limit:
             return centres, t + 1, True
-    return centres, max_iter, False
+    return centres, options.max_iter, False
 
 
 def _sums(X: Any, labels: NDArray[np.int32], k: int) -> NDArray[np.float64]:
@@ -174,17 +181,23 @@ def _means(
 
 def _refill(
     X: Any, centres: NDArray[np.float64], labels: NDArray[np.int32], counts: NDArray[np.intp]
-) -> None:
-    """Give empty clusters the objects farthest from their centres, as the dense kernel does."""
-    distance = own_squares(X, centres, labels)
+) -> bool:
+    """Give empty clusters the objects farthest from their centres; whether there were any."""
+    distance, moved = own_squares(X, centres, labels), False
+    reach = np.sqrt(squared_lengths(X).max()) + np.linalg.norm(centres, axis=1).max()
+    slack = _slack(reach, X.shape[1])
     for c in np.flatnonzero(counts == 0):
-        free = np.where(counts[labels] > 1, distance, 0.0)
-        far = int(free.argmax())
-        if free[far] <= 0:
+        free = np.where(counts[labels] > 1, distance, -np.inf)
+        near = np.flatnonzero(free >= max(free.max(), 0.0) - slack)
+        exact = _exact_own_squares(X, near, centres, labels)
+        if not exact.max(initial=0.0) > 0:
             break
+        far = near[exact.argmax()]
         counts[labels[far]] -= 1
         counts[c] += 1
         labels[far] = c
+        moved = True
+    return moved
 
 
 def _online(
@@ -194,7 +207,7 @@ def _online(
     counts = np.bincount(labels, minlength=len(centres))
     sums = _sums(X, labels, len(centres))
     centres[:] = _means(sums, counts, centres, False)
-    lengths = np.asarray(X.multiply(X).sum(axis=1))
+    lengths = squared_lengths(X)
     for t in range(max_iter):
         candidates = [
             i

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from consilience.kernels.kmeans_scan import squared_distance
-from consilience.kernels.kmeans_sparse import own_part
+from consilience.kernels.kmeans_sparse import own_part, squared_lengths
 
 
 def random_start(
@@ -80,16 +80,16 @@ def plusplus_start(
     >>> sorted((rows // 2).tolist())
     [0, 1]
     """
-    rows = np.arange(X.shape[0]) if rows is None else np.asarray(rows, np.intp)
-    features = np.arange(X.shape[1]) if features is None else np.asarray(features, np.intp)
-    distances_to = _measure(X, rows, features)
-    chosen = [int(rng.integers(rows.size))]
+    own = np.arange(X.shape[0]) if rows is None else np.asarray(rows, np.intp)
+    columns = np.arange(X.shape[1]) if features is None else np.asarray(features, np.intp)
+    distances_to = _measure(X, own, columns)
+    chosen = [int(rng.integers(own.size))]
     closest = distances_to(np.array(chosen))[0]
     while len(chosen) < k:
         closest[chosen] = 0.0  # products of sparse rows may leave a trace there
         cumulative = np.cumsum(closest)
         if not cumulative[-1] > 0:
-            others = np.setdiff1d(np.arange(rows.size), chosen)
+            others = np.setdiff1d(np.arange(own.size), chosen)
             chosen += rng.choice(others, size=k - len(chosen), replace=False).tolist()
             break
         points = cumulative[-1] * rng.random(2 + int(np.log(k)))
@@ -100,7 +100,7 @@ def plusplus_start(
         best = int(left.sum(axis=1).argmin())
         chosen.append(int(candidates[best]))
         closest = left[best]
-    return rows[chosen]
+    return own[chosen]
 
 
 def _measure(
@@ -110,7 +110,7 @@ def _measure(
     if not sparse.issparse(X):
         return lambda places: _distances(X, rows, features, rows[places])
     part = own_part(X, rows, features)
-    squares = np.asarray(part.multiply(part).sum(axis=1))
+    squares = squared_lengths(part)
 
     def distances_to(places: NDArray[np.intp]) -> NDArray[np.float64]:
         products = (part @ part[places].T).toarray().T

@@ -1,151 +1,365 @@
-"""Single moves of a local search: visits in random order, the choice of a cluster, room.
+"""Local search for correlation clustering: single objects move while that lowers the cost.
 
-What joining costs is kept by a state (`JoinTables`, `JoinPairs`); here is what is done with it.
+A cluster of many rows is a column of tables (`consilience.kernels.correlation`): to look at
+it costs one addition a member. Clusters of few rows, and there may be as many as objects, lie
+together in a pool (`consilience.kernels.pool`): their rows are compared with an object's
+labels byte by byte, and only when one of them could win at all. Where every pair has a
+denominator of its own, everything is in the pool.
+
+Costs are whole numbers in units of one member, exact in floats too; or sums of shares.
 """
 
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-__all__ = ["FULL", "Found", "State", "choose", "search"]
+from consilience.kernels.compare import (
+    UNSEEN,
+    block_width,
+    count_joined,
+    count_seen,
+    count_type,
+    make_query,
+)
+from consilience.kernels.correlation import LabelRows, add_row, empty_tables, join_costs
+from consilience.kernels.pool import (
+    GROUPS,
+    MOST_WEIGHT,
+    POOLED,
+    empty_pool,
+    enter_pool,
+    heaviest,
+    join_group,
+    largest,
+    leave_pool,
+    new_group,
+    part_group,
+)
 
-Floats = NDArray[np.float64]
+__all__ = ["Found", "local_search"]
 
-# What a sweep answers when an object wants a cluster of its own and there is no room for it.
-FULL = -2
+# How a pair counts: by all members, by those that saw both, or by their share.
+ALL, SEEN, SHARE = 0, 1, 2
+# Rows from which a cluster is better off in the tables.
+MANY_ROWS = 8
+# Sums of rounded shares: a smaller gain than this is none.
+_SLACK = 1e-9
+# Where an object may go, beside the tables' clusters 0, 1, ...: groups of the pool follow below.
+NEW, FIRST_GROUP = -1, -2
 
 
 class Found(NamedTuple):
-    """Where a search ended: labels, sweeps, whether none was left to move, whether room ran out."""
+    """Where a search ended: labels 0..k-1, sweeps, whether no move was left."""
 
     labels: NDArray[np.int32]
     n_iter: int
     converged: bool
-    full: bool
 
 
-class State(Protocol):
-    """What a search keeps beside the labels."""
-
-    def sweep(
-        self, labels: Any, order: Any, first: int, cap: int, heat: float, draws: Floats
-    ) -> tuple[int, int]:
-        """Visit objects from place ``first``: where it stopped for want of room, moves made."""
-
-    def widen(self) -> bool:
-        """Make room for more clusters; False if there is no memory for it."""
-
-    @property
-    def room(self) -> int:
-        """Clusters there is room for."""
-
-
-def search(
-    state: State,
+def local_search(
+    data: LabelRows,
     labels: NDArray[np.int32],
     *,
     cap: int,
     rng: np.random.Generator,
-    max_iter: int,
+    max_iter: int = 100,
+    share: bool = False,
     heat: float = 0.0,
     cooling: float = 0.9,
+    max_bytes: int = 2**30,
 ) -> Found:
     """Move single objects, in random order, until no move lowers the cost.
 
     Parameters
     ----------
-    state : JoinTables or JoinPairs
-        Made from these labels; changed.
+    data : LabelRows
     labels : (n_objects,) int32
-        A start; negative: in no cluster yet, goes to the best one (or a new one) on its
-        first visit. Changed in place.
+        A start. A negative label is in no cluster yet and goes to the best one (or a new
+        one) on its first visit.
     cap : int
-        Most clusters.
+        Most clusters. A start with more keeps them until they empty.
     rng : Generator
-        Order of the visits, and moves while it is hot.
+        Order of the visits, and the moves tried while it is hot.
     max_iter : int
         Most sweeps, hot and cold ones each.
+    share : bool, default=False
+        Whether a pair counts by its share of the members that saw both.
     heat : float, default=0
-        Temperature of the first sweep, in the units of the state's costs. While it is above
-        zero an object tries one random cluster and moves there with probability
-        exp(-rise / heat); each sweep multiplies it by ``cooling``.
+        Temperature of the first sweep, in units of one member (of one pair with ``share``).
+        While it is above zero an object tries one random cluster and moves there with
+        probability exp(-rise / heat); each sweep multiplies it by ``cooling``.
+    max_bytes : int
+        For the tables. Clusters that find no room there stay in the pool: this changes
+        time only.
+
+    Returns
+    -------
+    Found
+
+    Examples
+    --------
+    >>> from consilience.kernels.correlation import label_rows
+    >>> members = np.array([[0, 0, 1, 1, 2, 2], [0, 1, 0, 1, 2, 3], [0, 1, 0, 1, 2, 2]], np.int8)
+    >>> data = label_rows(members, np.ones(6, np.int64))
+    >>> start = np.array([0, 0, 1, 1, 2, 2], np.int32)
+    >>> local_search(data, start, cap=6, rng=np.random.default_rng(0)).labels
+    array([0, 1, 0, 1, 2, 2], dtype=int32)
     """
+    state = _State(data, labels, share, max_bytes)
     n = len(labels)
     order = rng.permutation(n)
-    cold = np.empty((2, 0))
-    n_iter, full = 0, False
+    n_iter, moves = 0, -1
     for _ in range(max_iter if heat > 0 else 0):
-        moves, full = _whole_sweep(state, labels, order, cap, heat, rng.random((2, n)))
         n_iter += 1
+        if not state.sweep(order, cap, heat, rng.random((2, n))):
+            break
         heat *= cooling
+    for _ in range(max_iter):
+        n_iter += 1
+        moves = state.sweep(order, cap, 0.0, np.empty((2, 0)))
         if moves == 0:
             break
-    for _ in range(max_iter):
-        moves, no_room = _whole_sweep(state, labels, order, cap, 0.0, cold)
-        n_iter += 1
-        full = full or no_room
-        if moves == 0:
-            return Found(labels, n_iter, True, full)
-    return Found(labels, n_iter, False, full)
+    return Found(state.labels(), n_iter, moves == 0)
 
 
-def _whole_sweep(
-    state: State, labels: Any, order: Any, cap: int, heat: float, draws: Floats
-) -> tuple[int, bool]:
-    """One visit to every object: moves made, and whether there was no room for more clusters."""
-    place, moves, full = 0, 0, False
-    while place < len(order):
-        limit = min(cap, state.room) if full else cap
-        place, moved = state.sweep(labels, order, place, limit, heat, draws)
-        moves += moved
-        if place < len(order):
-            full = not state.widen()
-    return moves, full
+class _State:
+    """Where every row is: in a column of the tables, in a group of the pool, or nowhere yet."""
+
+    def __init__(
+        self, data: LabelRows, labels: NDArray[np.int32], share: bool, max_bytes: int
+    ) -> None:
+        self.data = data
+        self.kind = SHARE if share else (SEEN if data.by_seen else ALL)
+        self.n_seen = (data.rows != UNSEEN).sum(axis=1)
+        sizes = np.bincount(labels[labels >= 0])
+        one = empty_tables(data, 1)
+        self._most = 0 if share else max_bytes // (one.table.nbytes + one.seen.nbytes)
+        large = np.argsort(-sizes, kind="stable")[
+            : min(self._most, int((sizes >= MANY_ROWS).sum()))
+        ]
+        self.tables = empty_tables(data, min(self._most, len(large) + 8))
+        self.pool = empty_pool(data.rows)
+        self.slot = np.full(len(labels), -1, np.int64)
+        column = np.full(len(sizes), -1)
+        column[large] = np.arange(len(large))
+        rows, starts, weights = data[:3]
+        _place(
+            rows, starts, weights, self.n_seen, labels, column, self.slot, self.tables, self.pool
+        )
+        width = min(block_width(self.pool.labels), len(labels))
+        self._pattern = np.empty(width, count_type(data.rows.shape[1]))
+
+    def sweep(self, order: Any, cap: int, heat: float, draws: NDArray[np.float64]) -> int:
+        """Visit every object once; the number that moved."""
+        self._settle()
+        rows = (self.data[:4], self.n_seen, self.kind, self.slot, self.tables, self.pool)
+        return int(_sweep(*rows, order, cap, heat, draws, self._pattern))
+
+    def _settle(self) -> None:
+        """Move groups that have become large into the tables, as far as there is memory."""
+        rows, starts, weights = self.data[:3]
+        while (g := largest(self.pool)) >= 0 and self.pool.n_rows[g] >= MANY_ROWS:
+            empty = np.flatnonzero(self.tables.sizes == 0)
+            if not empty.size:
+                if len(self.tables.sizes) >= self._most:
+                    break
+                empty = np.array([len(self.tables.sizes)])
+                self._widen()
+            _promote(rows, starts, weights, g, empty[0], self.slot, self.tables, self.pool)
+        self.pool.counts[MOST_WEIGHT] = heaviest(self.pool)
+
+    def _widen(self) -> None:
+        held = len(self.tables.sizes)
+        wider = empty_tables(self.data, min(2 * held + 8, self._most))
+        for new, old in zip(wider, self.tables, strict=True):
+            new[..., :held] = old
+        self.tables = wider
+
+    def labels(self) -> NDArray[np.int32]:
+        """Clusters, numbered 0..k-1."""
+        codes = np.where(self.slot >= 0, self.slot, len(self.tables.sizes) + self.pool.group)
+        return np.unique(codes, return_inverse=True)[1].astype(np.int32)
 
 
 @njit(cache=True, nogil=True)
-def choose(costs, sizes, here, weight, cap, slack, heat, draw, chance):
-    """The cluster an object goes to: ``here`` to stay, FULL if it wants one more than fit.
-
-    ``costs`` leave the object itself out; a cluster of its own costs nothing. A move must
-    gain more than ``slack``.
-    """
-    n_used, best, empty = 0, -1, FULL
-    for q in range(sizes.shape[0]):
-        if sizes[q] == 0:
-            empty = q if empty == FULL else empty
+def _place(rows, starts, weights, n_seen, labels, column, slot, tables, pool):
+    """Lay every row where its label says: large clusters into tables, others into the pool."""
+    groups = np.full(column.shape[0], -1, np.int64)
+    for i in range(labels.shape[0]):
+        label = labels[i]
+        if label < 0:
             continue
-        n_used += 1
-        if q != here and (best < 0 or costs[q] < costs[best]):
-            best = q
-    may_open = n_used < cap and (here < 0 or sizes[here] > weight)
-    if heat > 0 and here >= 0:
-        return _try_one(costs, sizes, here, weight, n_used, may_open, empty, heat, draw, chance)
-    if best >= 0 and (not may_open or costs[best] <= 0):
-        target, cost = best, costs[best]
-    elif may_open:
-        target, cost = empty, costs[0] * 0
-    else:
-        return here
-    return target if here < 0 or cost < costs[here] - slack else here
+        if column[label] >= 0:
+            slot[i] = column[label]
+            add_row(rows[i], starts, weights[i], slot[i], tables)
+            continue
+        if groups[label] < 0:
+            groups[label] = new_group(pool)
+        enter_pool(pool, i, rows[i], n_seen[i])
+        join_group(pool, i, weights[i], groups[label])
 
 
 @njit(cache=True, nogil=True)
-def _try_one(costs, sizes, here, weight, n_used, may_open, empty, heat, draw, chance):
-    """A random other cluster, or a new one, taken if the rise in cost is by chance accepted."""
-    n_targets = n_used - 1 + may_open
+def _promote(rows, starts, weights, g, q, slot, tables, pool):
+    """Move the rows of a group into column q of the tables."""
+    # Backwards: a row that takes the place of one that left has been looked at.
+    for p in range(pool.counts[POOLED] - 1, -1, -1):
+        i = pool.held[p]
+        if pool.group[i] == g:
+            part_group(pool, i, weights[i])
+            leave_pool(pool, i)
+            add_row(rows[i], starts, weights[i], q, tables)
+            slot[i] = q
+
+
+@njit(cache=True, nogil=True)
+def _group_costs(i, labels, weights, kind, pool, pattern, query, costs):
+    """Fill ``costs`` of the groups in use with what joining them costs object i."""
+    joined, seen = np.empty_like(pattern), np.empty_like(pattern)
+    scratch = np.empty(pattern.shape[0], np.uint8)
+    n, n_members = pool.counts[POOLED], labels.shape[0]
+    for p in range(n):
+        costs[pool.group[pool.held[p]]] = 0.0
+    for lo in range(0, n, pattern.shape[0]):
+        size = min(pattern.shape[0], n - lo)
+        count_joined(pool.labels, labels, lo, query, scratch, joined[:size])
+        if kind != ALL:
+            count_seen(pool.labels, labels, pool.seen_by, lo, query, scratch, seen[:size])
+        for j in range(size):
+            other = pool.held[lo + j]
+            gap = float(n_members) if kind == ALL else float(seen[j])
+            gap -= 2.0 * joined[j]
+            if kind == SHARE:
+                gap = gap / seen[j] if seen[j] > 0 else 1.0
+            if other != i:
+                costs[pool.group[other]] += weights[other] * gap
+
+
+@njit(cache=True, nogil=True)
+def _best_group(pool, here, costs):
+    """The cheapest group but ``here``, the first in the pool on ties; -1 if there is none."""
+    best = -1
+    for p in range(pool.counts[POOLED]):
+        g = pool.group[pool.held[p]]
+        if g != here and (best < 0 or costs[g] < costs[best]):
+            best = g
+    return best
+
+
+@njit(cache=True, nogil=True)
+def _best_column(sizes, here, costs):
+    """The cheapest cluster of the tables but ``here`` (-1: none), and how many there are."""
+    best, n_used = -1, 0
+    for q in range(sizes.shape[0]):
+        if sizes[q] > 0:
+            n_used += 1
+            if q != here and (best < 0 or costs[q] < costs[best]):
+                best = q
+    return best, n_used
+
+
+@njit(cache=True, nogil=True)
+def _random_target(sizes, slot, group, n_columns, pool, may_open, draw):
+    """A column, or the group of some row in the pool, or a new cluster; all about as likely."""
+    n_others = n_columns - (slot >= 0)
+    n_targets = n_others + pool.counts[GROUPS] + may_open
     if n_targets == 0:
-        return here
-    skip = int(draw * n_targets)
-    target, cost = empty, 0.0
-    if skip < n_used - 1:
-        target = -1
+        return slot if slot >= 0 else FIRST_GROUP - group
+    skip = min(int(draw * n_targets), n_targets - 1)
+    if skip < n_others:
+        q = -1
         while skip >= 0:
-            target += 1
-            if target != here and sizes[target] > 0:
+            q += 1
+            if q != slot and sizes[q] > 0:
                 skip -= 1
-        cost = float(costs[target])
-    rise = (cost - costs[here]) * weight
-    return target if rise <= 0 or chance < np.exp(-rise / heat) else here
+        return q
+    if skip < n_others + pool.counts[GROUPS]:
+        n = pool.counts[POOLED]
+        p = min(int((draw * n_targets - skip) * n), n - 1)
+        return FIRST_GROUP - pool.group[pool.held[p]]
+    return NEW
+
+
+@njit(cache=True, nogil=True)
+def _move(i, labels, starts, weight, n_seen, target, slot, tables, pool):
+    """Take object i out of where it is and into a column, a group or a new group."""
+    if slot[i] >= 0:
+        add_row(labels, starts, -weight, slot[i], tables)
+        slot[i] = -1
+    pooled = pool.group[i] >= 0
+    if pooled:
+        part_group(pool, i, weight)
+    if target >= 0:
+        if pooled:
+            leave_pool(pool, i)
+        add_row(labels, starts, weight, target, tables)
+        slot[i] = target
+        return
+    if not pooled:
+        enter_pool(pool, i, labels, n_seen)
+    g = new_group(pool) if target == NEW else FIRST_GROUP - target
+    join_group(pool, i, weight, g)
+
+
+@njit(cache=True, nogil=True)
+def _cost_of(target, columns, groups):
+    """Cost of joining a target; a new cluster costs nothing."""
+    if target == NEW:
+        return 0.0
+    return float(columns[target]) if target >= 0 else groups[FIRST_GROUP - target]
+
+
+@njit(cache=True, nogil=True)
+def _survey(i, data, kind, q, g, tables, pool, heat, pattern, query, columns, groups):
+    """What there is for object i: the cheapest target, its cost, the cost to stay, columns used."""
+    rows, starts, weights, own = data
+    join_costs(rows[i], starts, tables, columns)
+    if q >= 0:
+        columns[q] -= own[i]
+    best, n_columns = _best_column(tables.sizes, q, columns)
+    target, lowest = NEW, np.inf
+    if best >= 0:
+        target, lowest = best, float(columns[best])
+    stay = float(columns[q]) if q >= 0 else np.inf
+    # No group can offer more than all its weight in favour.
+    unit = 1.0 if kind == SHARE else float(rows.shape[1])
+    if g >= 0 or heat > 0 or min(lowest, stay) > -unit * pool.counts[MOST_WEIGHT]:
+        _group_costs(i, rows[i], weights, kind, pool, pattern, query, groups)
+        other = _best_group(pool, g, groups)
+        if other >= 0 and groups[other] < lowest:
+            target, lowest = FIRST_GROUP - other, groups[other]
+        if g >= 0:
+            stay = groups[g]
+    return target, lowest, stay, n_columns
+
+
+@njit(cache=True, nogil=True)
+def _sweep(data, n_seen, kind, slot, tables, pool, order, cap, heat, draws, pattern):
+    """Visit the objects in order, each moving where it costs least; the number that moved."""
+    rows, starts, weights, _ = data
+    sizes, query = tables.sizes, make_query(pool.labels)
+    columns, groups = np.zeros(sizes.shape[0], sizes.dtype), np.zeros(rows.shape[0])
+    slack = _SLACK if kind == SHARE else 0.0
+    moves = 0
+    for at in range(order.shape[0]):
+        i = order[at]
+        q, g = slot[i], pool.group[i]
+        target, cost, stay, n_columns = _survey(
+            i, data, kind, q, g, tables, pool, heat, pattern, query, columns, groups
+        )
+        alone = (q >= 0 and sizes[q] == weights[i]) or (g >= 0 and pool.n_rows[g] == 1)
+        may_open = not alone and n_columns + pool.counts[GROUPS] < cap
+        if heat > 0 and (q >= 0 or g >= 0):
+            target = _random_target(sizes, q, g, n_columns, pool, may_open, draws[0, at])
+            rise = (_cost_of(target, columns, groups) - stay) * weights[i]
+            goes = rise <= 0 or draws[1, at] < np.exp(-rise / heat)
+        else:
+            if may_open and cost > 0:
+                target, cost = NEW, 0.0
+            goes = cost < stay - slack
+        if goes and target != (q if q >= 0 else FIRST_GROUP - g):
+            _move(i, rows[i], starts, weights[i], n_seen[i], target, slot, tables, pool)
+            moves += 1
+    return moves

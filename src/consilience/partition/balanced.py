@@ -312,6 +312,15 @@ def _refine_pair(search: _Search, share: Counts, sums: Floats, wanted: int, a: i
     counts = both[chosen]
     before, sides = share[a, chosen], _Sides(sums[a], sums[b])
     taken, moved = _refine(search, chosen, counts, wanted, before, sides)
+    if abs(int(counts.sum()) - 2 * wanted) > 1:
+        # Parts of different size: the small one may belong at the other end.
+        pull = search.rows.dots(chosen, moved.second - moved.first)
+        turned = _best(pull, counts, wanted, search.keys[chosen])
+        first = search.rows.sum(chosen, turned)
+        start = _Sides(first, sides.first + sides.second - first)
+        turned, other = _refine(search, chosen, counts, wanted, turned, start)
+        if other.inside > moved.inside * (1 + _GAIN):
+            taken, moved = turned, other
     if moved is sides:
         return False
     share[a, chosen] = taken

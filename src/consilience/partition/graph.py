@@ -58,7 +58,14 @@ class Graph:
 
     def reorder(self, order: NDArray[np.int64]) -> "Graph":
         """The same graph with vertex ``order[i]`` at position i."""
-        moved = self.adjacency[order][:, order]
+        rank = np.empty(len(order), self.adjacency.indices.dtype)
+        rank[order] = np.arange(len(order), dtype=rank.dtype)
+        rows = self.adjacency[order]
+        rows = sparse.csr_array((rows.data, rank[rows.indices], rows.indptr), shape=rows.shape)
+        # METIS breaks ties by the order of the neighbours: left as they were, they would
+        # give the old order away. By columns they come out sorted, and columns are rows here.
+        turned = rows.tocsc()
+        moved = sparse.csr_array((turned.data, turned.indices, turned.indptr), shape=rows.shape)
         weights = self.vertex_weights
         return Graph(moved, None if weights is None else weights[order])
 

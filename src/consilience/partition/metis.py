@@ -55,7 +55,8 @@ def metis(
     Returns
     -------
     Parts
-        Balanced to about 0.1 % where the vertex weights allow it. No part is empty.
+        Nearly balanced: off by about 0.1 %, or by a few vertices in small graphs. No part
+        is empty.
 
     Raises
     ------

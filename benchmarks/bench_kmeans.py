@@ -1,0 +1,195 @@
+"""Many k-means at once against a loop over scikit-learn, on the same data, k and tolerance."""
+
+import time
+from functools import partial
+
+import numpy as np
+from joblib import Parallel, delayed
+from sklearn.cluster import KMeans, MiniBatchKMeans, kmeans_plusplus
+from threadpoolctl import threadpool_limits
+
+from consilience.kernels.kmeans import many_kmeans
+from consilience.kernels.kmeans_minibatch import many_minibatch_kmeans
+from consilience.kernels.kmeans_start import plusplus_start, random_start
+
+
+def cases():
+    """Cases of the driver; the second member of a case's name says what differs from the first."""
+    return [
+        partial(_lloyd, tol=0.0),
+        partial(_lloyd, tol=1e-4),
+        partial(_lloyd, k=(50, 100), n_members=20, name="k-means, k about the root of n"),
+        _sub_sampled,
+        partial(_lloyd, n=100_000, d=20, n_members=20, times=1, name="k-means, larger"),
+        _minibatch,
+        _spread_starts,
+    ]
+
+
+def make_data(n, d, seed=0):
+    """Twelve groups of different width, and one object in five from uniform noise."""
+    rng = np.random.default_rng(seed)
+    groups, widths = rng.uniform(-10, 10, (12, d)), rng.uniform(0.5, 2.0, 12)
+    which = rng.integers(0, 12, n)
+    X = groups[which] + widths[which, None] * rng.normal(size=(n, d))
+    return np.where(rng.random((n, 1)) < 0.2, rng.uniform(-14, 14, (n, d)), X)
+
+
+def _lloyd(
+    threads, n=10_000, d=10, n_members=100, k=(2, 30), tol=0.0, times=3, name="k-means, k 2 to 30"
+):
+    X, rng = make_data(n, d), np.random.default_rng(1)
+    sizes = rng.integers(k[0], k[1] + 1, n_members)
+    starts = [X[random_start(rng, n, size)] for size in sizes]
+
+    def ours(some):
+        return many_kmeans(X, [starts[m] for m in some], tol=tol).inertia
+
+    def theirs(m):
+        options = {"n_clusters": int(sizes[m]), "init": "random", "n_init": 1, "max_iter": 100}
+        return KMeans(**options, tol=tol, random_state=m).fit(X).inertia_
+
+    yield _compare(f"{name}, tol {tol:g}", X, sizes, threads, ours, theirs, times)
+
+
+def _sub_sampled(threads, n=10_000, d=10, n_members=100):
+    """Half the members on 70 % of the objects, half on 70 % of the features; all objects labelled."""
+    X, rng = make_data(n, d), np.random.default_rng(2)
+    sizes = rng.integers(2, 31, n_members)
+    rows = [np.sort(rng.choice(n, 7 * n // 10, replace=False)) for _ in sizes]
+    features = [np.sort(rng.choice(d, 7 * d // 10, replace=False)) for _ in sizes]
+    for m in range(n_members):
+        (rows if m % 2 else features)[m] = None
+    starts = []
+    for m, size in enumerate(sizes):
+        chosen = random_start(rng, n if rows[m] is None else rows[m], size)
+        starts.append(X[chosen] if features[m] is None else X[np.ix_(chosen, features[m])])
+
+    def ours(some):
+        picked = ([part[m] for m in some] for part in (starts, rows, features))
+        own_starts, own_rows, own_features = picked
+        return many_kmeans(X, own_starts, rows=own_rows, features=own_features).inertia
+
+    def theirs(m):
+        own = X if features[m] is None else np.ascontiguousarray(X[:, features[m]])
+        options = {"n_clusters": int(sizes[m]), "init": "random", "n_init": 1, "max_iter": 100}
+        model = KMeans(**options, tol=0.0, random_state=m)
+        if rows[m] is not None:
+            model.fit(own[rows[m]]).predict(own)
+        else:
+            model.fit(own)
+        return model.inertia_
+
+    yield _compare("k-means, 70 % rows or features", X, sizes, threads, ours, theirs, 3)
+
+
+def _minibatch(threads, n=10_000, d=10, n_members=40):
+    X, rng = make_data(n, d), np.random.default_rng(3)
+    sizes = rng.integers(50, 101, n_members)
+    starts = [X[random_start(rng, n, size)] for size in sizes]
+    batches = [rng.integers(0, n, (100, 100)) for _ in sizes]
+
+    def ours(some):
+        picked = ([part[m] for m in some] for part in (starts, batches))
+        return many_minibatch_kmeans(X, *picked).inertia
+
+    def theirs(m):
+        # One epoch of 100 batches of 100, none of its stopping and reassignment rules.
+        options = {"init": "random", "n_init": 1, "max_iter": 1, "batch_size": 100, "tol": 0.0}
+        extra = {"max_no_improvement": None, "reassignment_ratio": 0.0, "random_state": m}
+        return MiniBatchKMeans(int(sizes[m]), **options, **extra).fit(X).inertia_
+
+    yield _compare("mini-batch, 100 x 100, k 50 to 100", X, sizes, threads, ours, theirs, 2)
+
+
+def _spread_starts(threads, n=10_000, d=10, n_members=20):
+    if threads > 1:
+        return
+    X, rng = make_data(n, d), np.random.default_rng(4)
+    sizes = rng.integers(2, 31, n_members)
+
+    def potential(centres):
+        return ((X[:, None] - centres) ** 2).sum(axis=2).min(axis=1).sum()
+
+    def ours(some):
+        return [plusplus_start(X, int(sizes[m]), np.random.default_rng(m)) for m in some]
+
+    def theirs(m):
+        return kmeans_plusplus(X, int(sizes[m]), random_state=m)[1]
+
+    row = _compare("k-means++ starts, k 2 to 30", X, sizes, 1, ours, theirs, 2, quality=None)
+    potentials = [
+        np.median([potential(X[rows]) for rows in found])
+        for found in (ours(range(n_members)), map(theirs, range(n_members)))
+    ]
+    row["note"] = f"median potential {potentials[0] / potentials[1]:.4f} of theirs"
+    yield row
+
+
+def _compare(name, X, sizes, threads, ours, theirs, times, quality="inertia"):
+    """Fastest of some runs of both in turn; both ways scikit-learn can use the threads."""
+    n_members = len(sizes)
+    # Groups of equal work: a few a thread, so that none waits long for the last.
+    by_size = np.argsort(sizes)
+    groups = [by_size[g :: 4 * threads] for g in range(4 * threads)] if threads > 1 else [by_size]
+    ways = {"scikit-learn": partial(_loop, theirs, n_members, threads)}
+    if threads > 1:
+        ways["scikit-learn, one thread a member"] = partial(_spread, theirs, n_members, threads)
+    ours([0])
+    seconds, found, their_seconds, their_found = np.inf, None, dict.fromkeys(ways, np.inf), None
+    for _ in range(times):
+        found, took = _timed(partial(_grouped, ours, groups, threads))
+        seconds = min(seconds, took)
+        for way, work in ways.items():
+            their_found, took = _timed(work)
+            their_seconds[way] = min(their_seconds[way], took)
+    best = min(their_seconds, key=their_seconds.get)
+    note = ""
+    if quality:
+        ratio = np.median(np.concatenate(found)) / np.median(their_found)
+        note = f"median {quality} {ratio:.4f} of theirs"
+    return {
+        "name": name,
+        "size": f"{X.shape[0]} x {X.shape[1]}, {n_members} members",
+        "threads": threads,
+        "seconds": seconds,
+        "rate": f"{n_members / seconds:.0f} members/s",
+        "alternative": best,
+        "ratio": their_seconds[best] / seconds,
+        "note": note,
+    }
+
+
+def _grouped(ours, groups, threads):
+    if threads == 1:
+        return [ours(group) for group in groups]
+    return Parallel(threads, backend="threading")(delayed(ours)(group) for group in groups)
+
+
+def _loop(theirs, n_members, threads):
+    with threadpool_limits(threads):
+        return [theirs(m) for m in range(n_members)]
+
+
+def _alone(theirs, m):
+    # OpenMP's limit belongs to the thread that sets it.
+    with threadpool_limits(1):
+        return theirs(m)
+
+
+def _spread(theirs, n_members, threads):
+    jobs = (delayed(_alone)(theirs, m) for m in range(n_members))
+    return Parallel(threads, backend="threading")(jobs)
+
+
+def _timed(work):
+    start = time.perf_counter()
+    found = work()
+    return found, time.perf_counter() - start
+
+
+if __name__ == "__main__":
+    for case in cases():
+        for threads in (1, 2):
+            for row in case(threads):
+                print(row)
