@@ -71,7 +71,10 @@ def complete(
     Y = A / max(top, float(np.abs(known).max()) / C)
     mu = 1.25 / top
     E = np.zeros_like(A)
-    for step in range(1, max_iter + 1):
+    n_iter = 0
+    converged = False
+    while n_iter < max_iter and not converged:
+        n_iter += 1
         middle = A - E + Y / mu
         N, values = _shrink((middle + middle.T) / 2, 1.0 / mu)
         Z = A - N + Y / mu
@@ -79,12 +82,10 @@ def complete(
         rest = A - N - E
         Y += mu * rest
         mu = min(mu * _GROWTH, _MOST)
-        if float(np.linalg.norm(rest)) <= tol * length:
-            break
-    converged = float(np.linalg.norm(rest)) <= tol * length
+        converged = float(np.linalg.norm(rest)) <= tol * length
     error = C * float((D * np.abs(A - N))[where].sum())
     objective = float(np.abs(values).sum()) + error
-    return Completed(N / D, len(values), objective, step, converged)
+    return Completed(N / D, len(values), objective, n_iter, converged)
 
 
 def _shrink(A: Floats, by: float) -> tuple[Floats, Floats]:
@@ -107,11 +108,12 @@ def spectral_points(matrix: Floats, counts: NDArray[np.int64], k: int) -> tuple[
     Negative entries count as zero. Points have length 1; those of degree 0 are zero.
     """
     W = np.maximum((matrix + matrix.T) / 2, 0.0)
-    degree = W @ counts
+    degree = W @ counts.astype(float)
     scale = np.sqrt(counts / np.where(degree > 0, degree, np.inf))
     u = len(W)
     _, vectors = eigh(scale[:, None] * W * scale, subset_by_index=(u - k, u - 1))
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     # Rounding leaves dust in the rows without a degree.
     usable = (degree > 0)[:, None] & (lengths > 1e-12)
-    return np.divide(vectors, lengths, out=np.zeros_like(vectors), where=usable), degree
+    points: Floats = np.divide(vectors, lengths, out=np.zeros_like(vectors), where=usable)
+    return points, degree

@@ -5,6 +5,7 @@ co-association is ``M = diag(s) B diag(w) B^T diag(s)``; every product with it g
 the clusters. H^T H and H^T M H are sums over objects, that is over rows weighted with c.
 """
 
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -14,7 +15,15 @@ from scipy.optimize import nnls
 from consilience.consensus._rows import Rows
 from consilience.kernels.label_products import cluster_sums, pair_products, row_sums
 
-__all__ = ["Factors", "Target", "factorise", "make_target", "simplex_weights", "start_factors"]
+__all__ = [
+    "Factors",
+    "Target",
+    "alternate",
+    "factorise",
+    "make_target",
+    "simplex_weights",
+    "start_factors",
+]
 
 Floats = NDArray[np.float64]
 
@@ -105,6 +114,35 @@ def factorise(
     return Factors(H, S, path, _settled(path, tol))
 
 
+def alternate(
+    target: Target,
+    labels: NDArray[np.int32],
+    k: int,
+    *,
+    max_iter: int,
+    max_rounds: int,
+    tol: float,
+    weight_tol: float,
+) -> tuple[Factors, Floats]:
+    """Factors and weights of the members in turn, from equal weights.
+
+    The path has an entry for each factorisation: one more than rounds of weighting.
+    """
+    n_members = len(target.products)
+    weights = np.full(n_members, 1.0 / n_members)
+    found = start_factors(target, weights, labels, k)
+    found = factorise(target, weights, found, max_iter=max_iter, tol=tol)
+    path = [found.path[-1]]
+    settled = False
+    while not settled and len(path) <= max_rounds:
+        fresh = simplex_weights(target, found)
+        settled = bool(np.abs(fresh - weights).max() < weight_tol)
+        weights = fresh
+        found = factorise(target, weights, found, max_iter=max_iter, tol=tol)
+        path.append(found.path[-1])
+    return found._replace(path=path, converged=settled), weights
+
+
 def _settled(path: list[float], tol: float) -> bool:
     return len(path) > 1 and abs(path[-1] - path[-2]) <= tol * abs(path[-2])
 
@@ -121,7 +159,7 @@ def simplex_weights(target: Target, factors: Factors) -> Floats:
     HH = H.T @ (target.rows.counts[:, None] * H)
     diagonal = ((T @ S) * T).sum(axis=1)
     edges = target.rows.starts
-    b = np.array([diagonal[a:z].sum() for a, z in zip(edges[:-1], edges[1:], strict=True)])
+    b = np.array([diagonal[a:z].sum() for a, z in pairwise(edges)])
     constant = float((HH @ S @ HH * S).sum())
     Q = target.products - b[:, None] - b + constant
     values, vectors = np.linalg.eigh((Q + Q.T) / 2)

@@ -109,7 +109,7 @@ def ecmc(
     Examples
     --------
     >>> from consilience import Ensemble
-    >>> ens = Ensemble([[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 2, 2], [5, 5, 5, 7, 7, 7]])
+    >>> ens = Ensemble([[0, 0, 0, 1, 1, 1]] * 4 + [[0, 0, 1, 1, 1, 0]])
     >>> ecmc(ens, 2, random_state=0).labels
     array([0, 0, 0, 1, 1, 1], dtype=int32)
     """
@@ -153,7 +153,7 @@ def ecmc(
 def _co_association(rows: Rows, n_jobs: int | None) -> tuple[Floats, NDArray[np.bool_]]:
     """Shares of the members that saw the pair and joined it, and which pairs any saw."""
     joined, seen = count_pairs(rows.members, with_seen=True, n_jobs=n_jobs or 1)
-    A = fractions(joined, seen, len(rows.members))
+    A = fractions(joined, seen, len(rows.members)).astype(np.float64, copy=False)
     known = np.asarray(seen) > 0
     # Equal objects stay together, also where members call them noise.
     np.fill_diagonal(A, 1.0)
@@ -259,9 +259,9 @@ class ECMC(Consensus):
 
     Examples
     --------
-    >>> members = [[0, 0, 0, 1, 1], [0, 0, 1, 1, 1], [0, 0, 0, 1, 1]]
+    >>> members = [[0, 0, 0, 1, 1, 1]] * 4 + [[0, 0, 1, 1, 1, 0]]
     >>> ECMC(2, random_state=0).fit(ensemble=members).labels_
-    array([0, 0, 0, 1, 1], dtype=int32)
+    array([0, 0, 0, 1, 1, 1], dtype=int32)
     """
 
     _constraints: ClassVar[dict[str, Any]] = {

@@ -4,6 +4,7 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from consilience._validation import Interval, check_value
 from consilience.consensus._base import Consensus
@@ -20,6 +21,8 @@ from consilience.consensus._table import consensus_method
 from consilience.ensemble import Ensemble
 
 __all__ = ["BCE", "MixtureConsensus", "bce", "mixtureconsensus"]
+
+Floats = NDArray[np.float64]
 
 _COUNT = Interval(Integral, 1)
 _SMALL = Interval(Real, 0)
@@ -195,7 +198,11 @@ def bce(
         starts = [random_beta(rows, k, seed) for seed in seeds]
         if first is not None:
             starts[0] = beta_from_labels(rows, k, first)
-        fits = several(lambda start: fit_bce(rows, *start, max_iter, tol, lap), starts, n_jobs)
+
+        def fit(start: tuple[Floats, Floats]) -> Fit:
+            return fit_bce(rows, *start, max_iter=max_iter, tol=tol, lap=lap)
+
+        fits = several(fit, starts, n_jobs)
         return _best(fits, rows)
 
     return solve(ensemble, n_clusters, run, owner="BCE", X=X)

@@ -81,10 +81,11 @@ def lloyd(
     labels = labels.copy()
     best = np.zeros(len(labels))
     counts, sizes, rows = count_table(members, starts, weights, labels, k)
-    _fill_empty(members, starts, weights, labels, best, counts, sizes, rows)
     costs, offset, objective = price(counts, sizes)
     for n_iter in range(1, max_iter + 1):
         before = labels.copy()
+        # Nothing is near a centre that does not exist.
+        offset = np.where(rows > 0, offset, np.inf)
         moved = assign(
             members, starts, weights, scale, costs, offset, labels, best, counts, sizes, rows
         )

@@ -135,7 +135,8 @@ class _State:
         self.n_seen = (data.rows != UNSEEN).sum(axis=1)
         sizes = np.bincount(labels[labels >= 0])
         one = empty_tables(data, 1)
-        self._most = 0 if share else max_bytes // (one.table.nbytes + one.seen.nbytes)
+        per_cluster = sum(array.nbytes for array in one)
+        self._most = 0 if share else max_bytes // per_cluster
         large = np.argsort(-sizes, kind="stable")[
             : min(self._most, int((sizes >= MANY_ROWS).sum()))
         ]
@@ -149,7 +150,7 @@ class _State:
             rows, starts, weights, self.n_seen, labels, column, self.slot, self.tables, self.pool
         )
         width = min(block_width(self.pool.labels), len(labels))
-        self._pattern = np.empty(width, count_type(data.rows.shape[1]))
+        self._pattern: NDArray[Any] = np.empty(width, count_type(data.rows.shape[1]))
 
     def sweep(self, order: Any, cap: int, heat: float, draws: NDArray[np.float64]) -> int:
         """Visit every object once; the number that moved."""
@@ -359,7 +360,8 @@ def _sweep(data, n_seen, kind, slot, tables, pool, order, cap, heat, draws, patt
             if may_open and cost > 0:
                 target, cost = NEW, 0.0
             goes = cost < stay - slack
-        if goes and target != (q if q >= 0 else FIRST_GROUP - g):
+        here = q if q >= 0 else FIRST_GROUP - g
+        if goes and (target != here or (q < 0 and g < 0)):
             _move(i, rows[i], starts, weights[i], n_seen[i], target, slot, tables, pool)
             moves += 1
     return moves
