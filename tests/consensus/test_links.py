@@ -333,10 +333,10 @@ def test_bad_parameters_are_named(estimator, params, message):
 
 
 def test_updates_are_a_parameter_of_srs(seed):
-    with pytest.raises(InvalidParameterError, match="'n_iter' parameter of SRS .* Got 0"):
+    with pytest.raises(InvalidParameterError, match=r"'n_iter' parameter of SRS .* Got 0"):
         SRS(2, n_iter=0).fit(ensemble=[[0, 0, 1]])
     ensemble, truth = three_groups(seed)
-    # One update is the co-association, twice decayed.
+    # One update is the co-association, scaled down.
     model = SRS(3, n_iter=1).fit(ensemble=ensemble)
     assert adjusted_rand_score(truth, model.labels_) > 0.9
     assert model.get_params()["n_iter"] == 1

@@ -1,6 +1,5 @@
-"""Weighted-object methods: equations of the paper, directly; degenerate inputs; its data."""
+"""Weighted-object methods: cuts, weighted k-means, degenerate inputs."""
 
-import os
 import warnings
 from itertools import product
 
@@ -9,27 +8,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numba import config
-from scipy import sparse, stats
 from sklearn.metrics import adjusted_rand_score
 from strategies import ensembles
 
 from consilience import Ensemble
 from consilience.consensus import _memberships
-from consilience.consensus._memberships import (
-    around_centres,
-    compressed,
-    mean_distances,
-    stacked,
-    weighted_centres,
-)
 from consilience.consensus._metaclusters import overlap
 from consilience.consensus._rows import distinct_rows
 from consilience.consensus._sizes import whole_sizes
 from consilience.consensus.metacluster import mcla
 from consilience.consensus.soft import WOHB, WOSP, wohb, wosp
 from consilience.consensus.weighted import WOMC, WOKMeans, _weighted_rows, wokmeans, womc
-from consilience.datasets import load
-from consilience.datasets._woec import make_woec_toy
 from consilience.errors import ConsilienceWarning, InvalidInputError, InvalidParameterError
 from consilience.evidence.weights import object_weights
 from consilience.generate import KMeansEnsemble, woec
@@ -123,121 +112,6 @@ def test_label_only_methods_do_not_see_the_order_of_objects(method, seed):
     first = method(Ensemble(labels), 4, random_state=seed).labels
     second = method(Ensemble(labels[order]), 4, random_state=seed).labels
     assert adjusted_rand_score(first[order], second) == 1
-
-
-# ---- soft memberships -------------------------------------------------------------------
-
-
-def slow_memberships(ensemble, X, weights, t=None):
-    """Reference: equations 6 to 9, one object and one cluster at a time."""
-    tables = []
-    for labels, k in zip(ensemble, ensemble.n_clusters, strict=True):
-        centres = [
-            np.average(X[labels == c], axis=0, weights=weights[labels == c]) for c in range(k)
-        ]
-        D = np.array([[((x - m) ** 2).sum() for m in centres] for x in X])
-        width = D.mean() if t is None else t
-        P = np.exp(-(D - D.min(axis=1, keepdims=True)) / (width or 1.0))
-        tables.append(P / P.sum(axis=1, keepdims=True))
-    return tables
-
-
-@st.composite
-def problems(draw):
-    ensemble = draw(ensembles(min_objects=3, max_objects=9))
-    seed = draw(st.integers(0, 2**32 - 1))
-    rng = np.random.default_rng(seed)
-    X = rng.normal(draw(st.sampled_from([0, 1e4])), 1, (ensemble.n_objects, 2))
-    return ensemble, X, rng.uniform(0.1, 1, ensemble.n_objects)
-
-
-@given(problems(), st.sampled_from([None, 0.7]))
-def test_memberships_equal_their_definition(problem, t):
-    ensemble, X, weights = problem
-    if (ensemble.n_clusters < 1).any():
-        return
-    soft = around_centres(X, weighted_centres(ensemble, X, weights), t, "each")
-    wanted = slow_memberships(ensemble, X, weights, t)
-    for r, table in enumerate(wanted):
-        np.testing.assert_allclose(soft.table(r, 0, len(X)), table, atol=1e-10)
-        np.testing.assert_array_equal(soft.table(r, 1, 3), soft.table(r, 0, len(X))[1:3])
-    telling = [table for table in wanted if table.shape[1] > 1]
-    if telling:
-        P = stacked(soft, unit=False, n_jobs=None)
-        np.testing.assert_allclose(P, np.hstack(telling), atol=1e-10)
-
-
-@given(problems())
-def test_products_of_rows_equal_equation_11(problem):
-    ensemble, X, weights = problem
-    if (ensemble.n_clusters < 2).any():
-        return
-    tables = slow_memberships(ensemble, X, weights)
-    cosines = [
-        P @ P.T / np.outer(np.linalg.norm(P, axis=1), np.linalg.norm(P, axis=1)) for P in tables
-    ]
-    soft = around_centres(X, weighted_centres(ensemble, X, weights), None, "each")
-    F = stacked(soft, unit=True, n_jobs=None)
-    np.testing.assert_allclose(F @ F.T, np.mean(cosines, axis=0), atol=1e-10)
-    np.testing.assert_allclose((F**2).sum(axis=1), 1, atol=1e-10)
-
-
-@given(problems())
-def test_the_width_is_the_mean_over_all_pairs_of_object_and_centre(problem):
-    ensemble, X, weights = problem
-    centres = weighted_centres(ensemble, X, weights)
-    for got, c in zip(mean_distances(X, centres), centres, strict=True):
-        if len(c):
-            wanted = ((X[:, None] - c[None]) ** 2).sum(axis=2).mean()
-            assert got == pytest.approx(wanted or 1.0, rel=1e-10)
-        else:
-            assert got == 0
-
-
-def test_sparse_data_give_the_same_memberships(blobs):
-    X, ensemble, _ = blobs
-    X = np.where(np.abs(X) < 0.3, 0, X)
-    weights = object_weights(ensemble)
-    tables = [
-        stacked(
-            around_centres(data, weighted_centres(ensemble, data, weights), None, "each"),
-            unit=True,
-            n_jobs=None,
-        )
-        for data in (X, sparse.csr_array(X))
-    ]
-    np.testing.assert_allclose(tables[0], tables[1], atol=1e-10)
-
-
-def test_a_width_of_the_first_member_for_all(blobs):
-    X, ensemble, _ = blobs
-    centres = weighted_centres(ensemble, X, np.ones(len(X)))
-    first = around_centres(X, centres, None, "first")
-    same = around_centres(X, centres, mean_distances(X, centres)[0], "each")
-    np.testing.assert_array_equal(first.table(3, 0, 90), same.table(3, 0, 90))
-    assert wosp(ensemble, 3, X=X, t_mode="first", random_state=0).n_clusters == 3
-
-
-def test_equal_objects_have_equal_memberships_and_no_width():
-    X = np.ones((4, 2))
-    soft = around_centres(X, [X[:2], X[:1]], None, "each")
-    np.testing.assert_array_equal(soft.table(0, 0, 4), 0.5)
-    assert soft.telling == [0]
-
-
-@compiled
-def test_fewer_columns_have_the_same_products(seed):
-    rng = np.random.default_rng(seed)
-    X = np.concatenate([rng.normal(c, 0.5, (2000, 3)) for c in range(5)])
-    ensemble = KMeansEnsemble(20, 5, max_samples=0.1, random_state=seed).generate(X)
-    soft = around_centres(X, weighted_centres(ensemble, X, np.ones(len(X))), None, "each")
-    F, G = stacked(soft, unit=True, n_jobs=None), compressed(soft, n_jobs=2)
-    assert G.shape[1] < F.shape[1] / 2
-    some = rng.integers(0, len(X), 200)
-    gaps = np.abs(F[some] @ F[some].T - G[some] @ G[some].T)
-    assert gaps.max() < 1e-3
-    assert gaps.mean() < 1e-5
-    np.testing.assert_array_equal(G, compressed(soft, n_jobs=None))
 
 
 # ---- cuts -------------------------------------------------------------------------------
@@ -365,6 +239,15 @@ def test_more_starts_are_never_worse(blobs):
 # ---- degenerate inputs ------------------------------------------------------------------
 
 
+@st.composite
+def problems(draw):
+    ensemble = draw(ensembles(min_objects=3, max_objects=9))
+    seed = draw(st.integers(0, 2**32 - 1))
+    rng = np.random.default_rng(seed)
+    X = rng.normal(draw(st.sampled_from([0, 1e4])), 1, (ensemble.n_objects, 2))
+    return ensemble, X, rng.uniform(0.1, 1, ensemble.n_objects)
+
+
 def _too_few_clusters(ensemble, k):
     """Whether meta-clusters are wanted that the members have not enough clusters for."""
     placed = (ensemble.members >= 0).any(axis=0)
@@ -487,86 +370,3 @@ def test_estimators_say_what_their_function_says(estimator, blobs):
     own = estimator(3, random_state=0).fit(X)
     assert own.ensemble_.n_members == 40
     assert adjusted_rand_score(truth, own.labels_) > 0.8
-
-
-# ---- what the paper says of its data ----------------------------------------------------
-
-needs_data = pytest.mark.skipif(
-    "CONSILIENCE_DATA" not in os.environ,
-    reason="set CONSILIENCE_DATA to the folder of the papers' data sets",
-)
-
-
-def standardised(X):
-    return (X - X.mean(axis=0)) / X.std(axis=0, ddof=1)
-
-
-def scores(X, y, runs, methods):
-    """ARI of methods (rows) in runs (columns), each on the paper's ensemble of 40."""
-    k = len(np.unique(y))
-    table = np.empty((len(methods), runs))
-    for run in range(runs):
-        ensemble = woec(40, k, random_state=run).generate(X)
-        for m, (method, params) in enumerate(methods):
-            labels = method(ensemble, k, X=X, random_state=run, **params).labels
-            table[m, run] = adjusted_rand_score(y, labels)
-    return table
-
-
-@needs_data
-def test_iris_without_sepal_width_reaches_the_maximum_of_the_paper():
-    table = load("iris")
-    X = standardised(np.asarray(table.X, float)[:, [0, 2, 3]])
-    generator = KMeansEnsemble(100, 3, online=True, random_state=0)
-    found = np.array([adjusted_rand_score(table.truth, labels) for labels in generator.generate(X)])
-    assert found.max() == pytest.approx(0.6734, abs=5e-5)
-    assert (found > 0.6733).mean() >= 0.9
-
-
-@needs_data
-def test_wall_is_cut_by_balance():
-    table = load("wall_following_2")
-    kept = np.isin(table.truth, ["Move-Forward", "Sharp-Right-Turn"])
-    X, y = standardised(np.asarray(table.X, float)[kept]), np.asarray(table.truth)[kept]
-    assert len(X) == 4302
-    methods = [(womc, {}), (wosp, {}), (wosp, {"weights": None})]
-    meta, soft, plain = scores(X, y, 20, methods)
-    np.testing.assert_allclose(meta, 0.0538, atol=5e-5)
-    assert 0.60 < soft.mean() < 0.78
-    assert soft.min() > 0.35
-    assert (plain > 0.84).all()
-    assert (plain < 0.93).all()
-    bipartite, plain = scores(X, y, 4, [(wohb, {}), (wohb, {"weights": None})])
-    np.testing.assert_allclose(bipartite, soft[:4], atol=0.05)
-    assert (plain > 0.84).all()
-
-
-@needs_data
-def test_sony_gains_by_soft_memberships():
-    table = load("ucr_sony_aibo_2")
-    X = standardised(np.asarray(table.X, float))
-    found = scores(X, table.truth, 10, [(mcla, {}), (womc, {}), (wosp, {}), (wohb, {})])
-    np.testing.assert_allclose(found[:2].mean(axis=1), 0.319, atol=0.003)
-    for soft in found[2:]:
-        assert 0.375 < soft.mean() < 0.390
-        assert stats.ttest_rel(soft, found[0]).pvalue < 1e-6
-
-
-@compiled
-def test_discs_gain_and_a_ring_of_gaussians_does_not():
-    gains = {}
-    for name, k in (("toy2", 3), ("toy3", 5)):
-        runs = []
-        for seed in range(4):
-            X, y = make_woec_toy(name, random_state=seed)
-            X = standardised(X)
-            ensemble = woec(40, k, random_state=seed).generate(X)
-            runs.append(
-                [
-                    adjusted_rand_score(y, method(ensemble, k, X=X, random_state=seed).labels)
-                    for method in (mcla, wosp, wohb)
-                ]
-            )
-        gains[name] = np.mean(runs, axis=0)
-    assert (gains["toy2"][1:] > gains["toy2"][0] + 0.02).all()
-    assert gains["toy3"][0] >= gains["toy3"][1]

@@ -227,16 +227,14 @@ def attach(problem: Problem, labels: Labeling, objects: Ints, *, may_stay: bool)
     return found
 
 
-def completed(problem: Problem, member: int, cap: int) -> Labeling | None:
+def completed(problem: Problem, member: int, cap: int) -> Labeling:
     """A member as a labeling of all rows: unseen rows go where they suit, noise is alone."""
     given = problem.members[member]
     placed = np.flatnonzero(given >= 0)
-    if not placed.size:
-        return None
     labels = np.full(problem.n_rows, -1, np.int32)
     labels[placed] = np.unique(given[placed], return_inverse=True)[1]
     gaps = np.flatnonzero(given == UNSEEN)
-    if gaps.size:
+    if gaps.size and placed.size:
         labels = attach(problem, labels, gaps, may_stay=True)
     n_clusters = int(labels.max()) + 1 + int((labels < 0).sum())
     return within(problem, labels, cap) if n_clusters > cap else labels

@@ -102,10 +102,12 @@ def _run(
 
 def _dendrogram(placed: Ensemble, rows: Rows, cap: int, options: Options) -> Run:
     """Average link on the co-association, cut where clusters would be further than 1/2."""
-    tree = eac(placed, 1, max_memory=options.max_memory, n_jobs=options.n_jobs).linkage
-    one_of = np.empty(rows.n_rows, np.int64)
-    one_of[rows.inverse] = np.arange(placed.n_objects)
-    return Run(cut_at_half(tree, cap)[one_of], "dendrogram")
+    # In the order of the rows: ties of the tree then do not depend on that of the objects.
+    order = np.argsort(rows.inverse, kind="stable")
+    sorted_objects = Ensemble._trusted(np.ascontiguousarray(placed.members[:, order]))
+    found = eac(sorted_objects, 1, max_memory=options.max_memory, n_jobs=options.n_jobs)
+    first = np.cumsum(rows.counts) - rows.counts
+    return Run(cut_at_half(found.linkage, cap)[first], "dendrogram")
 
 
 def best_member(problem: Problem, cap: int) -> Run:
@@ -115,11 +117,10 @@ def best_member(problem: Problem, cap: int) -> Run:
 
 def _ranked(problem: Problem, cap: int) -> list[Run]:
     """All members as labelings, by increasing cost; equal ones in their order."""
-    runs = []
-    for member in range(len(problem.members)):
-        labels = completed(problem, member, cap)
-        if labels is not None:
-            runs.append(Run(labels, f"member {member}"))
+    runs = [
+        Run(completed(problem, member, cap), f"member {member}")
+        for member in range(len(problem.members))
+    ]
     costs = problem.costs([run.labels for run in runs])
     return [runs[place] for place in np.argsort(costs, kind="stable")]
 

@@ -17,9 +17,10 @@ from consilience.errors import InvalidParameterError
 from consilience.generate._base import Generator, Made, Order, Stopwatch, compact
 from consilience.generate._draw import N_CLUSTERS, Clusters
 from consilience.kernels.kmeans import many_kmeans
+from consilience.kernels.kmeans_start import plusplus_start
 from consilience.kernels.representatives import nearest_representatives
 from consilience.kernels.rows import csr_gram
-from consilience.partition import kmeans_labels, leading_eigenvectors, one_thread, unit_rows
+from consilience.partition import leading_eigenvectors, one_thread, unit_rows
 
 __all__ = ["USPEC", "USPECEnsemble"]
 
@@ -32,6 +33,8 @@ _CANDIDATES = 10
 # Iterations of the k-means that makes representatives, and of the one that groups them.
 _REPRESENTATIVE_ITERATIONS = 10
 _GROUP_ITERATIONS = 20
+# Rows among which the starts of the last k-means are chosen.
+_START_ROWS = 10_000
 
 
 class USPEC(ClusterMixin, BaseEstimator):
@@ -60,6 +63,8 @@ class USPEC(ClusterMixin, BaseEstimator):
     representatives_ : ndarray of shape (p, n_features)
     sigma_ : float
         Width of the Gaussian kernel: the mean distance of the links.
+    n_iter_ : int
+        Iterations of the best run of the last k-means.
 
     Notes
     -----
@@ -120,6 +125,7 @@ class USPEC(ClusterMixin, BaseEstimator):
         self.labels_ = labels.astype(np.int32)
         self.representatives_ = found.representatives
         self.sigma_ = found.sigma
+        self.n_iter_ = found.n_iter
         return self
 
 
@@ -219,6 +225,7 @@ class USPECEnsemble(Generator):
             "n_clusters": n_clusters,
             "n_representatives": len(found.representatives),
             "sigma": found.sigma,
+            "iterations": found.n_iter,
             "seconds": watch.seconds(),
             "error": None,
         }
@@ -229,6 +236,7 @@ class _Found(NamedTuple):
     labels: NDArray[np.int32]
     representatives: Floats
     sigma: float
+    n_iter: int
 
 
 def _settings(owner: Any) -> dict[str, int]:
@@ -261,14 +269,22 @@ def _uspec(
     points, heads, centres = _representatives(X, n_representatives, rng)
     which, squares = _links(X, points, heads, centres, n_neighbors)
     links, sigma = _affinities(which, squares, len(points))
-    again = np.random.RandomState(int(rng.integers(2**31 - 1)))
     k = min(n_clusters, links.shape[1])
     if k == 1:
-        return _Found(np.zeros(len(X), np.int32), points, sigma)
+        return _Found(np.zeros(len(X), np.int32), points, sigma, 1)
     with one_thread():
-        embedded = _embedding(links, k, again)
-    labels = kmeans_labels(embedded, k, None, again, n_init=n_init, max_iter=max_iter)
-    return _Found(labels, points, sigma)
+        embedded = _embedding(links, k, np.random.RandomState(int(rng.integers(2**31 - 1))))
+    runs = many_kmeans(embedded, _starts(embedded, k, n_init, rng), max_iter=max_iter)
+    best = int(runs.inertia.argmin())
+    return _Found(runs.labels[best], points, sigma, int(runs.n_iter[best]))
+
+
+def _starts(E: Floats, k: int, n_init: int, rng: np.random.Generator) -> list[Floats]:
+    """Spread-out rows to start k-means from, chosen among some of many."""
+    some = None
+    if len(E) > _START_ROWS:
+        some = np.sort(rng.choice(len(E), _START_ROWS, replace=False))
+    return [E[plusplus_start(E, k, rng, rows=some)] for _ in range(n_init)]
 
 
 def _representatives(

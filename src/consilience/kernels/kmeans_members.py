@@ -180,7 +180,7 @@ def _visit(X, sieve, one, scratch, start, stop, learn):
         if 2 * (n_picked - n_waiting) > last - first:
             # Gathering an object costs about as much as scanning it: scan the tile where it lies.
             strips = sieve.strips[first // TILE]
-            _measure(strips, one.columns, strips[-1], last - first, one, scratch)
+            measure(strips, one.columns, strips[-1], last - first, one, scratch)
             picked = doubtful[n_waiting:n_picked]
             moved += _settle(X, sieve.scale, one, scratch, picked, first, learn)
         else:
@@ -188,7 +188,7 @@ def _visit(X, sieve, one, scratch, start, stop, learn):
         if 2 * n_waiting > TILE or (n_waiting > 0 and last == stop):
             picked, norms = doubtful[:n_waiting], scratch.strips[one.columns.size]
             gather(sieve.strips, one.columns, picked, scratch)
-            _measure(
+            measure(
                 scratch.strips, scratch.columns[: one.columns.size], norms, n_waiting, one, scratch
             )
             moved += _settle(X, sieve.scale, one, scratch, picked, -1, learn)
@@ -210,7 +210,8 @@ def _pick(gaps, labels, drift, first, last, picked, n):
 
 
 @njit(cache=True, nogil=True)
-def _measure(strips, columns, norms, width, one, scratch):
+def measure(strips, columns, norms, width, one, scratch):
+    """Nearest centre of each of ``width`` objects and how certain that is, into the scratch."""
     width = (width + LANES - 1) // LANES * LANES
     scan(strips, columns, width, one.coarse, one.weights, scratch)
     nearest, second, gap = scratch.nearest, scratch.second, scratch.gap

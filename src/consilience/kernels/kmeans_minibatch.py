@@ -8,7 +8,7 @@ from numba import njit
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from consilience.kernels.kmeans_members import coarsen, member_of, sweep
+from consilience.kernels.kmeans_members import coarsen, measure, member_of, sweep
 from consilience.kernels.kmeans_runs import (
     Indices,
     KMeansRuns,
@@ -19,7 +19,7 @@ from consilience.kernels.kmeans_runs import (
     start_members,
     turns,
 )
-from consilience.kernels.kmeans_scan import make_scratch, make_sieve, two_nearest
+from consilience.kernels.kmeans_scan import TILE, gather, make_scratch, make_sieve, two_nearest
 from consilience.kernels.kmeans_sparse import nearest_centres, own_part, own_squares, spread_labels
 
 
@@ -93,9 +93,7 @@ def _dense_runs(
         members = start_members(part, sieve, labels[some])
         for m, plan in enumerate(plans[some]):
             one = member_of(members, m)
-            for batch in plan:
-                learn_batch(X, batch, one.features, one.centres, one.counts, spherical)
-            coarsen(one, sieve)
+            _follow(X, plan, sieve, one, scratch, spherical)
         n = len(part.starts)
         sweep(X, sieve, members, scratch, np.arange(n), False, np.zeros(n, np.int64))
         inertia = finish_members(X, part, sieve, members, scratch, assign_all=assign_all)
@@ -115,10 +113,14 @@ def _sparse_runs(
     found = []
     for m, (start, rows, features) in enumerate(zip(*task, strict=True)):
         part, centres = own_part(X, None, features), start.copy()
+        everything = np.arange(part.shape[1])
         counts = np.zeros(len(centres), np.int64)
         for batch in plans[m]:
-            everything = np.arange(batch.size), np.arange(part.shape[1])
-            learn_batch(part[batch].toarray(), *everything, centres, counts, spherical)
+            objects = part[batch].toarray()
+            found_labels = nearest_centres(part[batch], centres)
+            _pull(
+                objects, np.arange(batch.size), everything, found_labels, centres, counts, spherical
+            )
         own = part if rows is None else part[rows]
         own_labels = nearest_centres(own, centres)
         labels[m] = spread_labels(X, own_labels, centres, rows, features, assign_all)
@@ -128,18 +130,40 @@ def _sparse_runs(
 
 
 @njit(cache=True, nogil=True)
-def learn_batch(X, batch, features, centres, counts, spherical):
-    """Let the centres follow the objects of one batch; ``counts`` are those they have received."""
-    labels = np.empty(batch.size, np.intp)
-    for a in range(batch.size):
-        labels[a] = two_nearest(X, batch[a], features, centres)[0]
-    for a in range(batch.size):
-        i, c = batch[a], labels[a]
+def _follow(X, plan, sieve, one, scratch, spherical):
+    """Let a member's centres follow its batches."""
+    labels = np.empty(plan.shape[1], np.int32)
+    for t in range(plan.shape[0]):
+        for at in range(0, plan.shape[1], TILE):
+            some = slice(at, at + TILE)
+            _assign(X, plan[t, some], sieve, one, scratch, labels[some])
+        _pull(X, plan[t], one.features, labels, one.centres, one.counts, spherical)
+        coarsen(one, sieve)
+
+
+@njit(cache=True, nogil=True)
+def _assign(X, objects, sieve, one, scratch, labels):
+    columns, features, centres = one.columns, one.features, one.centres
+    gather(sieve.strips, columns, objects, scratch)
+    used, norms = scratch.columns[: columns.size], scratch.strips[columns.size]
+    measure(scratch.strips, used, norms, objects.size, one, scratch)
+    found, gap = scratch.label, scratch.gap
+    for a in range(objects.size):
+        labels[a] = found[a]
+        if not gap[a] > 0:
+            labels[a] = two_nearest(X, objects[a], features, centres)[0]
+
+
+@njit(cache=True, nogil=True)
+def _pull(X, objects, features, labels, centres, counts, spherical):
+    """Let each object in turn pull its centre; ``counts`` are the objects centres received."""
+    for a in range(objects.size):
+        i, c = objects[a], labels[a]
         counts[c] += 1
         for f in range(features.size):
             centres[c, f] += (X[i, features[f]] - centres[c, f]) / counts[c]
     if spherical:
-        for c in np.unique(labels):
+        for c in np.unique(labels[: objects.size]):
             length = np.sqrt(np.sum(centres[c] ** 2))
             if length > 0:
                 centres[c] /= length

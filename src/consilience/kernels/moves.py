@@ -140,7 +140,7 @@ class _State:
         large = np.argsort(-sizes, kind="stable")[
             : min(self._most, int((sizes >= MANY_ROWS).sum()))
         ]
-        self.tables = empty_tables(data, min(self._most, len(large) + 8))
+        self.tables = empty_tables(data, min(self._most, 2 * len(large) + 24))
         self.pool = empty_pool(data.rows)
         self.slot = np.full(len(labels), -1, np.int64)
         column = np.full(len(sizes), -1)
@@ -262,6 +262,15 @@ def _best_column(sizes, here, costs):
 
 
 @njit(cache=True, nogil=True)
+def _first_empty(sizes):
+    """A column that holds nothing, -1 if there is none."""
+    for q in range(sizes.shape[0]):
+        if sizes[q] == 0:
+            return q
+    return -1
+
+
+@njit(cache=True, nogil=True)
 def _random_target(sizes, slot, group, n_columns, pool, may_open, draw):
     """A column, or the group of some row in the pool, or a new cluster; all about as likely."""
     n_others = n_columns - (slot >= 0)
@@ -364,4 +373,9 @@ def _sweep(data, n_seen, kind, slot, tables, pool, order, cap, heat, draws, patt
         if goes and (target != here or (q < 0 and g < 0)):
             _move(i, rows[i], starts, weights[i], n_seen[i], target, slot, tables, pool)
             moves += 1
+            g = pool.group[i]
+            if kind != SHARE and g >= 0 and pool.n_rows[g] >= MANY_ROWS:
+                empty = _first_empty(sizes)
+                if empty >= 0:
+                    _promote(rows, starts, weights, g, empty, slot, tables, pool)
     return moves

@@ -1,0 +1,313 @@
+"""CSPA, MCLA and HBGF against a plain reading of each, the peers, and at the sizes they must hold.
+
+The plain readings build the matrices of the papers with numpy (all objects by all objects, all
+clusters dense) and hand METIS the same graph with its default settings, one cut; ours keeps
+the best of ten cuts wherever it calls METIS. Large cases run in a process of their own, so
+that the peak of memory is theirs.
+"""
+
+import importlib.util
+import json
+import subprocess
+import sys
+import time
+
+import numpy as np
+from scipy import sparse
+from sklearn.metrics import adjusted_rand_score
+
+PEERS = ("ClusterEnsembles", "openensembles")
+
+
+def cases():
+    """The sizes a peer can run: 5,000 objects x 100 members, 10 clusters each."""
+    return [_cspa, _mcla, _hbgf, _peers, _balanced_rows]
+
+
+def large_cases():
+    """1,000,000 x 50 (CSPA 200,000 x 20), 20 clusters: each must stay under 120 s."""
+    names = ("mcla", "hbgf spectral", "cspa balanced", "transfer cut")
+    return [_in_its_own_process(name) for name in names]
+
+
+def make_members(n, n_members, k, wrong=0.4, seed=0):
+    """Member-major labels that agree on k groups of different size but for wrong ones."""
+    rng = np.random.default_rng(seed)
+    shares = np.arange(k, 2 * k, dtype=float)
+    truth = rng.choice(k, n, p=shares / shares.sum())
+    members = np.empty((n_members, n), np.int8)
+    for row in members:
+        stray = rng.random(n) < wrong
+        row[:] = rng.permutation(k)[np.where(stray, rng.integers(0, k, n), truth)]
+    return members, truth
+
+
+# ---- against a plain reading -----------------------------------------------------------------
+
+
+def _cspa(threads, n=5000, n_members=100, k=10):
+    from consilience.consensus.graph import cspa
+
+    members, truth = make_members(n, n_members, k)
+    for solver in ("auto", "metis"):
+
+        def ours(ensemble, solver=solver):
+            return cspa(ensemble, k, solver=solver, random_state=0, n_jobs=threads).labels
+
+        yield _compare(
+            f"CSPA {solver}", members, truth, threads, ours, lambda: _plain_cspa(members, k)
+        )
+
+
+def _mcla(threads, n=5000, n_members=100, k=10):
+    from consilience.consensus.metacluster import mcla
+
+    members, truth = make_members(n, n_members, k)
+
+    def ours(ensemble):
+        return mcla(ensemble, k, random_state=0, n_jobs=threads).labels
+
+    yield _compare("MCLA", members, truth, threads, ours, lambda: _plain_mcla(members, k))
+
+
+def _hbgf(threads, n=5000, n_members=100, k=10):
+    from consilience.consensus.bipartite import hbgf
+
+    members, truth = make_members(n, n_members, k)
+    for solver in ("metis", "spectral"):
+
+        def ours(ensemble, solver=solver):
+            return hbgf(ensemble, k, solver=solver, random_state=0, n_jobs=threads).labels
+
+        plain = _plain_hbgf if solver == "metis" else _plain_spectral
+        yield _compare(f"HBGF {solver}", members, truth, threads, ours, lambda: plain(members, k))
+
+
+def _balanced_rows(threads, n=3000, n_members=40, k=10):
+    """The cut and the time of balanced rows against METIS on the matrix of all pairs."""
+    from consilience.partition import balanced_rows, metis, similarity_graph
+
+    if threads > 1:
+        return
+    members, _ = make_members(n, n_members, k)
+    F = sparse.csr_array(_indicator(members)) / np.sqrt(n_members)
+    balanced_rows(F[:50], 2, random_state=0)
+    seconds, ours = _timed(lambda: balanced_rows(F, k, random_state=0))
+    theirs_s, theirs = _timed(
+        lambda: metis(similarity_graph((F @ F.T).toarray()), k, random_state=0)
+    )
+    yield {
+        "name": "balanced rows",
+        "size": f"{n} objects x {n_members} members",
+        "threads": 1,
+        "seconds": seconds,
+        "rate": f"{F.nnz / seconds / 1e6:.1f} M entries/s",
+        "alternative": "METIS on all pairs",
+        "ratio": theirs_s / seconds,
+        "note": f"cut {ours.cut / theirs.cut:.4f} of METIS's",
+    }
+
+
+def _compare(name, members, truth, threads, ours, plain):
+    from consilience import Ensemble
+
+    ensemble = Ensemble(members.T)
+    ours(Ensemble(members[:4, :60].T))  # compiled, imported
+    seconds, labels = min((_timed(lambda: ours(ensemble)) for _ in range(3)), key=lambda r: r[0])
+    theirs_s, theirs = _timed(plain)
+    n_members, n = members.shape
+    agree = [adjusted_rand_score(truth, found) for found in (labels, theirs)]
+    return {
+        "name": name,
+        "size": f"{n} objects x {n_members} members",
+        "threads": threads,
+        "seconds": seconds,
+        "rate": f"{members.size / seconds / 1e6:.1f} M labels/s",
+        "alternative": "plain numpy and METIS" if "spectral" not in name else "plain numpy",
+        "ratio": theirs_s / seconds,
+        "note": f"ARI {agree[0]:.3f}, plain {agree[1]:.3f}",
+    }
+
+
+def _peers(threads, n=5000, n_members=100, k=10):
+    """The packages that people use, where they are installed."""
+    if threads > 1:
+        return
+    from consilience import Ensemble
+    from consilience.consensus.bipartite import hbgf
+    from consilience.consensus.graph import cspa
+    from consilience.consensus.metacluster import mcla
+
+    members, truth = make_members(n, n_members, k)
+    ensemble = Ensemble(members.T)
+    functions = {"cspa": cspa, "mcla": mcla, "hbgf": hbgf}
+    for peer in PEERS:
+        there = importlib.util.find_spec(peer) is not None
+        for name, function in functions.items():
+            seconds, labels = _timed(lambda f=function: f(ensemble, k, random_state=0).labels)
+            row = {
+                "name": f"{name.upper()} and {peer}",
+                "size": f"{n} objects x {n_members} members",
+                "threads": 1,
+                "seconds": seconds,
+                "rate": f"{members.size / seconds / 1e6:.1f} M labels/s",
+                "alternative": peer,
+                "ratio": None,
+                "note": f"{peer} is not installed",
+            }
+            if there:
+                row |= _against(peer, name, members, k, seconds, labels, truth)
+            yield row
+
+
+def _against(peer, name, members, k, seconds, labels, truth):
+    """What a peer takes for the same; some of their functions do not run, which is said."""
+    try:
+        theirs_s, theirs = _timed(lambda: _peer_labels(peer, name, members, k))
+    except Exception as error:
+        return {"note": f"{peer} fails: {type(error).__name__}: {str(error)[:60]}"}
+    agree = [adjusted_rand_score(truth, found) for found in (labels, theirs)]
+    return {"ratio": theirs_s / seconds, "note": f"ARI {agree[0]:.3f}, theirs {agree[1]:.3f}"}
+
+
+def _peer_labels(peer, name, members, k):
+    module = importlib.import_module(peer)
+    if peer == "ClusterEnsembles":
+        labels = members.astype(float)
+        return module.cluster_ensembles(labels, nclass=k, solver=name, random_state=0)
+    import pandas as pd
+
+    # Its consensus functions take an object that holds data and many labelings.
+    data = module.data(pd.DataFrame(np.zeros((members.shape[1], 1))), [0])
+    held = module.cluster(data)
+    held.labels = {f"member {m}": row.astype(int) for m, row in enumerate(members)}
+    finish = {"cspa": "graph_closure", "mcla": "mcla", "hbgf": "hbgf"}[name]
+    return getattr(held, finish)(K=k).labels[finish]
+
+
+# ---- the plain readings ----------------------------------------------------------------------
+
+
+def _indicator(members):
+    return np.concatenate([(row[:, None] == np.unique(row)) for row in members], axis=1) * 1.0
+
+
+def _plain_metis(S, k, vertex_weights=None):
+    """Row by row into METIS's lists, weights as thousandths of the largest."""
+    import pymetis
+
+    neighbours = [np.flatnonzero(row) for row in S]
+    starts = np.concatenate([[0], np.cumsum([len(ends) for ends in neighbours])])
+    whole = [
+        np.maximum(S[i, ends] * (1000 / S.max()), 1).astype(int)
+        for i, ends in enumerate(neighbours)
+    ]
+    found = pymetis.part_graph(
+        k,
+        pymetis.CSRAdjacency(starts, np.concatenate(neighbours)),
+        eweights=np.concatenate(whole),
+        vweights=vertex_weights,
+        recursive=True,
+    )
+    return np.array(found.vertex_part)
+
+
+def _plain_cspa(members, k):
+    B = _indicator(members)
+    S = B @ B.T / len(members)
+    np.fill_diagonal(S, 0)
+    return _plain_metis(S, k)
+
+
+def _plain_mcla(members, k):
+    B = _indicator(members)
+    both, sizes = B.T @ B, B.sum(axis=0)
+    S = both / (sizes[:, None] + sizes[None, :] - both)
+    np.fill_diagonal(S, 0)
+    parts = _plain_metis(S, k, sizes.astype(int))
+    votes = np.stack([B[:, parts == q].mean(axis=1) for q in range(k)], axis=1)
+    return votes.argmax(axis=1)
+
+
+def _plain_hbgf(members, k):
+    B = _indicator(members)
+    n, p = B.shape
+    W = np.zeros((p + n, p + n))
+    W[p:, :p], W[:p, p:] = B, B.T
+    return _plain_metis(W, k)[p:]
+
+
+def _plain_spectral(members, k):
+    from sklearn.cluster import KMeans
+
+    B = _indicator(members)
+    U, _, Vt = np.linalg.svd(B / np.sqrt(B.sum(axis=0)), full_matrices=False)
+    both = np.concatenate([U[:, :k], Vt[:k].T])
+    both /= np.linalg.norm(both, axis=1, keepdims=True)
+    return KMeans(k, n_init=1, max_iter=200, random_state=0).fit(both).labels_[: len(B)]
+
+
+# ---- the sizes they must hold ----------------------------------------------------------------
+
+
+def _in_its_own_process(name):
+    def case(threads):
+        command = [sys.executable, __file__, name, str(threads)]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        return [json.loads(done.stdout.splitlines()[-1])]
+
+    return case
+
+
+def _large(name, threads):
+    from consilience import Ensemble
+    from consilience.consensus.bipartite import hbgf
+    from consilience.consensus.graph import cspa
+    from consilience.consensus.metacluster import mcla
+
+    k = 20
+    n, n_members = (200_000, 20) if name.startswith("cspa") else (1_000_000, 50)
+    members, truth = make_members(n, n_members, k)
+    ensemble = Ensemble(members.T)
+    options = {"random_state": 0, "n_jobs": threads}
+    calls = {
+        "mcla": lambda e: mcla(e, k, **options).labels,
+        "hbgf spectral": lambda e: hbgf(e, k, solver="spectral", **options).labels,
+        "cspa balanced": lambda e: cspa(e, k, solver="balanced", **options).labels,
+        "transfer cut": lambda e: _transfer(e, k),
+    }
+    calls[name](ensemble.take(np.arange(500)))
+    seconds, labels = _timed(lambda: calls[name](ensemble))
+    return {
+        "name": name,
+        "size": f"{n} objects x {n_members} members",
+        "threads": threads,
+        "seconds": seconds,
+        "rate": f"{members.size / seconds / 1e6:.1f} M labels/s",
+        "alternative": "",
+        "ratio": None,
+        "note": f"peak {_peak():.2f} GiB, ARI {adjusted_rand_score(truth, labels):.3f}",
+    }
+
+
+def _transfer(ensemble, k):
+    from consilience.partition import transfer_cut
+
+    return transfer_cut(ensemble.indicator(), k, random_state=0).labels
+
+
+def _peak():
+    """Most memory this process ever held, in GiB."""
+    import resource
+
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+
+
+def _timed(call):
+    start = time.perf_counter()
+    found = call()
+    return time.perf_counter() - start, found
+
+
+if __name__ == "__main__":
+    print(json.dumps(_large(sys.argv[1], int(sys.argv[2]))))
