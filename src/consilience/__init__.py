@@ -8,21 +8,89 @@ from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0.dev0"
 
+_ESTIMATORS = (
+    "ASRS",
+    "BCE",
+    "CSPA",
+    "CTS",
+    "CorrelationClustering",
+    "EAC",
+    "ECMC",
+    "HBGF",
+    "HGPA",
+    "KCC",
+    "LWEA",
+    "LWGP",
+    "MCLA",
+    "MixtureConsensus",
+    "NMFConsensus",
+    "PTA",
+    "PTGP",
+    "SEC",
+    "SRS",
+    "SupraConsensus",
+    "USENC",
+    "WBPA",
+    "WCC",
+    "WOHB",
+    "WOKMeans",
+    "WOMC",
+    "WOSP",
+    "WSPA",
+)
 # Where each public name lives; what is not listed here is not public at the top.
 _HOMES = {
-    "EAC": "consilience.consensus",
+    **dict.fromkeys(_ESTIMATORS, "consilience.consensus"),
+    "LAC": "consilience.generate",
     "Ensemble": "consilience.ensemble",
     "NOISE": "consilience.ensemble",
     "UNSEEN": "consilience.ensemble",
     "relabel": "consilience.ensemble",
 }
-_ROOMS = ("consensus", "datasets", "ensemble", "errors", "evidence", "generate", "metrics")
+_ROOMS = (
+    "consensus",
+    "datasets",
+    "ensemble",
+    "errors",
+    "evidence",
+    "generate",
+    "metrics",
+    "partition",
+)
 
 __all__ = [
+    "ASRS",
+    "BCE",
+    "CSPA",
+    "CTS",
     "EAC",
+    "ECMC",
+    "HBGF",
+    "HGPA",
+    "KCC",
+    "LAC",
+    "LWEA",
+    "LWGP",
+    "MCLA",
     "NOISE",
+    "PTA",
+    "PTGP",
+    "SEC",
+    "SRS",
     "UNSEEN",
+    "USENC",
+    "WBPA",
+    "WCC",
+    "WOHB",
+    "WOMC",
+    "WOSP",
+    "WSPA",
+    "CorrelationClustering",
     "Ensemble",
+    "MixtureConsensus",
+    "NMFConsensus",
+    "SupraConsensus",
+    "WOKMeans",
     "__version__",
     "consensus",
     "datasets",
@@ -31,13 +99,53 @@ __all__ = [
     "evidence",
     "generate",
     "metrics",
+    "partition",
     "relabel",
 ]
 
 if TYPE_CHECKING:
-    from consilience import consensus, datasets, ensemble, errors, evidence, generate, metrics
-    from consilience.consensus import EAC
+    from consilience import (
+        consensus,
+        datasets,
+        ensemble,
+        errors,
+        evidence,
+        generate,
+        metrics,
+        partition,
+    )
+    from consilience.consensus import (
+        ASRS,
+        BCE,
+        CSPA,
+        CTS,
+        EAC,
+        ECMC,
+        HBGF,
+        HGPA,
+        KCC,
+        LWEA,
+        LWGP,
+        MCLA,
+        PTA,
+        PTGP,
+        SEC,
+        SRS,
+        USENC,
+        WBPA,
+        WCC,
+        WOHB,
+        WOMC,
+        WOSP,
+        WSPA,
+        CorrelationClustering,
+        MixtureConsensus,
+        NMFConsensus,
+        SupraConsensus,
+        WOKMeans,
+    )
     from consilience.ensemble import NOISE, UNSEEN, Ensemble, relabel
+    from consilience.generate import LAC
 
 
 def __getattr__(name: str) -> Any:

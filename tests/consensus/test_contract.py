@@ -1,11 +1,15 @@
-"""What every consensus method keeps, whichever it is: parametrised over the table."""
+"""What every consensus method keeps, whichever it is: parametrised over the table.
 
+Methods that cut into parts of equal size, or that look at the data as well, may split
+objects with equal labels; what only holds for the others is asked of the others only.
+"""
+
+import inspect
 import warnings
 
 import numpy as np
 import pytest
-from hypothesis import given
-from sklearn.base import clone
+from hypothesis import given, settings
 from sklearn.metrics import adjusted_rand_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from strategies import ensembles
@@ -39,84 +43,117 @@ def method(request):
     return CONSENSUS[request.param]
 
 
+TRUTH = np.repeat([0, 1, 2], 20)
+
+
 @pytest.fixture
 def three_groups(seed):
     """Fifteen members that agree on three groups of twenty but for one object in ten."""
     rng = np.random.default_rng(seed)
-    truth = np.repeat([0, 1, 2], 20)
-    labels = np.repeat(truth[:, None], 15, axis=1)
+    labels = np.repeat(TRUTH[:, None], 15, axis=1)
     wrong = rng.random(labels.shape) < 0.1
     labels[wrong] = rng.integers(0, 3, wrong.sum())
     return Ensemble(labels)
 
 
-def _labels(method, ensemble, k, **params):
+def _blobs(groups):
+    """Data in which the groups lie apart."""
+    rng = np.random.default_rng(0)
+    return 8.0 * np.eye(int(groups.max()) + 1)[groups] + rng.normal(
+        size=(len(groups), groups.max() + 1)
+    )
+
+
+def _splits_equals(method):
+    return method.balanced or method.needs_data
+
+
+def _labels(method, ensemble, k, X=None):
+    """Labels by the function; data only for methods that need them."""
+    params = {}
+    if "random_state" in inspect.signature(method.function).parameters:
+        params["random_state"] = 0
+    if method.needs_data:
+        params["X"] = (
+            np.random.default_rng(1).normal(size=(ensemble.n_objects, 2)) if X is None else X
+        )
     found = method.function(ensemble, k, **params)
     return getattr(found, "labels", found)
+
+
+def _agreement_wanted(method):
+    # A graph partitioner is a heuristic on a graph with little contrast: near, not exact.
+    return 0.75 if _splits_equals(method) else 1.0
 
 
 def test_names_and_order_of_members_do_not_matter(method, three_groups):
     names = np.random.default_rng(0).permutation(10)
     shuffled = Ensemble(names[three_groups.labels][:, ::-1])
-    first, second = (_labels(method, e, 3) for e in (three_groups, shuffled))
-    assert adjusted_rand_score(first, second) == 1.0
+    first, second = (_labels(method, e, 3, _blobs(TRUTH)) for e in (three_groups, shuffled))
+    assert adjusted_rand_score(first, second) >= _agreement_wanted(method)
 
 
 def test_order_of_objects_does_not_matter(method, three_groups):
     order = np.random.default_rng(1).permutation(three_groups.n_objects)
-    first = _labels(method, three_groups, 3)
-    second = _labels(method, three_groups.take(order), 3)
-    assert adjusted_rand_score(first[order], second) == 1.0
+    X = _blobs(TRUTH)
+    first = _labels(method, three_groups, 3, X)
+    second = _labels(method, three_groups.take(order), 3, X[order])
+    assert adjusted_rand_score(first[order], second) >= _agreement_wanted(method)
 
 
 def test_groups_are_found_through_the_noise(method, three_groups):
-    truth = np.repeat([0, 1, 2], 20)
-    assert adjusted_rand_score(truth, _labels(method, three_groups, 3)) == 1.0
+    labels = _labels(method, three_groups, 3, _blobs(TRUTH))
+    assert adjusted_rand_score(TRUTH, labels) >= _agreement_wanted(method)
 
 
 def test_a_unanimous_ensemble_is_returned(method):
-    labels = np.repeat([0, 1, 2, 3], [3, 5, 2, 6])
-    assert adjusted_rand_score(labels, _labels(method, Ensemble([labels] * 4), 4)) == 1.0
+    sizes = [4, 4, 4, 4] if _splits_equals(method) else [3, 5, 2, 6]
+    groups = np.repeat([0, 1, 2, 3], sizes)
+    labels = _labels(method, Ensemble([groups] * 4), 4, _blobs(groups))
+    assert adjusted_rand_score(groups, labels) == 1.0
 
 
 def test_labels_are_consecutive_int32_by_first_appearance(method, three_groups):
-    labels = _labels(method, three_groups, 3)
+    labels = _labels(method, three_groups, 3, _blobs(TRUTH))
     assert labels.dtype == np.int32
     first = [int(np.argmax(labels == c)) for c in range(3)]
     assert first == sorted(first)
     assert set(labels) == {0, 1, 2}
 
 
+@settings(max_examples=25)
 @given(ensembles(min_objects=2))
-def test_any_ensemble_gets_every_object_labelled(ensemble):
-    for method in CONSENSUS.values():
-        for k in (1, 2, ensemble.n_objects):
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", ConsilienceWarning)
-                labels = _labels(method, ensemble, k)
-            assert labels.shape == (ensemble.n_objects,)
-            assert labels.max() < k
-            placed = np.unique(labels[labels >= 0])
-            np.testing.assert_array_equal(placed, np.arange(len(placed)))
-            assert labels.min() >= -1
-            if not method.keeps_noise:
-                assert labels.min() >= 0
+@pytest.mark.parametrize("name", sorted(CONSENSUS))
+def test_any_ensemble_gets_every_object_labelled(name, ensemble):
+    method = CONSENSUS[name]
+    for k in (1, 2, ensemble.n_objects):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConsilienceWarning)
+            labels = _labels(method, ensemble, k)
+        assert labels.shape == (ensemble.n_objects,)
+        assert labels.max() < k
+        placed = np.unique(labels[labels >= 0])
+        np.testing.assert_array_equal(placed, np.arange(len(placed)))
+        assert labels.min() >= (-1 if method.keeps_noise else 0)
 
 
 def test_noise_everywhere_stays_noise_where_the_method_says_so(method):
-    ensemble = Ensemble([[0, 0, 1, 1, -1], [0, 0, 1, 1, -1]])
-    labels = _labels(method, ensemble, 2)
-    assert labels[:4].tolist() == [0, 0, 1, 1]
-    assert (labels[4] == -1) == method.keeps_noise
+    groups = np.array([0, 0, 0, 1, 1, 1, 0])
+    ensemble = Ensemble([[0, 0, 0, 1, 1, 1, -1], [0, 0, 0, 1, 1, 1, -1]])
+    labels = _labels(method, ensemble, 2, _blobs(groups))
+    assert labels[:6].tolist() == [0, 0, 0, 1, 1, 1]
+    assert (labels[6] == -1) == method.keeps_noise
 
 
 def test_an_object_nobody_saw_is_placed_with_a_warning(method):
     ensemble = Ensemble([[0, 0, 1, 1, 1, None]] * 2)
-    with pytest.warns(ConsilienceWarning, match="1 objects were seen by no member.*largest"):
-        assert _labels(method, ensemble, 2)[5] == 1
+    if not method.needs_data:
+        with pytest.warns(ConsilienceWarning, match=r"1 objects were seen by no member.*largest"):
+            labels = _labels(method, ensemble, 2)
+        assert labels[5] == np.bincount(labels[:5]).argmax()
     X = np.array([[0.0], [0], [9], [9], [9], [1]])
     with pytest.warns(ConsilienceWarning, match="nearest mean"):
-        model = clone(method.estimator(n_clusters=2)).fit(X, ensemble=ensemble)
+        model = method.estimator(n_clusters=2).fit(X, ensemble=ensemble)
     assert model.labels_[5] == model.labels_[0]
     assert model.confidence_[5] == 0
 
@@ -129,18 +166,25 @@ def test_one_cluster_and_as_many_as_objects(method):
 
 def test_more_clusters_than_objects_is_refused(method):
     with pytest.raises(InvalidParameterError, match=r"'n_clusters' .* n_samples=3. Got 4"):
-        method.function(Ensemble([[0, 1, 2]]), 4)
+        _labels(method, Ensemble([[0, 1, 2]]), 4)
 
 
-def test_more_clusters_than_signatures_warns(method):
-    with pytest.warns(ConsilienceWarning, match="only 2 groups of objects differ"):
-        labels = _labels(method, Ensemble([[0, 0, 1, 1]]), 3)
-    assert labels.tolist() == [0, 0, 1, 1]
+def test_more_clusters_than_signatures_warns_where_equals_stay_together(method):
+    ensemble = Ensemble([[0, 0, 1, 1]])
+    if _splits_equals(method):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConsilienceWarning)
+            assert _labels(method, ensemble, 3).max() <= 2
+    else:
+        with pytest.warns(ConsilienceWarning, match="only 2 groups of objects differ"):
+            labels = _labels(method, ensemble, 3)
+        assert labels.tolist() == [0, 0, 1, 1]
 
 
 def test_one_constant_member_and_identical_members(method):
-    constant = Ensemble([[0] * 6, [0, 0, 0, 1, 1, 1], [0, 0, 0, 1, 1, 1]])
-    assert _labels(method, constant, 2).tolist() == [0, 0, 0, 1, 1, 1]
+    groups = np.repeat([0, 1], 3)
+    constant = Ensemble([[0] * 6, groups, groups])
+    assert _labels(method, constant, 2, _blobs(groups)).tolist() == [0, 0, 0, 1, 1, 1]
     with pytest.warns(ConsilienceWarning, match="only 1 groups"):
         assert _labels(method, Ensemble([[0] * 6] * 3), 2).tolist() == [0] * 6
 
@@ -148,9 +192,9 @@ def test_one_constant_member_and_identical_members(method):
 @pytest.mark.parametrize("bad", [0, -1, 2.5, "two", True])
 def test_wrong_n_clusters_is_refused(method, bad):
     with pytest.raises(InvalidParameterError, match="'n_clusters' parameter of"):
-        method.function(Ensemble([[0, 0, 1]]), bad)
+        _labels(method, Ensemble([[0, 0, 1]]), bad)
     with pytest.raises(InvalidParameterError, match="'n_clusters' parameter of"):
-        method.estimator(n_clusters=bad).fit(ensemble=Ensemble([[0, 0, 1]]))
+        method.estimator(n_clusters=bad).fit(np.eye(3), ensemble=Ensemble([[0, 0, 1]]))
 
 
 def test_data_or_ensemble_must_be_there_and_agree(method):
@@ -163,10 +207,19 @@ def test_data_or_ensemble_must_be_there_and_agree(method):
         model.fit(np.zeros((2, 2)), ensemble=Ensemble([[0, 0, 1]]))
 
 
-def test_labelings_in_any_form_are_an_ensemble(method):
-    model = method.estimator(n_clusters=2)
-    labels = model.fit_predict(ensemble=[["x", "x", "y", "y"], [0, 0, 1, 1]])
-    assert labels.tolist() == [0, 0, 1, 1]
+def test_data_that_are_needed_are_asked_for(method):
+    if method.needs_data:
+        with pytest.raises(InvalidInputError, match=r"needs .*X|needs data|needs the data"):
+            method.estimator(n_clusters=2).fit(ensemble=Ensemble([[0, 0, 1, 1], [0, 1, 1, 1]]))
+    else:
+        model = method.estimator(n_clusters=2)
+        labels = model.fit_predict(ensemble=[["x", "x", "y", "y"], [0, 0, 1, 1]])
+        assert labels.tolist() == [0, 0, 1, 1]
+
+
+def test_values_that_are_not_finite_are_refused(method):
+    with pytest.raises(ValueError, match="X contains NaN"):
+        method.estimator(n_clusters=2).fit(np.array([[0.0], [np.nan], [1.0]]))
 
 
 def test_a_wrong_generator_is_refused(method):
@@ -175,16 +228,18 @@ def test_a_wrong_generator_is_refused(method):
 
 
 def test_seeds_and_workers(method, seed):
-    X = np.random.default_rng(seed).normal(size=(80, 3))
+    X = np.random.default_rng(seed).normal(size=(60, 3))
+    generator = KMeansEnsemble(10, (2, 6))
     runs = [
-        method.estimator(n_clusters=4, random_state=seed, n_jobs=jobs).fit(X) for jobs in (None, 2)
+        method.estimator(n_clusters=4, generator=generator, random_state=seed, n_jobs=jobs).fit(X)
+        for jobs in (None, 2)
     ]
     np.testing.assert_array_equal(runs[0].labels_, runs[1].labels_)
     np.testing.assert_array_equal(runs[0].confidence_, runs[1].confidence_)
 
 
 def test_the_table_is_complete(method):
-    assert method.summary.endswith((".", "default."))
+    assert method.summary.endswith(".")
     assert method.paper
     assert method.memory
     assert getattr(cs, method.estimator_name) is method.estimator

@@ -231,7 +231,7 @@ def test_only_the_largest_similarity_escapes_the_decay(seed):
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("solver", ["linkage", "spectral"])
 def test_groups_are_found_with_noise_and_unseen(method, solver, seed):
-    ensemble, truth = three_groups(seed)
+    ensemble, truth = three_groups(seed, share=0.08)
     chance = np.random.default_rng(seed).random(ensemble.labels.shape)
     labels = np.where(chance < 0.1, UNSEEN, np.where(chance > 0.95, -1, ensemble.labels))
     found = method(Ensemble(labels), 3, solver=solver, random_state=seed)

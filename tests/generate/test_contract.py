@@ -9,7 +9,13 @@ from sklearn.cluster import DBSCAN, KMeans
 
 from consilience import NOISE, UNSEEN, generate
 from consilience.errors import ConsilienceError, ConsilienceWarning
-from consilience.generate import Combined, EstimatorEnsemble, KMeansEnsemble
+from consilience.generate import (
+    Combined,
+    EstimatorEnsemble,
+    KMeansEnsemble,
+    LACEnsemble,
+    USPECEnsemble,
+)
 
 GENERATORS = {
     "kmeans": KMeansEnsemble(6, (2, 4)),
@@ -21,6 +27,8 @@ GENERATORS = {
     "mini-batch": KMeansEnsemble(6, 3, algorithm="minibatch", batch_size=20, max_iter=10),
     "estimators": EstimatorEnsemble([KMeans(n_init=1), DBSCAN(eps=0.6)], [2, 3], max_samples=0.8),
     "combined": Combined([KMeansEnsemble(3, 2), EstimatorEnsemble(KMeans(n_init=1), 3)]),
+    "lac": LACEnsemble(6, 3),
+    "u-spec": USPECEnsemble(3, (2, 4), n_representatives=20),
     "woec": generate.woec(6, 3),
     "split and merge": generate.split_and_merge(5),
     "cosine split and merge": generate.cosine_split_and_merge(5),

@@ -133,6 +133,8 @@ KINDS = st.sampled_from(["seen", "all", "pair"])
 @given(problems(), KINDS, st.integers(0, 99), st.sampled_from([0.0, 20.0]))
 def test_a_search_ends_where_no_single_move_helps(problem, kind, seed, heat):
     members, weights, labels, cap = problem
+    if kind == "all":  # there a gap speaks against joining, so copies with gaps are apart
+        weights = np.where((members >= 0).all(axis=0), weights, 1)
     start = labels.copy()
     few = {"max_bytes": 0} if seed % 2 else {}
     found = _search(

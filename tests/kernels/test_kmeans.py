@@ -1,6 +1,7 @@
 """Many k-means against the plain definition, bit for bit."""
 
 import math
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -216,6 +217,17 @@ def test_a_member_does_not_depend_on_the_others(ensemble, online):
         np.testing.assert_array_equal(alone.centres[0], together.centres[m])
         assert alone.inertia[0] == together.inertia[m]
         assert alone.n_iter[0] == together.n_iter[m]
+
+
+def test_groups_of_members_in_threads_get_the_same_result():
+    X = blobs(100 if SMALL else 2000, 4, 7)
+    starts = [X[m : m + 3 + m] for m in range(8)]
+    together = many_kmeans(X, starts)
+    with ThreadPoolExecutor(4) as pool:
+        groups = list(pool.map(lambda g: many_kmeans(X, starts[g::4]), range(4)))
+    for g, group in enumerate(groups):
+        np.testing.assert_array_equal(group.labels, together.labels[g::4])
+        np.testing.assert_array_equal(group.inertia, together.inertia[g::4])
 
 
 def test_members_that_wait_their_turn_get_the_same_result(monkeypatch):

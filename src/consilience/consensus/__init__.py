@@ -1,6 +1,84 @@
 """From an ensemble to one clustering: the methods, and the table of them."""
 
+from consilience.consensus._solve import ConsensusResult
 from consilience.consensus._table import CONSENSUS, Method
 from consilience.consensus.accumulation import EAC, EACResult, eac
+from consilience.consensus.bipartite import HBGF, hbgf
+from consilience.consensus.completion import ECMC, ecmc
+from consilience.consensus.correlation import CorrelationClustering, correlationclustering
+from consilience.consensus.factorisation import WCC, NMFConsensus, nmfconsensus, wcc
+from consilience.consensus.graph import CSPA, HGPA, cspa, hgpa
+from consilience.consensus.kmeans_forms import KCC, SEC, kcc, sec
+from consilience.consensus.links import ASRS, CTS, SRS, asrs, cts, srs
+from consilience.consensus.locally_weighted import LWEA, LWGP, lwea, lwgp
+from consilience.consensus.metacluster import MCLA, mcla
+from consilience.consensus.mixtures import BCE, MixtureConsensus, bce, mixtureconsensus
+from consilience.consensus.path_based import PTA, PTGP, pta, ptgp
+from consilience.consensus.soft import WOHB, WOSP, wohb, wosp
+from consilience.consensus.subspace import WBPA, WSPA, wbpa, wspa
+from consilience.consensus.supra import SupraConsensus, supraconsensus
+from consilience.consensus.usenc import USENC, usenc
+from consilience.consensus.weighted import WOMC, WOKMeans, wokmeans, womc
 
-__all__ = ["CONSENSUS", "EAC", "EACResult", "Method", "eac"]
+__all__ = [
+    "ASRS",
+    "BCE",
+    "CONSENSUS",
+    "CSPA",
+    "CTS",
+    "EAC",
+    "ECMC",
+    "HBGF",
+    "HGPA",
+    "KCC",
+    "LWEA",
+    "LWGP",
+    "MCLA",
+    "PTA",
+    "PTGP",
+    "SEC",
+    "SRS",
+    "USENC",
+    "WBPA",
+    "WCC",
+    "WOHB",
+    "WOMC",
+    "WOSP",
+    "WSPA",
+    "ConsensusResult",
+    "CorrelationClustering",
+    "EACResult",
+    "Method",
+    "MixtureConsensus",
+    "NMFConsensus",
+    "SupraConsensus",
+    "WOKMeans",
+    "asrs",
+    "bce",
+    "correlationclustering",
+    "cspa",
+    "cts",
+    "eac",
+    "ecmc",
+    "hbgf",
+    "hgpa",
+    "kcc",
+    "lwea",
+    "lwgp",
+    "mcla",
+    "mixtureconsensus",
+    "nmfconsensus",
+    "pta",
+    "ptgp",
+    "sec",
+    "srs",
+    "supraconsensus",
+    "usenc",
+    "wbpa",
+    "wcc",
+    "wohb",
+    "wokmeans",
+    "womc",
+    "wosp",
+    "wspa",
+]

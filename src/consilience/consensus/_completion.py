@@ -51,7 +51,8 @@ def complete(
     C : float
         Price of an error.
     max_iter, tol
-        Most steps; a run ends when the constraint holds to ``tol``, relatively.
+        Most steps; a run ends when the constraint holds, and N stands still, to ``tol``
+        times the norm of what is known.
 
     Returns
     -------
@@ -60,8 +61,9 @@ def complete(
 
     Notes
     -----
-    Inexact augmented Lagrangian multipliers, penalty growing by 1.2 a step. Time O(u^3) a
-    step and memory about ten matrices of u x u.
+    Inexact augmented Lagrangian multipliers, penalty growing by 1.2 a step: where C is close
+    to 1 / m for a group of m objects, the growing penalty can stop it short of the optimum.
+    Time O(u^3) a step and memory about ten matrices of u x u.
     """
     root = np.sqrt(counts.astype(float))
     D = root[:, None] * root
@@ -70,19 +72,22 @@ def complete(
     top = _spectral_norm(A)
     Y = A / max(top, float(np.abs(known).max()) / C)
     mu = 1.25 / top
-    E = np.zeros_like(A)
+    E, N = np.zeros_like(A), np.zeros_like(A)
     n_iter = 0
     converged = False
     while n_iter < max_iter and not converged:
         n_iter += 1
         middle = A - E + Y / mu
+        before = N
         N, values = _shrink((middle + middle.T) / 2, 1.0 / mu)
         Z = A - N + Y / mu
         E = np.where(where, np.sign(Z) * np.maximum(np.abs(Z) - C * D / mu, 0.0), Z)
         rest = A - N - E
         Y += mu * rest
         mu = min(mu * _GROWTH, _MOST)
-        converged = float(np.linalg.norm(rest)) <= tol * length
+        # The constraint alone is no sign of an optimum: for a small C the first step meets it.
+        moved = max(float(np.linalg.norm(rest)), float(np.linalg.norm(N - before)))
+        converged = moved <= tol * length
     error = C * float((D * np.abs(A - N))[where].sum())
     objective = float(np.abs(values).sum()) + error
     return Completed(N / D, len(values), objective, n_iter, converged)

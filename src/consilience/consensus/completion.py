@@ -74,7 +74,8 @@ def ecmc(
     max_iter : int, default=300
         Most steps of the completion.
     tol : float, default=1e-5
-        The completion ends when known pairs are matched to this, relatively.
+        The completion ends when known pairs are matched, and the matrix stands still, to
+        this, relatively.
     max_rows : int, default=3000
         Most distinct label rows: a step takes time of the order of their third power.
     X : array of shape (n_objects, n_features), optional

@@ -4,6 +4,7 @@ from consilience.datasets._label_files import read_labels, write_labels
 from consilience.datasets._load import load
 from consilience.datasets._synthetic import make_gaussians, make_half_rings, make_spirals
 from consilience.datasets._tables import Table, read_table
+from consilience.datasets._woec import make_woec_toy
 
 __all__ = [
     "Table",
@@ -11,6 +12,7 @@ __all__ = [
     "make_gaussians",
     "make_half_rings",
     "make_spirals",
+    "make_woec_toy",
     "read_labels",
     "read_table",
     "write_labels",

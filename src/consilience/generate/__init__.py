@@ -4,6 +4,7 @@ from consilience.generate.clusterers import NJW, PAM, Linkage
 from consilience.generate.combined import Combined, with_defaults
 from consilience.generate.estimators import EstimatorEnsemble
 from consilience.generate.kmeans import KMeansEnsemble
+from consilience.generate.lac import LAC, LACEnsemble, LACRun
 from consilience.generate.recipes import (
     cosine_split_and_merge,
     fdc,
@@ -16,14 +17,20 @@ from consilience.generate.recipes import (
     split_and_merge,
     woec,
 )
+from consilience.generate.uspec import USPEC, USPECEnsemble
 
 __all__ = [
+    "LAC",
     "NJW",
     "PAM",
+    "USPEC",
     "Combined",
     "EstimatorEnsemble",
     "KMeansEnsemble",
+    "LACEnsemble",
+    "LACRun",
     "Linkage",
+    "USPECEnsemble",
     "cosine_split_and_merge",
     "fdc",
     "full_ensemble",

@@ -68,11 +68,11 @@ def _refill(X, one):
     Ties go to the smaller object, no cluster loses its only object, and objects that lie on their
     centre stay: with too few distinct objects some clusters remain empty.
     """
-    labels, counts = one.labels, one.counts
+    labels, counts, features, centres = one.labels, one.counts, one.features, one.centres
     distance = np.zeros(labels.size)
     for i in range(labels.size):
         if labels[i] >= 0:  # a row of this member: no other has a label yet
-            distance[i] = squared_distance(X, i, one.features, one.centres, labels[i])
+            distance[i] = squared_distance(X, i, features, centres, labels[i])
     taken, clusters = np.zeros(1, np.intp), np.zeros(1, np.int32)
     n_moved = 0
     for c in range(counts.size):
@@ -83,9 +83,9 @@ def _refill(X, one):
             break
         taken[0] = far
         clusters[0] = labels[far]
-        tally(X, one.features, taken, clusters, -1.0, one.sums, counts)
+        tally(X, features, taken, clusters, -1.0, one.sums, counts)
         labels[far] = clusters[0] = c
-        tally(X, one.features, taken, clusters, 1.0, one.sums, counts)
+        tally(X, features, taken, clusters, 1.0, one.sums, counts)
         one.gaps[far] = -np.inf  # the bound was that of its old cluster
         n_moved += 1
     return n_moved
@@ -103,17 +103,18 @@ def _farthest(distance, labels, counts):
 @njit(cache=True, nogil=True)
 def _move_centres(one, sieve, spherical):
     """Move the centres to the means of their objects; the sum of the squared shifts."""
-    k, d = one.centres.shape
+    centres, sums, counts = one.centres, one.sums, one.counts
+    k, d = centres.shape
     shifts, fresh = np.zeros(k), np.empty(d)
     total = 0.0
     for c in range(k):
-        if one.counts[c] == 0:
+        if counts[c] == 0:
             continue  # nobody to be the mean of: it stays
-        mean_of(one, c, spherical, fresh)
+        mean_of(sums, counts, c, spherical, fresh)
         squared = 0.0
         for f in range(d):
-            squared += (fresh[f] - one.centres[c, f]) ** 2
-            one.centres[c, f] = fresh[f]
+            squared += (fresh[f] - centres[c, f]) ** 2
+            centres[c, f] = fresh[f]
         shifts[c] = np.sqrt(squared)
         total += squared
     _lengthen(one.drift, shifts, d, sieve.scale)
@@ -122,11 +123,11 @@ def _move_centres(one, sieve, spherical):
 
 
 @njit(cache=True, nogil=True)
-def mean_of(one, c, spherical, out):
+def mean_of(sums, counts, c, spherical, out):
     """Mean of cluster c; its direction where ``spherical`` (zero where it has none)."""
     squared = 0.0
     for f in range(out.size):
-        out[f] = (one.sums[c, 0, f] + one.sums[c, 1, f]) / one.counts[c]
+        out[f] = (sums[c, 0, f] + sums[c, 1, f]) / counts[c]
         squared += out[f] * out[f]
     if spherical and squared > 0:
         length = np.sqrt(squared)

@@ -143,12 +143,14 @@ def member_of(members, m):
 @njit(cache=True, nogil=True)
 def coarsen(one, sieve):
     """Renew what the sieve knows of a member's centres."""
+    # Fields are taken out of tuples before loops: each time, references are counted.
+    features, centres, coarse, shift = one.features, one.centres, one.coarse, sieve.shift
     longest = 0.0
-    for c in range(one.counts.size):
+    for c in range(centres.shape[0]):
         total = 0.0
-        for f in range(one.features.size):
-            value = (one.centres[c, f] - sieve.shift[one.features[f]]) * sieve.scale
-            one.coarse[c, f] = value
+        for f in range(features.size):
+            value = (centres[c, f] - shift[features[f]]) * sieve.scale
+            coarse[c, f] = value
             total += value * value
         longest = max(longest, total)
     one.reach[0] = np.sqrt(longest) * (1.0 + 1e-9)
@@ -171,7 +173,6 @@ def sweep(X, sieve, members, scratch, running, learn, moved):
 @njit(cache=True, nogil=True)
 def _visit(X, sieve, one, scratch, start, stop, learn):
     """One member's part of a sweep over objects start..stop-1; the number of labels changed."""
-    # Fields are taken out of the tuples once: each time, references are counted.
     gaps, labels, drift, doubtful = one.gaps, one.labels, one.drift, scratch.picked
     moved, n_waiting = 0, 0
     for first in range(start, stop, TILE):
@@ -199,9 +200,8 @@ def _visit(X, sieve, one, scratch, start, stop, learn):
 @njit(cache=True, nogil=True)
 def _pick(gaps, labels, drift, first, last, picked, n):
     """Append the objects whose bound leaves their label in doubt; how many there are now."""
-    n = np.uint64(
-        n
-    )  # unsigned indices are not checked for being negative: the loop is twice as fast
+    # Unsigned indices are not checked for being negative: the loop is twice as fast.
+    n = np.uint64(n)
     for i in range(np.uint64(first), np.uint64(last)):
         picked[n] = i
         # Written so that a gap that is not a number counts as doubt.

@@ -60,7 +60,7 @@ def many_online(
 def _online(X, rows, sieve, one, scratch, max_iter):
     for c in range(one.counts.size):
         if one.counts[c] > 0:
-            mean_of(one, c, False, one.centres[c])
+            mean_of(one.sums, one.counts, c, False, one.centres[c])
     candidates = np.empty(rows.size, np.intp)
     passes, moved = 0, 1
     while moved > 0 and passes < max_iter:
@@ -140,17 +140,17 @@ def _best_move(X, i, features, centres, counts, labels):
 def _visit(X, candidates, one):
     """Move every candidate that still gains; how many moved."""
     features, centres, counts, labels = one.features, one.centres, one.counts, one.labels
-    moved, mover, cluster = 0, np.zeros(1, np.intp), np.zeros(1, np.int32)
+    sums, moved, mover, cluster = one.sums, 0, np.zeros(1, np.intp), np.zeros(1, np.int32)
     for i in candidates:
         new = _best_move(X, i, features, centres, counts, labels)
         if new < 0:
             continue
         old = labels[i]
         mover[0], cluster[0] = i, old
-        tally(X, features, mover, cluster, -1.0, one.sums, counts)
+        tally(X, features, mover, cluster, -1.0, sums, counts)
         cluster[0] = labels[i] = new
-        tally(X, features, mover, cluster, 1.0, one.sums, counts)
-        mean_of(one, old, False, centres[old])
-        mean_of(one, new, False, centres[new])
+        tally(X, features, mover, cluster, 1.0, sums, counts)
+        mean_of(sums, counts, old, False, centres[old])
+        mean_of(sums, counts, new, False, centres[new])
         moved += 1
     return moved

@@ -132,11 +132,11 @@ def _distances(strips, places):
     d, n = strips.shape
     out = np.zeros((places.size, n))
     for start in range(0, n, _BLOCK):
-        stop = min(start + _BLOCK, n)
         for c in range(places.size):
+            total = out[c, start : start + _BLOCK]
             for f in range(d):
-                centre = strips[f, places[c]]
-                for i in range(start, stop):
-                    difference = strips[f, i] - centre
-                    out[c, i] += difference * difference
+                centre, strip = strips[f, places[c]], strips[f, start : start + _BLOCK]
+                for r in range(total.size):
+                    difference = strip[r] - centre
+                    total[r] += difference * difference
     return out

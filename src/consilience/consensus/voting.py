@@ -1,0 +1,369 @@
+"""Consensus by vote: clusters matched one to one, or votes passed on as shares."""
+
+import warnings
+from numbers import Integral
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import linear_sum_assignment
+from sklearn.utils import check_random_state
+
+from consilience._validation import Interval
+from consilience.consensus._base import Consensus
+from consilience.consensus._rows import Rows, distinct_rows
+from consilience.consensus._solve import ConsensusResult, solve
+from consilience.consensus._table import consensus_method
+from consilience.consensus._votes import (
+    entropies,
+    information_with,
+    merge_columns,
+    mutual_information,
+    pass_on_votes,
+    shared_information,
+)
+from consilience.consensus.kmeans_forms import kcc
+from consilience.ensemble import Ensemble
+from consilience.errors import ConsilienceWarning
+from consilience.kernels.label_products import cluster_sums
+
+__all__ = ["CumulativeVoting", "Voting", "cumulativevoting", "voting"]
+
+Floats = NDArray[np.float64]
+
+_COUNT = Interval(Integral, 1)
+
+
+@consensus_method(
+    estimator="Voting",
+    paper="Dudoit & Fridlyand 2003",
+    memory="n (R + k) + n_c^2",
+    keeps_noise=True,
+)
+def voting(
+    ensemble: Ensemble,
+    n_clusters: int,
+    *,
+    X: Any = None,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+) -> ConsensusResult:
+    """Clusters by plurality vote, after matching each member's clusters to a reference.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        Labels of n objects by R members with n_c clusters in all. A member has no vote on
+        objects it calls noise or did not see.
+    n_clusters : int
+        Clusters wanted; those that win no object vanish.
+    X : array of shape (n_objects, n_features), optional
+        Only used to place objects that no member saw.
+    random_state : int, RandomState or None
+        Breaks ties of votes, and seeds `kcc` where that is the reference. The order of the
+        objects does not matter, and equal objects stay together.
+    n_jobs : int or None
+        Threads; None means one.
+
+    Returns
+    -------
+    ConsensusResult
+        ``memberships`` are the shares of the votes cast on each object; ``objective`` the
+        mean share of the winner. ``details["reference"]`` is the number of the member that
+        the others were matched to, or "kcc"; ``details["matches"]`` the cluster that each
+        cluster of each member voted for.
+
+    Notes
+    -----
+    The reference is the member that shares the most information with the others (mean
+    normalised mutual information) if it has ``n_clusters`` clusters, otherwise the result
+    of `kcc`, which then has no vote of its own. The other members follow by decreasing
+    information shared with the reference: their clusters are matched one to one to the
+    columns of the votes so far, with the largest overlap (Hungarian method); clusters left
+    over go where their overlap is largest. Time O(n R (R + k) + R k^3), on distinct rows.
+
+    References
+    ----------
+    Dudoit & Fridlyand (2003), Bagging to improve the accuracy of a clustering procedure,
+    Bioinformatics 19(9), BagClust1. Topchy, Law, Jain & Fred (2004), Analysis of consensus
+    partition in cluster ensembles, ICDM.
+
+    Examples
+    --------
+    >>> from consilience import Ensemble
+    >>> ens = Ensemble([[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 2, 2], [5, 5, 5, 7, 7, 7]])
+    >>> found = voting(ens, 2, random_state=0)
+    >>> found.labels, found.memberships[3].round(2).tolist()
+    (array([0, 0, 0, 1, 1, 1], dtype=int32), [0.33, 0.67])
+    """
+
+    def run(placed: Ensemble, k: int, _: Any) -> ConsensusResult:
+        rng = check_random_state(random_state)
+        rows = distinct_rows(placed)
+        start, reference, order = _reference(placed, rows, k, rng, n_jobs)
+        votes, matches = _collect(rows, start, reference, order, k)
+        labels = _plurality(votes, rng)
+        shares = votes / votes.sum(axis=1, keepdims=True)
+        top = shares[np.arange(rows.n_rows), labels]
+        return ConsensusResult(
+            labels[rows.inverse],
+            objective=float(rows.counts @ top / rows.counts.sum()),
+            memberships=shares[rows.inverse],
+            details={"reference": "kcc" if reference < 0 else reference, "matches": matches},
+        )
+
+    return solve(ensemble, n_clusters, run, owner="Voting", X=X)
+
+
+def _reference(
+    placed: Ensemble, rows: Rows, k: int, rng: Any, n_jobs: int | None
+) -> tuple[NDArray[np.int64], int, NDArray[np.int64]]:
+    """Labels to match to, the member they are (-1: none), and the members in voting order."""
+    shared = shared_information(rows, n_jobs=n_jobs or 1)
+    n = len(shared)
+    # The mean over the others; a member says nothing about itself.
+    best = int(((shared.sum(axis=1) - shared.diagonal()) / max(n - 1, 1)).argmax())
+    if rows.starts[best + 1] - rows.starts[best] == k:
+        start = rows.members[best].astype(np.int64)
+        order = np.argsort(-shared[best], kind="stable")
+        return start, best, order[order != best]
+    found = kcc(placed, k, random_state=rng, n_jobs=n_jobs)
+    start = np.empty(rows.n_rows, np.int64)
+    start[rows.inverse] = found.labels
+    near = information_with(rows, start)
+    return start, -1, np.argsort(-near, kind="stable")
+
+
+def _collect(
+    rows: Rows, start: NDArray[np.int64], reference: int, order: NDArray[np.int64], k: int
+) -> tuple[Floats, list[list[int]]]:
+    """Votes of all members on each row, and what each cluster of each member voted for."""
+    votes = np.zeros((rows.n_rows, k))
+    known = np.flatnonzero(start >= 0)
+    votes[known, start[known]] = 1.0
+    matches: list[list[int]] = [[] for _ in rows.members]
+    if reference >= 0:
+        matches[reference] = list(range(k))
+    weights = rows.counts[:, None].astype(float)
+    for member in order:
+        labels = rows.members[member]
+        width = int(rows.starts[member + 1] - rows.starts[member])
+        overlap = cluster_sums(labels[None], np.array([0, width]), weights * votes)
+        match = _match(overlap)
+        matches[member] = match.tolist()
+        voters = np.flatnonzero(labels >= 0)
+        votes[voters, match[labels[voters]]] += 1.0
+    if reference < 0:
+        votes[known, start[known]] -= 1.0
+    return votes, matches
+
+
+def _match(overlap: Floats) -> NDArray[np.int64]:
+    """The column of each row: one to one with the largest sum, rows left over to their best."""
+    match: NDArray[np.int64] = overlap.argmax(axis=1)
+    rows, columns = linear_sum_assignment(overlap, maximize=True)
+    match[rows] = columns
+    return match
+
+
+def _plurality(votes: Floats, rng: Any) -> NDArray[np.int32]:
+    """The column with the most votes; ties are drawn, once for all objects of a row."""
+    labels = votes.argmax(axis=1)
+    most = votes == votes.max(axis=1, keepdims=True)
+    tied = np.flatnonzero(most.sum(axis=1) > 1)
+    if tied.size:
+        keys = np.where(most[tied], rng.random_sample((len(tied), votes.shape[1])), -1.0)
+        labels[tied] = keys.argmax(axis=1)
+    return labels.astype(np.int32)
+
+
+@consensus_method(
+    estimator="CumulativeVoting",
+    paper="Ayad & Kamel 2008",
+    memory="n (R + max k_r)",
+    keeps_noise=True,
+)
+def cumulativevoting(
+    ensemble: Ensemble,
+    n_clusters: int,
+    *,
+    X: Any = None,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+) -> ConsensusResult:
+    """Clusters by votes that each cluster passes on in the shares its objects already have.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        Labels of n objects by R members. A member has no vote on objects it calls noise or
+        did not see.
+    n_clusters : int
+        Clusters wanted; at most as many as the member with the most. Clusters that win no
+        object vanish.
+    X : array of shape (n_objects, n_features), optional
+        Only used to place objects that no member saw.
+    random_state, n_jobs : ignored
+        The method draws nothing and runs in one thread.
+
+    Returns
+    -------
+    ConsensusResult
+        ``memberships`` are the objects' shares p(q | i); ``objective`` the mutual
+        information of clusters and objects, in nats. ``details`` has the ``reference``
+        member, the ``order`` of the members and the information ``lost`` by merging.
+
+    Notes
+    -----
+    The reference is the member of highest entropy (of those with at least ``n_clusters``
+    clusters, where there are any); the others follow by decreasing entropy. A cluster
+    votes with the mean shares of its objects, and an object's shares are the mean of the
+    votes it has got so far (adaptive voting). The columns of the reference are then merged
+    pair by pair to ``n_clusters``, each time the two whose objects' distributions differ
+    least: (pi_a + pi_b) times their weighted Jensen-Shannon divergence, which is the
+    information about the objects that the merge loses. Objects that no vote reaches get the
+    overall shares. Time O(n (R k_0 + k_0^2)) on distinct rows, k_0 the reference's
+    clusters.
+
+    References
+    ----------
+    Ayad & Kamel (2008), Cumulative voting consensus method for partitions with a variable
+    number of clusters, IEEE TPAMI 30(1).
+
+    Examples
+    --------
+    >>> from consilience import Ensemble
+    >>> ens = Ensemble([[0, 0, 0, 1, 1, 1], [0, 0, 1, 2, 2, 2], [5, 5, 5, 7, 7, 5]])
+    >>> found = cumulativevoting(ens, 2)
+    >>> found.labels, found.memberships[0].round(2).tolist()
+    (array([0, 0, 0, 1, 1, 1], dtype=int32), [0.89, 0.11])
+    """
+
+    def run(placed: Ensemble, k: int, _: Any) -> ConsensusResult:
+        rows = distinct_rows(placed)
+        widths = np.diff(rows.starts)
+        order = _by_entropy(rows, widths, k)
+        shares = pass_on_votes(rows, order)
+        shares, lost = merge_columns(shares, rows.counts, k)
+        if shares.shape[1] < k:
+            warnings.warn(
+                f"n_clusters={k} was asked for, but no member has more than {widths.max()} "
+                "clusters, and CumulativeVoting only merges them. Use members with more clusters.",
+                ConsilienceWarning,
+                stacklevel=5,
+            )
+        return ConsensusResult(
+            shares.argmax(axis=1).astype(np.int32)[rows.inverse],
+            objective=mutual_information(shares, rows.counts),
+            memberships=shares[rows.inverse],
+            details={"reference": int(order[0]), "order": order, "lost": lost},
+        )
+
+    return solve(ensemble, n_clusters, run, owner="CumulativeVoting", X=X)
+
+
+def _by_entropy(rows: Rows, widths: NDArray[np.int64], k: int) -> NDArray[np.int64]:
+    """Members by decreasing entropy; the first is the best with enough clusters, if any has."""
+    order = np.argsort(-entropies(rows), kind="stable")
+    enough = widths[order] >= k
+    first = int(np.argmax(enough))
+    return np.concatenate([order[first : first + 1], np.delete(order, first)])
+
+
+class _Votes(Consensus):
+    """What both estimators share: no parameters of their own."""
+
+    _constraints: ClassVar[dict[str, Any]] = {
+        **Consensus._common_constraints,
+        "n_clusters": [_COUNT],
+    }
+
+    def __init__(
+        self,
+        n_clusters: int = 2,
+        *,
+        generator: Any = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.generator = generator
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+
+class Voting(_Votes):
+    """Cluster by plurality vote; see `voting` for the method.
+
+    Parameters
+    ----------
+    n_clusters
+        See `voting`.
+    generator : generator or None, default=None
+        Makes the members when `fit` is given data only; None is `KMeansEnsemble()`. Members
+        with ``n_clusters`` clusters each suit the method best.
+    random_state : int, RandomState or None
+        Breaks ties, and seeds a generator that has no seed of its own.
+    n_jobs : int or None
+        Threads; None means one.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_objects,), int32
+        Clusters; -1 for objects every member calls noise.
+    memberships_ : ndarray of shape (n_objects, K)
+        Shares of the votes.
+    confidence_, runner_up_ : ndarray of shape (n_objects,)
+        See `consilience.evidence.confidence`.
+    n_clusters_, objective_, details_
+        See `voting`. Only the first and the last where nothing had to be solved.
+    ensemble_ : Ensemble
+
+    Examples
+    --------
+    >>> model = Voting(2, random_state=0).fit(ensemble=[[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 2, 2]])
+    >>> model.labels_
+    array([0, 0, 0, 1, 1, 1], dtype=int32)
+    """
+
+    def _fit_ensemble(self, ensemble: Ensemble, X: Any) -> None:
+        params = {"X": X, "random_state": self.random_state, "n_jobs": self.n_jobs}
+        self._store(voting(ensemble, self.n_clusters, **params))
+
+
+class CumulativeVoting(_Votes):
+    """Cluster by cumulative votes; see `cumulativevoting` for the method.
+
+    Parameters
+    ----------
+    n_clusters
+        See `cumulativevoting`.
+    generator : generator or None, default=None
+        Makes the members when `fit` is given data only; None is `KMeansEnsemble()`.
+    random_state : int, RandomState or None
+        For a generator that has none of its own.
+    n_jobs : int or None
+        Threads; None means one.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_objects,), int32
+        Clusters; -1 for objects every member calls noise.
+    memberships_ : ndarray of shape (n_objects, K)
+        Shares of the votes.
+    confidence_, runner_up_ : ndarray of shape (n_objects,)
+        See `consilience.evidence.confidence`.
+    n_clusters_, objective_, details_
+        See `cumulativevoting`. Only the first and the last where nothing had to be solved.
+    ensemble_ : Ensemble
+
+    Examples
+    --------
+    >>> model = CumulativeVoting(2).fit(ensemble=[[0, 0, 0, 1, 1, 1], [0, 0, 1, 2, 2, 2]])
+    >>> model.labels_
+    array([0, 0, 0, 1, 1, 1], dtype=int32)
+    """
+
+    def _fit_ensemble(self, ensemble: Ensemble, X: Any) -> None:
+        params = {"X": X, "random_state": self.random_state, "n_jobs": self.n_jobs}
+        self._store(cumulativevoting(ensemble, self.n_clusters, **params))
