@@ -65,7 +65,9 @@ def _lwea(threads, n=4000):
     lwea(ensemble.take(np.arange(300)), 3)
     ours, labels = _seconds(lwea, ensemble, 8, n_jobs=threads)
     theirs, direct = _seconds(_lwea_directly, ensemble, 8)
-    yield _row("LWEA", ensemble, threads, ours, "products of B, SciPy linkage", theirs, labels, direct)
+    yield _row(
+        "LWEA", ensemble, threads, ours, "products of B, SciPy linkage", theirs, labels, direct
+    )
 
 
 def _lwea_directly(ensemble, k):

@@ -23,10 +23,8 @@ def main(path):
     generator = cs.generate.KMeansEnsemble(100, (25, 40), random_state=0)
     model = cs.EAC(linkage="single", generator=generator).fit(X)
     scores = [cs.metrics.consistency_index(truth, labels) for labels in (alone, model.labels_)]
-    print(f"k-means, k = 2:                                consistency {scores[0]:.3f}")
-    print(
-        f"EAC, single link, k = {model.n_clusters_} by longest lifetime:  consistency {scores[1]:.3f}"
-    )
+    print(f"k-means, k = 2: consistency {scores[0]:.3f}")
+    print(f"EAC, single link: k = {model.n_clusters_} by lifetime, consistency {scores[1]:.3f}")
 
     panels = [
         (f"k-means, k = 2: {scores[0]:.0%} right", alone),

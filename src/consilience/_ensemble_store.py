@@ -2,9 +2,10 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +19,8 @@ _FORMAT = 1
 _INDEX_COLUMN = "__object__"
 
 
-class Stored(NamedTuple):
+@dataclass(frozen=True)
+class Stored:
     """The parts of an ensemble as they stand on disk."""
 
     members: NDArray[Any]

@@ -60,6 +60,10 @@ class Interval:
         """Whether the value keeps the rule."""
         if isinstance(value, bool | np.bool_) or not isinstance(value, self.kind):
             return False
+        return self._holds(value)
+
+    def _holds(self, value: Any) -> bool:
+        """Whether a number of the right kind is finite and between the ends."""
         # Whole numbers are finite, and may be too large to ask numpy.
         if not isinstance(value, Integral) and not math.isfinite(value):
             return False

@@ -228,12 +228,13 @@ class Ensemble:
         if not parts:
             raise InvalidInputError("concatenate needs at least one ensemble. Got none.")
         same_length([part.n_objects for part in parts], what="Ensembles to concatenate")
-        index = next((part.index for part in parts if part.index is not None), None)
-        if any(part.index is not None and not np.array_equal(part.index, index) for part in parts):
+        known = [part.index for part in parts if part.index is not None]
+        if any(not np.array_equal(known[0], other) for other in known):
             raise InvalidInputError(
                 "Ensembles to concatenate must have the same index: bring their objects into "
                 "the same order with take() first."
             )
+        index = known[0] if known else None
         named = all(part.names is not None for part in parts)
         recorded = all(part.records for part in parts)
         return cls._trusted(

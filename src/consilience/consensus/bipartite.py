@@ -50,6 +50,7 @@ def hbgf(
     n_clusters: int,
     *,
     solver: CutSolver = "auto",
+    n_cuts: int = 10,
     X: Any = None,
     random_state: Any = None,
     n_jobs: int | None = None,
@@ -67,6 +68,8 @@ def hbgf(
         singular vectors of the graph: not balanced, linear in objects, independent of their
         order. "auto" is METIS where it is installed and the graph has at most 25 million
         edges (n R).
+    n_cuts : int, default=10
+        Cuts that METIS tries at each bisection: more are better and slower.
     X : array of shape (n_objects, n_features), optional
         Only used to place objects that no member saw.
     random_state : int, RandomState or None
@@ -98,6 +101,7 @@ def hbgf(
     array([0, 0, 0, 1, 1, 1], dtype=int32)
     """
     check_value("solver", solver, [_SOLVERS], owner="HBGF")
+    check_value("n_cuts", n_cuts, [_COUNT], owner="HBGF")
 
     def run(placed: Ensemble, k: int, _: Any) -> ConsensusResult:
         placed = _without_hubs(placed, k)
@@ -106,7 +110,8 @@ def hbgf(
         if way == "spectral":
             return _spectral(placed, k, note, random_state, n_jobs)
         warn_if_loose(placed, k, "HBGF")
-        found = split_bipartite(placed.indicator(), k, solver="metis", random_state=random_state)
+        B = placed.indicator()
+        found = split_bipartite(B, k, solver="metis", n_cuts=n_cuts, random_state=random_state)
         return cut_result(found, found.cut)
 
     return solve(ensemble, n_clusters, run, owner="HBGF", X=X)
@@ -216,7 +221,7 @@ class HBGF(Consensus):
 
     Parameters
     ----------
-    n_clusters, solver
+    n_clusters, solver, n_cuts
         See `hbgf`.
     generator : generator or None, default=None
         Makes the members when `fit` is given data only; None is `KMeansEnsemble()`.
@@ -246,6 +251,7 @@ class HBGF(Consensus):
         **Consensus._common_constraints,
         "n_clusters": [_COUNT],
         "solver": [_SOLVERS],
+        "n_cuts": [_COUNT],
     }
 
     def __init__(
@@ -253,12 +259,14 @@ class HBGF(Consensus):
         n_clusters: int = 2,
         *,
         solver: CutSolver = "auto",
+        n_cuts: int = 10,
         generator: Any = None,
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.solver = solver
+        self.n_cuts = n_cuts
         self.generator = generator
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -269,6 +277,7 @@ class HBGF(Consensus):
                 ensemble,
                 self.n_clusters,
                 solver=self.solver,
+                n_cuts=self.n_cuts,
                 X=X,
                 random_state=self.random_state,
                 n_jobs=self.n_jobs,

@@ -57,6 +57,7 @@ def cspa(
     solver: Solver = "auto",
     sizes: Sequence[float] | None = None,
     collapse: bool = False,
+    n_cuts: int = 10,
     X: Any = None,
     random_state: Any = None,
     n_jobs: int | None = None,
@@ -78,6 +79,8 @@ def cspa(
     collapse : bool, default=False
         Keep objects with equal labels together: METIS on one weighted vertex for each
         distinct row of labels. Faster, and only as balanced as the groups allow.
+    n_cuts : int, default=10
+        Cuts that METIS tries at each bisection; time grows with it.
     X : array of shape (n_objects, n_features), optional
         Only used to place objects that no member saw.
     random_state : int, RandomState or None
@@ -110,12 +113,13 @@ def cspa(
     check_value("solver", solver, [_SOLVERS], owner="CSPA")
     check_value("sizes", sizes, [_SIZES, NoneValue()], owner="CSPA")
     check_value("collapse", collapse, [Boolean()], owner="CSPA")
+    check_value("n_cuts", n_cuts, [_COUNT], owner="CSPA")
     _check_sizes(sizes, n_clusters, solver, collapse)
 
     def run(placed: Ensemble, k: int, _: Any) -> ConsensusResult:
         warn_if_loose(placed, k, "CSPA")
         if collapse:
-            return _collapsed(placed, k, solver, random_state, n_jobs)
+            return _collapsed(placed, k, solver, n_cuts, random_state, n_jobs)
         distinct, inverse, _counts = placed.signatures()
         found = split_rows(
             distinct.indicator().astype(np.float64),
@@ -124,6 +128,7 @@ def cspa(
             sizes=None if sizes is None else _whole_sizes(sizes, placed.n_objects),
             groups=inverse,
             gram=lambda: count_pairs(placed.members, with_seen=False, n_jobs=n_jobs or 1)[0],
+            n_cuts=n_cuts,
             random_state=random_state,
         )
         return cut_result(found, found.cut / placed.n_members)
@@ -132,13 +137,14 @@ def cspa(
 
 
 def _collapsed(
-    placed: Ensemble, k: int, solver: Solver, random_state: Any, n_jobs: int | None
+    placed: Ensemble, k: int, solver: Solver, n_cuts: int, random_state: Any, n_jobs: int | None
 ) -> ConsensusResult:
     """CSPA on distinct rows: vertices weigh as many objects, edges as many pairs, as they hold."""
     distinct, inverse, counts = placed.signatures()
     pairs = count_pairs(distinct.members, with_seen=False, n_jobs=n_jobs or 1)[0]
     S = pairs * (counts[:, None] * counts[None, :] / placed.n_members)
-    found = split_graph(similarity_graph(S, counts), k, solver=solver, random_state=random_state)
+    graph = similarity_graph(S, counts)
+    found = split_graph(graph, k, solver=solver, n_cuts=n_cuts, random_state=random_state)
     return cut_result(found, found.cut, found.labels[inverse])
 
 
@@ -250,7 +256,7 @@ class CSPA(Consensus):
 
     Parameters
     ----------
-    n_clusters, solver, sizes, collapse
+    n_clusters, solver, sizes, collapse, n_cuts
         See `cspa`.
     generator : generator or None, default=None
         Makes the members when `fit` is given data only; None is `KMeansEnsemble()`.
@@ -282,6 +288,7 @@ class CSPA(Consensus):
         "solver": [_SOLVERS],
         "sizes": [_SIZES, NoneValue()],
         "collapse": [Boolean()],
+        "n_cuts": [_COUNT],
     }
 
     def __init__(
@@ -291,6 +298,7 @@ class CSPA(Consensus):
         solver: Solver = "auto",
         sizes: Sequence[float] | None = None,
         collapse: bool = False,
+        n_cuts: int = 10,
         generator: Any = None,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -299,6 +307,7 @@ class CSPA(Consensus):
         self.solver = solver
         self.sizes = sizes
         self.collapse = collapse
+        self.n_cuts = n_cuts
         self.generator = generator
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -311,6 +320,7 @@ class CSPA(Consensus):
                 solver=self.solver,
                 sizes=self.sizes,
                 collapse=self.collapse,
+                n_cuts=self.n_cuts,
                 X=X,
                 random_state=self.random_state,
                 n_jobs=self.n_jobs,

@@ -236,7 +236,7 @@ def cumulativevoting(
     >>> ens = Ensemble([[0, 0, 0, 1, 1, 1], [0, 0, 1, 2, 2, 2], [5, 5, 5, 7, 7, 5]])
     >>> found = cumulativevoting(ens, 2)
     >>> found.labels, found.memberships[0].round(2).tolist()
-    (array([0, 0, 0, 1, 1, 1], dtype=int32), [0.89, 0.11])
+    (array([0, 0, 0, 1, 1, 1], dtype=int32), [0.92, 0.08])
     """
 
     def run(placed: Ensemble, k: int, _: Any) -> ConsensusResult:

@@ -114,8 +114,11 @@ def _off_diagonal(S: Any) -> sparse.csr_array:
         inside = S != 0
         np.fill_diagonal(inside, False)
         starts = np.concatenate([[0], np.cumsum(inside.sum(axis=1))])
-        columns = np.broadcast_to(np.arange(S.shape[1], dtype=np.int32), S.shape)[inside]
-        data = S[inside].astype(np.float64)
+        # One index type for both, or SciPy copies the larger array.
+        kind = np.int32 if starts[-1] < 2**31 else np.int64
+        columns = np.broadcast_to(np.arange(S.shape[1], dtype=kind), S.shape)[inside]
+        starts = starts.astype(kind)
+        data = S[inside].astype(np.float64, copy=False)
         return sparse.csr_array((data, columns, starts), shape=S.shape)
     kept = sparse.csr_array(S, dtype=np.float64, copy=True)
     kept.sum_duplicates()
@@ -203,7 +206,8 @@ def _spread(values: NDArray[np.float64], total: int) -> NDArray[np.int64]:
     mass = float(values.sum())
     if mass <= 0:
         return np.zeros(len(values), np.int64)
-    return np.rint(values * (total / mass)).astype(np.int64)
+    scaled = values * (total / mass)
+    return np.rint(scaled, out=scaled).astype(np.int64)
 
 
 def _check_entries(values: NDArray[np.float64], what: str) -> None:

@@ -33,7 +33,8 @@ def metis(
     k: int,
     *,
     shares: NDArray[np.float64] | None = None,
-    ncuts: int = 10,
+    n_cuts: int = 10,
+    shuffle: bool = True,
     random_state: Any = None,
 ) -> Parts:
     """Parts of equal vertex weight with few and light edges between them.
@@ -46,11 +47,14 @@ def metis(
         Number of parts, at most the number of vertices.
     shares : array of shape (k,), optional
         Share of the vertex weight that each part should have; equal by default.
-    ncuts : int, default=10
-        Cuts tried at each bisection; the best is kept.
+    n_cuts : int, default=10
+        Cuts tried at each bisection; the best is kept. Time grows with it.
+    shuffle : bool, default=True
+        Whether to permute the vertices first (and back after): balanced parts must split
+        groups of equal vertices, and METIS does so by their numbers. Not needed where the
+        caller has permuted them.
     random_state : int, RandomState or None
-        Permutes the vertices first (and back after): balanced parts must split groups of
-        equal vertices, and METIS does so by their numbers.
+        For the permutation; METIS itself always starts from the same seed.
 
     Returns
     -------
@@ -68,7 +72,7 @@ def metis(
     Notes
     -----
     Recursive bisection, without two-hop matching (which merges objects of bipartite graphs
-    blindly), the best of ``ncuts`` cuts. k-way refinement fails on complete graphs of low
+    blindly), the best of ``n_cuts`` cuts. k-way refinement fails on complete graphs of low
     contrast, and is not offered. Memory about 70 bytes an adjacency entry.
 
     References
@@ -90,10 +94,12 @@ def metis(
         return one_part(n, "metis")
     pymetis = _pymetis()
     _refuse_if_too_dense(graph)
-    rng = check_random_state(random_state)
-    order = rng.permutation(n)
     labels = np.empty(n, np.int32)
-    labels[order] = _bisect(pymetis, graph.reorder(order), k, shares, ncuts)
+    if shuffle:
+        order = check_random_state(random_state).permutation(n)
+        labels[order] = _bisect(pymetis, graph.reorder(order), k, shares, n_cuts)
+    else:
+        labels[:] = _bisect(pymetis, graph, k, shares, n_cuts)
     labels, repaired = _fill_empty(labels, k, graph)
     note = f"{repaired} empty parts were given one vertex each" if repaired else ""
     return Parts(labels, graph.cut(labels), "metis", np.bincount(labels, minlength=k), note)
@@ -122,7 +128,7 @@ def _refuse_if_too_dense(graph: Graph) -> None:
 
 
 def _bisect(
-    pymetis: Any, graph: Graph, k: int, shares: NDArray[np.float64] | None, ncuts: int
+    pymetis: Any, graph: Graph, k: int, shares: NDArray[np.float64] | None, n_cuts: int
 ) -> NDArray[np.int32]:
     """The call itself, on vertices as they come."""
     kind = pymetis.zero_copy_dtype()
@@ -136,15 +142,17 @@ def _bisect(
         whole = whole.copy()
         whole.eliminate_zeros()
     weights = graph.vertex_weights
-    adjacency = pymetis.CSRAdjacency(whole.indptr.astype(kind), whole.indices.astype(kind))
+    adjacency = pymetis.CSRAdjacency(
+        whole.indptr.astype(kind, copy=False), whole.indices.astype(kind, copy=False)
+    )
     found = pymetis.part_graph(
         k,
         adjacency,
-        eweights=whole.data.astype(kind),
+        eweights=whole.data.astype(kind, copy=False),
         vweights=None if weights is None else whole_vertex_weights(weights).astype(kind),
         tpwgts=None if shares is None else (shares / shares.sum()).tolist(),
         recursive=True,
-        options=pymetis.Options(no2hop=1, ncuts=ncuts),
+        options=pymetis.Options(no2hop=1, ncuts=n_cuts),
     )
     return np.asarray(found.vertex_part, np.int32)
 

@@ -11,6 +11,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
+from sklearn.utils import check_random_state
 
 from consilience._validation import Options, check_value
 from consilience.errors import InvalidInputError, MemoryBudgetError
@@ -39,6 +40,7 @@ def split_rows(
     sizes: ArrayLike | None = None,
     groups: NDArray[np.integer[Any]] | None = None,
     gram: Callable[[], Any] | None = None,
+    n_cuts: int = 10,
     random_state: Any = None,
 ) -> Parts:
     """Parts of objects by the similarity F F^T of their rows.
@@ -60,6 +62,8 @@ def split_rows(
     gram : callable, optional
         Makes the n_objects x n_objects similarities where METIS needs them; F F^T by
         default.
+    n_cuts : int, default=10
+        Cuts that METIS tries at each bisection.
     random_state : int, RandomState or None
 
     Returns
@@ -80,8 +84,7 @@ def split_rows(
     if solver == "metis":
         if n <= MAX_DENSE:
             S = _gram(F, groups) if gram is None else gram()
-            shares = None if sizes is None else np.asarray(sizes, np.float64)
-            return metis(similarity_graph(S), k, shares=shares, random_state=random_state)
+            return _metis_of_all_pairs(S, k, sizes, n_cuts, random_state)
         note = f"METIS was refused for the complete graph of {n} objects (limit {MAX_DENSE})"
     found = balanced_rows(F, k, sizes=sizes, groups=groups, random_state=random_state)
     return replace(found, note=note)
@@ -93,6 +96,7 @@ def split_bipartite(
     *,
     solver: Solver = "auto",
     balance: Literal["all", "objects"] = "all",
+    n_cuts: int = 10,
     random_state: Any = None,
 ) -> Parts:
     """Parts of objects by the graph of objects and clusters.
@@ -108,6 +112,8 @@ def split_bipartite(
         the graph has at most 25 million edges.
     balance : {"all", "objects"}
         Whether clusters count like objects in the balance (as published), or hardly.
+    n_cuts : int, default=10
+        Cuts that METIS tries at each bisection: on these graphs more cuts are better cuts.
     random_state : int, RandomState or None
 
     Returns
@@ -127,7 +133,7 @@ def split_bipartite(
     weights = None
     if balance == "objects":
         weights = np.concatenate([np.ones(p), np.full(n, p + 1.0)])
-    whole = metis(bipartite_graph(Q, weights), k, random_state=random_state)
+    whole = metis(bipartite_graph(Q, weights), k, n_cuts=n_cuts, random_state=random_state)
     labels = whole.labels[p:]
     return replace(whole, labels=labels, sizes=np.bincount(labels, minlength=k))
 
@@ -144,7 +150,7 @@ def choose_bipartite(n_edges: int, solver: Solver = "auto") -> tuple[Solver, str
 
 
 def split_graph(
-    graph: Graph, k: int, *, solver: Solver = "auto", random_state: Any = None
+    graph: Graph, k: int, *, solver: Solver = "auto", n_cuts: int = 10, random_state: Any = None
 ) -> Parts:
     """Parts of a graph of at most a few thousand vertices, such as clusters of all members.
 
@@ -156,12 +162,14 @@ def split_graph(
         Number of parts.
     solver : {"auto", "metis", "spectral"}
         METIS, or the normalised cut (not balanced). "auto" is METIS where it is installed.
+    n_cuts : int, default=10
+        Cuts that METIS tries at each bisection.
     random_state : int, RandomState or None
     """
     _check_solver(solver, ("auto", "metis", "spectral"))
     if solver == "metis" or (solver == "auto" and has_metis()):
         try:
-            return metis(graph, k, random_state=random_state)
+            return metis(graph, k, n_cuts=n_cuts, random_state=random_state)
         except MemoryBudgetError:
             if solver == "metis":
                 raise
@@ -176,6 +184,19 @@ def _check_solver(solver: str, allowed: tuple[str, ...]) -> None:
     check_value("solver", solver, [Options(allowed)], owner="the partitioner")
 
 
+def _metis_of_all_pairs(
+    S: Any, k: int, sizes: ArrayLike | None, n_cuts: int, random_state: Any
+) -> Parts:
+    """METIS on a dense matrix, permuted while it is one: far cheaper than as a graph."""
+    order = check_random_state(random_state).permutation(len(S))
+    graph = similarity_graph(S[np.ix_(order, order)])
+    shares = None if sizes is None else np.asarray(sizes, np.float64)
+    found = metis(graph, k, shares=shares, n_cuts=n_cuts, shuffle=False)
+    labels = np.empty_like(found.labels)
+    labels[order] = found.labels
+    return replace(found, labels=labels)
+
+
 def _spectral_rows(
     F: Any, k: int, groups: NDArray[np.integer[Any]] | None, random_state: Any
 ) -> Parts:
@@ -188,6 +209,7 @@ def _spectral_rows(
 
 
 def _gram(F: Any, groups: NDArray[np.integer[Any]] | None) -> NDArray[np.float64]:
+    """The similarities of all objects, dense."""
     product = F @ F.T
     S: NDArray[np.float64] = product.toarray() if sparse.issparse(product) else np.asarray(product)
     return S if groups is None else S[np.ix_(groups, groups)]
