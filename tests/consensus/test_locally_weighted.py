@@ -11,7 +11,7 @@ from strategies import ensembles
 
 from consilience import Ensemble
 from consilience.consensus import _row_links
-from consilience.consensus._row_links import link_distances, seen_together, twin_rows
+from consilience.consensus._row_links import link_distances, seen_together
 from consilience.consensus._rows import distinct_rows
 from consilience.consensus.locally_weighted import (
     LWEA,
@@ -100,7 +100,7 @@ def test_certainty_of_the_smallest_example():
 def test_distances_equal_the_printed_formula(ensemble, missing):
     ensemble = placed(ensemble)
     assume(ensemble is not None)
-    rows = twin_rows(ensemble, missing)
+    rows = distinct_rows(ensemble)
     vectors = _shared(rows, cluster_certainty(rows, 0.4))
     got = link_distances(rows, vectors, seen_together(rows, missing), n_jobs=None)
     first = [int(np.flatnonzero(rows.inverse == row)[0]) for row in range(rows.n_rows)]
@@ -113,7 +113,7 @@ def test_without_weights_it_is_the_co_association(missing, seed):
     rng = np.random.default_rng(seed)
     labels = rng.integers(-2, 4, (60, 9))
     labels[:, 0] = rng.integers(0, 4, 60)
-    rows = twin_rows(Ensemble(labels), missing)
+    rows = distinct_rows(Ensemble(labels))
     vectors = _shared(rows, cluster_certainty(rows, 1e12))
     got = link_distances(rows, vectors, seen_together(rows, missing), n_jobs=None)
     members = Ensemble(rows.members.T)
@@ -126,10 +126,11 @@ def test_collapsed_equals_expanded(ensemble, link):
     """Equal objects as one weighted row, or each for itself at distance 0: ties included."""
     ensemble = placed(ensemble)
     assume(ensemble is not None)
-    rows = twin_rows(ensemble, "pair")
+    rows = distinct_rows(ensemble)
     order = np.argsort(rows.inverse, kind="stable")
     S = similarity_slowly(ensemble.take(order), 0.4, "pair")
     twin = rows.inverse[order][:, None] == rows.inverse[order]
+    assume((1 - S[~twin] > 1e-9).all())  # nothing else at distance 0
     tree = agglomerate(squareform(np.where(twin, 0.0, 1 - S), checks=False), link)
     for k in range(2, len(ensemble.signatures().counts)):
         got = lwea(ensemble, k, linkage=link).labels

@@ -134,17 +134,17 @@ def test_more_clusters_than_the_members_have_is_refused():
 
 
 def test_its_own_members_are_those_of_u_spec(seed):
+    usual = USENC(2, random_state=seed, n_jobs=2)._generator()
+    assert isinstance(usual, USPECEnsemble)
+    assert usual.get_params() == USPECEnsemble(random_state=seed, n_jobs=2).get_params()
     rng = np.random.default_rng(seed)
-    angle = rng.uniform(0, 2 * np.pi, 1000)
-    truth = rng.integers(0, 2, 1000)
-    radius = 1 + 3 * truth + rng.normal(0, 0.05, 1000)
-    X = radius[:, None] * np.column_stack([np.cos(angle), np.sin(angle)])
-    few = USPECEnsemble(10, n_representatives=100)
+    angle = rng.uniform(0, 2 * np.pi, 300)
+    truth = rng.integers(0, 2, 300)
+    X = (1 + 3 * truth)[:, None] * np.column_stack([np.cos(angle), np.sin(angle)])
+    few = USPECEnsemble(4, (2, 6), n_representatives=50)
     model = USENC(2, generator=few, random_state=seed).fit(X)
     assert adjusted_rand_score(truth, model.labels_) == 1.0
+    assert {record["algorithm"] for record in model.ensemble_.records} == {"U-SPEC"}
     assert few.random_state is None
-    usual = USENC(2, random_state=seed).fit(X[:120])
-    assert usual.ensemble_.n_members == 20
-    assert {record["algorithm"] for record in usual.ensemble_.records} == {"U-SPEC"}
-    other = USENC(2, generator=KMeansEnsemble(5, 3), random_state=seed).fit(X[:120])
-    assert other.ensemble_.n_members == 5
+    other = USENC(2, generator=KMeansEnsemble(3, 3), random_state=seed).fit(X)
+    assert other.ensemble_.n_members == 3

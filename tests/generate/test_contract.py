@@ -219,6 +219,7 @@ def test_a_callback_can_stop_early_and_keeps_what_is_done(X):
         ({"random_state": -1}, "'random_state' .* Got -1"),
         ({"n_jobs": "all"}, "'n_jobs' .* Got 'all'"),
         ({"algorithm": "minibatch", "online": True}, "'online' .* must be False"),
+        ({"metric": "cosine", "online": True}, "'online' .* must be False .* 'cosine'"),
     ],
 )
 def test_bad_parameters_name_parameter_value_and_remedy(X, params, message):

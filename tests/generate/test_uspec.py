@@ -33,7 +33,7 @@ def test_scikit_learn_conventions(estimator, check):
     check(estimator)
 
 
-def rings(seed, n=600):
+def rings(seed, n=300):
     """Two circles, one inside the other."""
     rng = np.random.default_rng(seed)
     angle = rng.uniform(0, 2 * np.pi, n)
@@ -94,12 +94,12 @@ def test_with_candidates_enough_the_neighbours_are_the_exact_ones(seed):
 
 def test_most_neighbours_are_the_exact_ones(seed):
     rng = np.random.default_rng(seed)
-    X = rng.normal(size=(2000, 3))
-    points, heads, centres = _representatives(X, 200, rng)
-    which, _ = _links(X, points, heads, centres, 5)
-    exact = np.argsort(cdist(X, points), axis=1)[:, :5]
+    X = rng.normal(size=(500, 3))
+    points, heads, centres = _representatives(X, 100, rng)
+    which, _ = _links(X, points, heads, centres, 3)
+    exact = np.argsort(cdist(X, points), axis=1)[:, :3]
     hits = [len(np.intersect1d(a, b)) for a, b in zip(which, exact, strict=True)]
-    assert np.mean(hits) > 4.5
+    assert np.mean(hits) > 2.7
 
 
 def test_representatives_lie_in_their_groups(seed):
@@ -132,12 +132,12 @@ def test_affinities_are_gaussian_with_the_mean_distance_as_width(seed):
 def test_the_embedding_is_that_of_the_transfer_cut(seed):
     X, truth = rings(seed)
     rng = np.random.default_rng(seed)
-    points, heads, centres = _representatives(X, 80, rng)
+    points, heads, centres = _representatives(X, 50, rng)
     links, _ = _affinities(*_links(X, points, heads, centres, 5), len(points))
     got = _embedding(links, 4, np.random.RandomState(0))
     expected = unit_rows(_embed(links, np.ones(len(X)), 4, np.random.RandomState(0)))
     np.testing.assert_allclose(got, expected, atol=1e-10)
-    labels = USPEC(2, n_representatives=80, random_state=seed).fit(X).labels_
+    labels = USPEC(2, n_representatives=50, random_state=seed).fit(X).labels_
     assert adjusted_rand_score(labels, transfer_cut(links, 2, random_state=0).labels) == 1.0
     assert adjusted_rand_score(labels, truth) == 1.0
 
@@ -205,7 +205,7 @@ def test_a_range_of_clusters_is_cut_off_below_the_representatives(seed):
 
 def test_a_seed_fixes_the_members_whatever_the_workers(seed):
     X, truth = rings(seed)
-    generator = USPECEnsemble(4, (2, 6), n_representatives=60, random_state=seed)
+    generator = USPECEnsemble(4, (2, 6), n_representatives=50, random_state=seed)
     first = generator.generate(X)
     second = clone(generator).set_params(n_jobs=2).generate(X)
     np.testing.assert_array_equal(first.labels, second.labels)

@@ -50,6 +50,19 @@ def test_sums_of_dots(case):
     np.testing.assert_allclose(found, wanted, atol=1e-12)
 
 
+def test_one_value_stands_for_all(case):
+    F, csr, chosen, counts, direction = case
+    F, two = 2.0 * (F > 0), np.array([2.0])
+    parts = (csr.indptr, csr.indices, two)
+    found = sparse_dots(*parts, chosen, direction)
+    np.testing.assert_allclose(found, F[chosen] @ direction, atol=1e-12)
+    found = sparse_sum(*parts, chosen, counts, 5)
+    np.testing.assert_allclose(found, counts @ F[chosen], atol=1e-12)
+    found = sparse_sum_of_dots(*parts, chosen, counts, direction)
+    wanted = (counts * (F[chosen] @ direction)) @ F[chosen]
+    np.testing.assert_allclose(found, wanted, atol=1e-12)
+
+
 def test_gram(case):
     F, csr, *_ = case
     weights = np.arange(12.0)

@@ -18,7 +18,6 @@ from consilience.consensus._row_links import (
     labels_of_members,
     link_distances,
     tree_result,
-    twin_rows,
 )
 from consilience.consensus._rows import Rows, distinct_rows
 from consilience.consensus._solve import ConsensusResult, solve
@@ -202,7 +201,7 @@ def solve_links(
     budget = check_tree_params(linkage, missing, max_memory, owner=owner)
 
     def tree(placed: Ensemble, k: int, _: Any) -> ConsensusResult:
-        rows = twin_rows(placed, missing)
+        rows = distinct_rows(placed)
         u = rows.n_rows
         check_budget(u, 4 * u * (u - 1), budget, remedy="use solver='spectral'")
         distances = link_distances(rows, *build(rows), n_jobs=n_jobs)

@@ -17,6 +17,8 @@ Floats = NDArray[np.float64]
 
 _GROWTH = 1.2
 _MOST = 1e7
+# Entries are shares of about 0 to 1; what rounding leaves of a row is not a similarity.
+_DUST = 1e-8
 
 
 class Completed(NamedTuple):
@@ -110,15 +112,15 @@ def _spectral_norm(A: Floats) -> float:
 def spectral_points(matrix: Floats, counts: NDArray[np.int64], k: int) -> tuple[Floats, Floats]:
     """Rows of the k leading eigenvectors of the normalised matrix, and the rows' degrees.
 
-    Negative entries count as zero. Points have length 1; those of degree 0 are zero.
+    Entries below 1e-8 count as zero. Points have length 1; those of degree 0 are zero.
     """
-    W = np.maximum((matrix + matrix.T) / 2, 0.0)
+    W = (matrix + matrix.T) / 2
+    W[W < _DUST] = 0.0
     degree = W @ counts.astype(float)
     scale = np.sqrt(counts / np.where(degree > 0, degree, np.inf))
     u = len(W)
     _, vectors = eigh(scale[:, None] * W * scale, subset_by_index=(u - k, u - 1))
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    # Rounding leaves dust in the rows without a degree.
     usable = (degree > 0)[:, None] & (lengths > 1e-12)
     points: Floats = np.divide(vectors, lengths, out=np.zeros_like(vectors), where=usable)
     return points, degree

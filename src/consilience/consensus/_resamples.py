@@ -34,7 +34,8 @@ def _is_candidates(value: Any) -> bool:
         return all(_TWO.accepts(end) for end in value) and bool(value[0] <= value[1])
     if isinstance(value, range | list | tuple):
         return bool(value) and all(_TWO.accepts(item) for item in value)
-    return _TWO.accepts(value)
+    # One cluster is never ambiguous: as one of several numbers it would always win.
+    return _COUNT.accepts(value)
 
 
 def _is_window(value: Any) -> bool:
@@ -64,8 +65,8 @@ RULES: dict[str, Any] = {
     "n_clusters": [
         Satisfies(
             _is_candidates,
-            "a whole number at least 2, a range (low, high) with low <= high, or a list of such "
-            "numbers",
+            "a whole number at least 1, a range (low, high) with 2 <= low <= high, or a list of "
+            "whole numbers at least 2",
         )
     ],
     "clusterer": [

@@ -15,13 +15,10 @@ from consilience._labels import UNSEEN
 from consilience._validation import Options, Satisfies, check_value, memory_in_bytes
 from consilience.consensus._rows import Rows, several
 from consilience.consensus._solve import ConsensusResult
-from consilience.ensemble import Ensemble
 from consilience.errors import ConsilienceError, MemoryBudgetError
-from consilience.evidence import Missing, twins
+from consilience.evidence import Missing
 from consilience.kernels.agglomerate import agglomerate
-from consilience.kernels.contingency import first_columns
 from consilience.kernels.label_products import row_sums
-from consilience.kernels.signatures import hash_rows
 from consilience.kernels.trees import cut_merges, expand_tree
 
 __all__ = [
@@ -37,7 +34,6 @@ __all__ = [
     "link_distances",
     "seen_together",
     "tree_result",
-    "twin_rows",
 ]
 
 Link = Literal["average", "complete", "single"]
@@ -78,22 +74,6 @@ def check_budget(n_rows: int, needed: int, budget: int, *, remedy: str) -> None:
             f"The similarities of {n_rows} distinct objects take {needed / 2**30:.3g} GiB, more "
             f"than max_memory={budget / 2**30:.3g} GiB. Raise max_memory, or {remedy}."
         )
-
-
-def twin_rows(placed: Ensemble, missing: Missing) -> Rows:
-    """Groups of objects at distance zero, in an order that does not depend on theirs.
-
-    Ties of a linkage go to the first pair: ordered by a hash of the labels, shuffled objects
-    give the same clusters.
-    """
-    distinct, inverse, counts = twins(placed, missing=missing)
-    keys = np.empty(len(counts), np.uint64)
-    hash_rows(distinct.members, keys)
-    order = np.argsort(keys, kind="stable")
-    rank = np.empty_like(order)
-    rank[order] = np.arange(len(order))
-    members = np.ascontiguousarray(distinct.members[:, order])
-    return Rows(members, first_columns(members), counts[order], rank[inverse])
 
 
 def labels_of_members(rows: Rows, start: int, stop: int) -> Any:
@@ -156,7 +136,8 @@ def tree_result(
 ) -> ConsensusResult:
     """The k clusters of the tree of the rows; ``distances`` is overwritten.
 
-    A row counts as often as there are objects with it, or once if not ``weighted``.
+    A row counts as often as there are objects with it, or once if not ``weighted``. Ties go
+    to the first pair: in the order of `distinct_rows`, shuffled objects give the same tree.
     """
     tree = agglomerate(distances, linkage, weights=rows.counts if weighted else None)
     labels = cut_merges(tree, k)[rows.inverse]

@@ -99,7 +99,8 @@ def cts(
     Two objects in one cluster of a member score 1 there; in two clusters of it, ``decay``
     times the sum over all clusters of the smaller of the two Jaccard indices, relative to
     the largest such sum. Their similarity is the mean over members. Objects with equal
-    labels are one weighted object: exact.
+    labels are one weighted object at distance 0, which changes nothing unless they are
+    noise or unseen somewhere.
 
     References
     ----------

@@ -22,7 +22,6 @@ from consilience.consensus._row_links import (
     link_distances,
     seen_together,
     tree_result,
-    twin_rows,
 )
 from consilience.consensus._rows import Rows, distinct_rows
 from consilience.consensus._solve import ConsensusResult, solve
@@ -119,7 +118,7 @@ def lwea(
     budget = check_tree_params(linkage, missing, max_memory, owner="LWEA")
 
     def run(placed: Ensemble, k: int, _: Any) -> ConsensusResult:
-        rows = twin_rows(placed, missing)
+        rows = distinct_rows(placed)
         u = rows.n_rows
         check_budget(u, 4 * u * (u - 1), budget, remedy="use LWGP, which needs no such matrix")
         certainty = cluster_certainty(rows, theta, n_jobs=n_jobs)

@@ -114,7 +114,8 @@ def monticonsensus(
     X : array, frame or CSR matrix of shape (n_objects, n_features)
     n_clusters : int, (low, high), range or list of int, default=(2, 10)
         Numbers of clusters to try, from 2; both ends of (low, high) are included. Numbers
-        above the objects a member sees are left out, with a warning.
+        above the objects a member sees are left out, with a warning. A single number is
+        taken as it is.
     clusterer : clusterer, generator or None, default=None
         Any scikit-learn clusterer with a parameter ``n_clusters`` (or ``n_components``), or a
         generator such as `KMeansEnsemble`, whose number of members and clusters and share of

@@ -182,10 +182,10 @@ class KMeansEnsemble(Generator):
         owner = type(self).__name__
         clusters = Clusters.resolve(self.n_clusters, X.shape[0], owner=owner)
         check_fits(self, clusters, X.shape)
-        if self.algorithm == "minibatch" and self.online:
+        if self.online and (self.algorithm == "minibatch" or self.metric == "cosine"):
             raise InvalidParameterError(
-                f"The 'online' parameter of {owner} must be False with algorithm='minibatch'. "
-                "Got True instead."
+                f"The 'online' parameter of {owner} must be False unless algorithm='lloyd' and "
+                f"metric='euclidean'. Got True with {self.algorithm!r} and {self.metric!r}."
             )
         return self.n_members
 

@@ -2,7 +2,8 @@
 
 A tall matrix is (starts, columns, values) as in CSR, or a dense array. ``chosen`` lists the
 rows a pass visits, ``counts`` how often each of them counts; sums run in that order, so
-nothing depends on threads.
+nothing depends on threads. One value stands for all entries that are equal: the passes are
+bound by memory.
 """
 
 import numpy as np
@@ -22,12 +23,13 @@ __all__ = [
 @njit(cache=True, nogil=True)
 def sparse_dots(starts, columns, values, chosen, direction):
     """Product of each chosen row with ``direction``."""
+    step = 0 if values.size == 1 else 1
     out = np.empty(chosen.size)
     for j in range(chosen.size):
         i = chosen[j]
         total = 0.0
         for e in range(starts[i], starts[i + 1]):
-            total += values[e] * direction[columns[e]]
+            total += values[e * step] * direction[columns[e]]
         out[j] = total
     return out
 
@@ -35,26 +37,28 @@ def sparse_dots(starts, columns, values, chosen, direction):
 @njit(cache=True, nogil=True)
 def sparse_sum(starts, columns, values, chosen, counts, n_columns):
     """Sum of the chosen rows, each ``counts`` times."""
+    step = 0 if values.size == 1 else 1
     out = np.zeros(n_columns)
     for j in range(chosen.size):
         i = chosen[j]
         for e in range(starts[i], starts[i + 1]):
-            out[columns[e]] += counts[j] * values[e]
+            out[columns[e]] += counts[j] * values[e * step]
     return out
 
 
 @njit(cache=True, nogil=True)
 def sparse_sum_of_dots(starts, columns, values, chosen, counts, direction):
     """Sum of the chosen rows, each times its product with ``direction``: one power step."""
+    step = 0 if values.size == 1 else 1
     out = np.zeros(direction.size)
     for j in range(chosen.size):
         i = chosen[j]
         total = 0.0
         for e in range(starts[i], starts[i + 1]):
-            total += values[e] * direction[columns[e]]
+            total += values[e * step] * direction[columns[e]]
         total *= counts[j]
         for e in range(starts[i], starts[i + 1]):
-            out[columns[e]] += total * values[e]
+            out[columns[e]] += total * values[e * step]
     return out
 
 

@@ -130,7 +130,8 @@ class _Rows:
         if sparse.issparse(F):
             csr = sparse.csr_array(F, dtype=np.float64)
             n, p, entries = csr.shape[0], csr.shape[1], csr.data
-            found = cls(n, p, None, csr.indptr, csr.indices, entries)
+            alike = entries.size > 0 and (entries == entries[0]).all()
+            found = cls(n, p, None, csr.indptr, csr.indices, entries[:1] if alike else entries)
         else:
             table = entries = np.ascontiguousarray(F, np.float64)
             if table.ndim != 2:
