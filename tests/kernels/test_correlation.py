@@ -138,7 +138,7 @@ def test_a_search_ends_where_no_single_move_helps(problem, kind, seed, heat):
     start = labels.copy()
     few = {"max_bytes": 0} if seed % 2 else {}
     found = _search(
-        kind, members, weights, labels, cap=cap, seed=seed, max_iter=50, heat=heat, **few
+        kind, members, weights, labels, cap=cap, seed=seed, heat=heat, cooling=0.7, **few
     )
     np.testing.assert_array_equal(labels, start)
     assert found.converged
@@ -176,7 +176,7 @@ def test_objects_that_nothing_joins_are_left_alone(kind, heat):
     n = 40
     members = np.stack([np.arange(n), np.arange(n)[::-1]]).astype(np.int8)
     labels, weights = np.zeros(n, np.int32), np.ones(n, np.int64)
-    found = _search(kind, members, weights, labels, cap=n, max_iter=300, heat=heat)
+    found = _search(kind, members, weights, labels, cap=n, heat=heat, cooling=0.6)
     assert found.converged
     assert len(np.unique(found.labels)) == n
 
@@ -185,11 +185,11 @@ def test_objects_that_nothing_joins_are_left_alone(kind, heat):
 @pytest.mark.parametrize("max_bytes", [0, 200, PLENTY])
 @pytest.mark.parametrize("heat", [0.0, 5.0])
 def test_many_large_clusters_grow_out_of_the_pool(kind, max_bytes, heat):
-    """Thirty groups of twelve, from nothing: more than the tables have room for at first."""
-    truth = np.repeat(np.arange(30), 12)
+    """Thirty groups of eight, from nothing: more than the tables have room for at first."""
+    truth = np.repeat(np.arange(30), 8)
     members = np.stack([truth] * 3).astype(np.int8)
-    start, weights = np.full(360, -1, np.int32), np.ones(360, np.int64)
-    params = {"cap": 360, "max_iter": 500, "heat": heat, "max_bytes": max_bytes}
+    start, weights = np.full(240, -1, np.int32), np.ones(240, np.int64)
+    params = {"cap": 240, "heat": heat, "cooling": 0.4, "max_bytes": max_bytes}
     found = _search(kind, members, weights, start, **params)
     np.testing.assert_array_equal(np.unique(found.labels + 100 * truth).size, 30)
     assert found.labels.max() == 29
@@ -205,7 +205,7 @@ def test_tables_and_pool_agree_on_larger_problems(kind, heat, seed):
     members = members.astype(np.int16)
     gap, _ = gaps(members, kind)
     for max_bytes in (0, PLENTY):
-        params = {"cap": 60, "seed": seed, "max_iter": 200, "heat": heat, "max_bytes": max_bytes}
+        params = {"cap": 60, "seed": seed, "heat": heat, "cooling": 0.6, "max_bytes": max_bytes}
         found = _search(kind, members, np.ones(60, np.int64), members[0].astype(np.int32), **params)
         assert found.converged
         joins = (gap - np.diag(gap.diagonal())) @ np.eye(found.labels.max() + 1)[found.labels]

@@ -167,8 +167,8 @@ def wcc(
     drift towards one member, and its mistakes become the consensus. Of planted ensembles
     (60 objects in three groups, 15 members, 10 % of the labels drawn at random) 47 of 100
     lost an object or more with 20 rounds, one of 300 with 3, none of 300 with 2. Hence few
-    rounds and one start: runs cannot be compared by a distance that
-    rewards the drift. Start, stopping rule and labels are ours.
+    rounds and one start: runs cannot be compared by a distance that rewards the drift.
+    Start, stopping rule and labels are ours.
 
     References
     ----------
