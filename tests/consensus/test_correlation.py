@@ -166,10 +166,10 @@ def test_balls_of_a_chain():
 
 @pytest.fixture
 def three_clusters(seed):
-    """Three groups of a hundred, a tenth of the labels wrong, three in ten unseen."""
+    """Three groups of twenty, a tenth of the labels wrong, three in ten unseen."""
     rng = np.random.default_rng(seed)
-    truth = np.repeat([0, 1, 2], 100)
-    labels = np.repeat(truth[:, None], 30, axis=1)
+    truth = np.repeat([0, 1, 2], 20)
+    labels = np.repeat(truth[:, None], 20, axis=1)
     wrong = rng.random(labels.shape) < 0.1
     labels[wrong] = rng.integers(0, 3, wrong.sum())
     labels[rng.random(labels.shape) < 0.3] = -2
@@ -180,7 +180,7 @@ def three_clusters(seed):
 @pytest.mark.parametrize("algorithm", ["local", "agglomerative", "annealing", "sampling"])
 def test_unseen_labels_do_not_shatter_clear_clusters(three_clusters, algorithm, pair_weight):
     truth, ensemble = three_clusters
-    params = {"algorithm": algorithm, "pair_weight": pair_weight, "n_init": 2, "max_iter": 20}
+    params = {"algorithm": algorithm, "pair_weight": pair_weight, "n_init": 2, "max_iter": 10}
     found = correlationclustering(ensemble, random_state=0, **params)
     assert found.n_clusters == 3
     assert adjusted_rand_score(truth, found.labels) > 0.95
@@ -190,8 +190,8 @@ def test_unseen_labels_do_not_shatter_clear_clusters(three_clusters, algorithm, 
 def test_objects_in_another_order_and_threads(three_clusters, algorithm):
     _, ensemble = three_clusters
     ensemble = Ensemble(np.where(ensemble.labels < 0, 0, ensemble.labels))
-    params = {"algorithm": algorithm, "random_state": 3, "max_iter": 20, "sample_size": 150}
-    order = np.random.default_rng(0).permutation(300)
+    params = {"algorithm": algorithm, "random_state": 3, "n_init": 2, "sample_size": 30}
+    order = np.random.default_rng(0).permutation(60)
     first = correlationclustering(ensemble, 5, **params)
     shuffled = correlationclustering(ensemble.take(order), 5, n_jobs=2, **params)
     assert adjusted_rand_score(first.labels[order], shuffled.labels) == 1.0
@@ -202,7 +202,7 @@ def test_objects_in_another_order_and_threads(three_clusters, algorithm):
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_a_cap_is_kept_and_need_not_be_reached(algorithm, seed):
     rng = np.random.default_rng(seed)
-    ensemble = Ensemble(rng.integers(0, 9, (50, 6)))
+    ensemble = Ensemble(rng.integers(0, 9, (30, 6)))
     free = quiet(ensemble, algorithm=algorithm)
     capped = quiet(ensemble, 4, algorithm=algorithm)
     assert capped.n_clusters <= 4 < free.n_clusters
@@ -222,7 +222,7 @@ def test_clusters_that_agree_but_differ_in_rows_are_not_split_by_a_high_cap():
 def test_sampling_attaches_and_comes_back_for_the_rest(seed):
     """Two large groups and ten strange objects, most of them outside the first sample."""
     rng = np.random.default_rng(seed)
-    labels = np.repeat(np.repeat([0, 1], 500)[:, None], 9, axis=1)
+    labels = np.repeat(np.repeat([0, 1], 100)[:, None], 9, axis=1)
     strange = np.arange(10)[:, None] + 2 + np.zeros(9, int)
     ensemble = Ensemble(np.concatenate([labels, strange]))
     found = correlationclustering(ensemble, algorithm="sampling", sample_size=20, random_state=seed)

@@ -32,7 +32,8 @@ from consilience.generate import KMeansEnsemble
 FEW = {"n_resamples": 20, "n_references": 0}
 
 
-@parametrize_with_checks([MontiConsensus((2, 3), n_resamples=5)])
+# Twelve resamples: with few, some object would now and then be seen by none, with a warning.
+@parametrize_with_checks([MontiConsensus((2, 3), n_resamples=12)])
 def test_scikit_learn_conventions(estimator, check):
     check(estimator)
 
@@ -127,7 +128,7 @@ def test_permuting_keeps_every_feature_and_breaks_the_objects(seed):
 
 def test_three_clear_groups_are_three(seed):
     X, y = blobs(seed)
-    found = monticonsensus(X, (2, 6), n_resamples=50, random_state=seed)
+    found = monticonsensus(X, (2, 6), n_resamples=30, random_state=seed)
     assert found.n_clusters == 3
     assert adjusted_rand_score(y, found.labels) == 1.0
     assert found.candidates.tolist() == [2, 3, 4, 5, 6]
@@ -165,12 +166,12 @@ def test_attributes_follow_from_the_consensus_matrix(seed):
 
 def test_the_chosen_number_is_that_of_the_criterion(seed):
     rng = np.random.default_rng(seed)
-    X = rng.normal(size=(60, 3))
-    by_pac = monticonsensus(X, (2, 6), n_resamples=20, random_state=seed)
+    X = rng.normal(size=(40, 3))
+    by_pac = monticonsensus(X, (2, 5), n_resamples=15, random_state=seed)
     best = by_pac.candidates[by_pac.pac == by_pac.pac.min()].max()
     assert by_pac.n_clusters == best
     by_reference = monticonsensus(
-        X, (2, 6), n_resamples=20, random_state=seed, criterion="reference", n_references=2
+        X, (2, 5), n_resamples=15, random_state=seed, criterion="reference", n_references=2
     )
     gain = by_reference.reference_pac - by_reference.pac
     assert by_reference.n_clusters == by_reference.candidates[gain == gain.max()].max()
@@ -178,8 +179,8 @@ def test_the_chosen_number_is_that_of_the_criterion(seed):
 
 def test_pac_of_no_structure_falls_with_the_number_as_it_does_on_the_reference():
     """What PAC alone would call the best number is an artefact; the reference shows it."""
-    X = np.random.default_rng(3).normal(size=(150, 4))
-    found = monticonsensus(X, [2, 8], n_resamples=40, random_state=0)
+    X = np.random.default_rng(3).normal(size=(80, 4))
+    found = monticonsensus(X, [2, 9], n_resamples=30, random_state=0)
     assert found.pac[0] > found.pac[1]
     assert found.reference_pac[0] > found.reference_pac[1]
     np.testing.assert_allclose(found.pac, found.reference_pac, atol=0.15)

@@ -181,9 +181,8 @@ def test_objects_that_nothing_joins_are_left_alone(kind, heat):
     assert len(np.unique(found.labels)) == n
 
 
-@pytest.mark.parametrize("kind", ["seen", "all", "pair"])
+@pytest.mark.parametrize(("kind", "heat"), [("seen", 0), ("all", 0), ("pair", 0), ("all", 5)])
 @pytest.mark.parametrize("max_bytes", [0, 200, PLENTY])
-@pytest.mark.parametrize("heat", [0.0, 5.0])
 def test_many_large_clusters_grow_out_of_the_pool(kind, max_bytes, heat):
     """Thirty groups of eight, from nothing: more than the tables have room for at first."""
     truth = np.repeat(np.arange(30), 8)

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from consilience.consensus._rows import Rows
 from consilience.kernels.contingency import cluster_contingency
-from consilience.kernels.label_products import cluster_sums
+from consilience.kernels.votes import pass_on
 
 __all__ = [
     "entropies",
@@ -101,34 +101,13 @@ def pass_on_votes(rows: Rows, order: NDArray[np.int64]) -> Floats:
     shares[placed, first[placed]] = 1.0
     n_votes = (first >= 0).astype(np.int64)
     for member in order[1:]:
-        labels = rows.members[member]
         width = int(rows.starts[member + 1] - rows.starts[member])
-        weights = np.where(n_votes > 0, rows.counts, 0).astype(float)
-        known = np.flatnonzero(labels >= 0)
-        mass = np.bincount(labels[known], weights[known], width)
-        vote = _weighted_sums(labels, width, weights, shares) / np.maximum(mass, 1.0)[:, None]
-        voters = known[mass[labels[known]] > 0]
-        for start in range(0, len(voters), _BLOCK):
-            block = voters[start : start + _BLOCK]
-            got = n_votes[block][:, None]
-            shares[block] = (shares[block] * got + vote[labels[block]]) / (got + 1)
-        n_votes[voters] += 1
+        pass_on(rows.members[member], width, rows.counts, shares, n_votes)
     silent = n_votes == 0
     if silent.any():
         overall = rows.counts @ shares
         shares[silent] = overall / overall.sum()
     return shares
-
-
-def _weighted_sums(labels: NDArray[Any], width: int, weights: Floats, shares: Floats) -> Floats:
-    """Weighted sum of the shares in each cluster of a member, in blocks of rows."""
-    found = np.zeros((width, shares.shape[1]))
-    starts = np.array([0, width])
-    for start in range(0, len(labels), _BLOCK):
-        block = slice(start, start + _BLOCK)
-        part = np.ascontiguousarray(labels[None, block])
-        found += cluster_sums(part, starts, weights[block, None] * shares[block])
-    return found
 
 
 def merge_columns(shares: Floats, counts: NDArray[np.int64], k: int) -> tuple[Floats, float]:

@@ -139,7 +139,10 @@ def correlationclustering(
     member that did not see a pair tosses a coin, as in the paper's section 2). With
     ``pair_weight="equal"`` every pair has its own denominator: exact too, but time O(n^2 R)
     and memory O(n k). Counting absence as separation would shatter clear clusters and is
-    not offered. Balls, dendrogram and centres always go by the share of each pair.
+    not offered. Balls, dendrogram and centres always go by the share of each pair; balls and
+    furthest centres need a row of the co-association, O(n R), for every centre. Clusters of
+    few objects need no table: their rows are compared one by one, and only where they could
+    win.
     Objects at distance zero are one weighted object; no optimum splits them. Noise speaks
     against joining; objects that are noise everywhere are -1.
 

@@ -25,11 +25,9 @@ from consilience.consensus._votes import (
 from consilience.consensus.kmeans_forms import kcc
 from consilience.ensemble import Ensemble
 from consilience.errors import ConsilienceWarning
-from consilience.kernels.label_products import cluster_sums
+from consilience.kernels.votes import cast_votes, overlap
 
 __all__ = ["CumulativeVoting", "Voting", "cumulativevoting", "voting"]
-
-Floats = NDArray[np.float64]
 
 _COUNT = Interval(Integral, 1)
 
@@ -136,37 +134,33 @@ def _reference(
 
 def _collect(
     rows: Rows, start: NDArray[np.int64], reference: int, order: NDArray[np.int64], k: int
-) -> tuple[Floats, list[list[int]]]:
+) -> tuple[NDArray[np.int32], list[list[int]]]:
     """Votes of all members on each row, and what each cluster of each member voted for."""
-    votes = np.zeros((rows.n_rows, k))
-    known = np.flatnonzero(start >= 0)
-    votes[known, start[known]] = 1.0
+    votes = np.zeros((rows.n_rows, k), np.int32)
+    own = np.arange(k)
+    cast_votes(start, own, votes, 1)
     matches: list[list[int]] = [[] for _ in rows.members]
     if reference >= 0:
-        matches[reference] = list(range(k))
-    weights = rows.counts[:, None].astype(float)
+        matches[reference] = own.tolist()
     for member in order:
-        labels = rows.members[member]
         width = int(rows.starts[member + 1] - rows.starts[member])
-        overlap = cluster_sums(labels[None], np.array([0, width]), weights * votes)
-        match = _match(overlap)
+        match = _match(overlap(rows.members[member], width, rows.counts, votes))
         matches[member] = match.tolist()
-        voters = np.flatnonzero(labels >= 0)
-        votes[voters, match[labels[voters]]] += 1.0
+        cast_votes(rows.members[member], match, votes, 1)
     if reference < 0:
-        votes[known, start[known]] -= 1.0
+        cast_votes(start, own, votes, -1)
     return votes, matches
 
 
-def _match(overlap: Floats) -> NDArray[np.int64]:
+def _match(table: NDArray[np.int64]) -> NDArray[np.int64]:
     """The column of each row: one to one with the largest sum, rows left over to their best."""
-    match: NDArray[np.int64] = overlap.argmax(axis=1)
-    rows, columns = linear_sum_assignment(overlap, maximize=True)
+    match: NDArray[np.int64] = table.argmax(axis=1)
+    rows, columns = linear_sum_assignment(table, maximize=True)
     match[rows] = columns
     return match
 
 
-def _plurality(votes: Floats, rng: Any) -> NDArray[np.int32]:
+def _plurality(votes: NDArray[np.int32], rng: Any) -> NDArray[np.int32]:
     """The column with the most votes; ties are drawn, once for all objects of a row."""
     labels = votes.argmax(axis=1)
     most = votes == votes.max(axis=1, keepdims=True)

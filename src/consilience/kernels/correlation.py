@@ -201,12 +201,11 @@ def _add_rows(rows, starts, weights, labels, tables):
 
 
 @njit(cache=True, nogil=True)
-def join_costs(labels, starts, tables, costs):
-    """Fill ``costs`` with the cost of joining each cluster, times the number of members."""
+def join_costs(labels, starts, tables, k, costs):
+    """Fill ``costs`` with the cost of joining each of the first k clusters, times the members."""
     table, seen, sizes = tables
-    k = sizes.shape[0]
     n_members = labels.shape[0]
-    costs[:] = 0
+    costs[:k] = 0
     for r in range(n_members):
         if labels[r] >= 0:
             g = starts[r] + labels[r]
@@ -227,4 +226,4 @@ def join_costs(labels, starts, tables, costs):
 @njit(cache=True, nogil=True)
 def _query_costs(queries, starts, tables, out):
     for i in range(queries.shape[0]):
-        join_costs(queries[i], starts, tables, out[i])
+        join_costs(queries[i], starts, tables, out.shape[1], out[i])

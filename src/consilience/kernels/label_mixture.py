@@ -38,8 +38,9 @@ def em_pass(members, starts, counts, log_theta, log_alpha, sums, sizes):
             for i in range(size):
                 label = members[r, first + i]
                 if label >= 0:
+                    g = starts[r] + label
                     for q in range(k):
-                        sums[starts[r] + label, q] += rho[i, q]
+                        sums[g, q] += rho[i, q]
     return likelihood
 
 
@@ -67,8 +68,9 @@ def _posterior(members, starts, counts, log_theta, log_alpha, first, size, rho):
         for i in range(size):
             label = members[r, first + i]
             if label >= 0:
+                g = starts[r] + label
                 for q in range(k):
-                    rho[i, q] += log_theta[starts[r] + label, q]
+                    rho[i, q] += log_theta[g, q]
     likelihood = 0.0
     for i in range(size):
         top = rho[i].max()

@@ -18,30 +18,33 @@ from numpy.typing import NDArray
 from consilience.kernels.compare import (
     UNSEEN,
     block_width,
-    count_joined,
-    count_seen,
     count_type,
     make_query,
 )
 from consilience.kernels.correlation import LabelRows, add_row, empty_tables, join_costs
 from consilience.kernels.pool import (
+    ALL,
     GROUPS,
     MOST_WEIGHT,
     POOLED,
+    SEEN,
+    SHARE,
+    best_group,
+    count_pool,
     empty_pool,
     enter_pool,
+    group_costs,
     heaviest,
     join_group,
     largest,
     leave_pool,
     new_group,
     part_group,
+    reach,
 )
 
 __all__ = ["Found", "local_search"]
 
-# How a pair counts: by all members, by those that saw both, or by their share.
-ALL, SEEN, SHARE = 0, 1, 2
 # Rows from which a cluster is better off in the tables.
 MANY_ROWS = 8
 # Sums of rounded shares: a smaller gain than this is none.
@@ -149,14 +152,15 @@ class _State:
         _place(
             rows, starts, weights, self.n_seen, labels, column, self.slot, self.tables, self.pool
         )
-        width = min(block_width(self.pool.labels), len(labels))
-        self._pattern: NDArray[Any] = np.empty(width, count_type(data.rows.shape[1]))
+        self._width = min(block_width(self.pool.labels), len(labels))
+        joined: NDArray[Any] = np.empty(len(labels), count_type(data.rows.shape[1]))
+        self._counts = (joined, np.empty_like(joined), np.empty(self._width, np.uint8))
 
     def sweep(self, order: Any, cap: int, heat: float, draws: NDArray[np.float64]) -> int:
         """Visit every object once; the number that moved."""
         self._settle()
         rows = (self.data[:4], self.n_seen, self.kind, self.slot, self.tables, self.pool)
-        return int(_sweep(*rows, order, cap, heat, draws, self._pattern))
+        return int(_sweep(*rows, order, cap, heat, draws, self._counts, self._width))
 
     def _settle(self) -> None:
         """Move groups that have become large into the tables, as far as there is memory."""
@@ -216,44 +220,10 @@ def _promote(rows, starts, weights, g, q, slot, tables, pool):
 
 
 @njit(cache=True, nogil=True)
-def _group_costs(i, labels, weights, kind, pool, pattern, query, costs):
-    """Fill ``costs`` of the groups in use with what joining them costs object i."""
-    joined, seen = np.empty_like(pattern), np.empty_like(pattern)
-    scratch = np.empty(pattern.shape[0], np.uint8)
-    n, n_members = pool.counts[POOLED], labels.shape[0]
-    for p in range(n):
-        costs[pool.group[pool.held[p]]] = 0.0
-    for lo in range(0, n, pattern.shape[0]):
-        size = min(pattern.shape[0], n - lo)
-        count_joined(pool.labels, labels, lo, query, scratch, joined[:size])
-        if kind != ALL:
-            count_seen(pool.labels, labels, pool.seen_by, lo, query, scratch, seen[:size])
-        for j in range(size):
-            other = pool.held[lo + j]
-            gap = float(n_members) if kind == ALL else float(seen[j])
-            gap -= 2.0 * joined[j]
-            if kind == SHARE:
-                gap = gap / seen[j] if seen[j] > 0 else 1.0
-            if other != i:
-                costs[pool.group[other]] += weights[other] * gap
-
-
-@njit(cache=True, nogil=True)
-def _best_group(pool, here, costs):
-    """The cheapest group but ``here``, the first in the pool on ties; -1 if there is none."""
-    best = -1
-    for p in range(pool.counts[POOLED]):
-        g = pool.group[pool.held[p]]
-        if g != here and (best < 0 or costs[g] < costs[best]):
-            best = g
-    return best
-
-
-@njit(cache=True, nogil=True)
-def _best_column(sizes, here, costs):
-    """The cheapest cluster of the tables but ``here`` (-1: none), and how many there are."""
+def _best_column(sizes, k, here, costs):
+    """The cheapest of the first k columns but ``here`` (-1: none), and how many are in use."""
     best, n_used = -1, 0
-    for q in range(sizes.shape[0]):
+    for q in range(k):
         if sizes[q] > 0:
             n_used += 1
             if q != here and (best < 0 or costs[q] < costs[best]):
@@ -266,6 +236,15 @@ def _first_empty(sizes):
     """A column that holds nothing, -1 if there is none."""
     for q in range(sizes.shape[0]):
         if sizes[q] == 0:
+            return q
+    return -1
+
+
+@njit(cache=True, nogil=True)
+def _last_used(sizes):
+    """The last column that holds anything, -1 if none does."""
+    for q in range(sizes.shape[0] - 1, -1, -1):
+        if sizes[q] > 0:
             return q
     return -1
 
@@ -322,43 +301,49 @@ def _cost_of(target, columns, groups):
 
 
 @njit(cache=True, nogil=True)
-def _survey(i, data, kind, q, g, tables, pool, heat, pattern, query, columns, groups):
-    """What there is for object i: the cheapest target, its cost, the cost to stay, columns used."""
+def _survey(i, data, kind, q, g, tables, k, pool, heat, room):
+    """What there is for object i: cheapest target, its cost, the cost to stay, columns used."""
     rows, starts, weights, own = data
-    join_costs(rows[i], starts, tables, columns)
+    counts, width, query, columns, groups = room
+    join_costs(rows[i], starts, tables, k, columns)
     if q >= 0:
         columns[q] -= own[i]
-    best, n_columns = _best_column(tables.sizes, q, columns)
+    best, n_columns = _best_column(tables.sizes, k, q, columns)
     target, lowest = NEW, np.inf
     if best >= 0:
         target, lowest = best, float(columns[best])
     stay = float(columns[q]) if q >= 0 else np.inf
-    # No group can offer more than all its weight in favour.
-    unit = 1.0 if kind == SHARE else float(rows.shape[1])
-    if g >= 0 or heat > 0 or min(lowest, stay) > -unit * pool.counts[MOST_WEIGHT]:
-        _group_costs(i, rows[i], weights, kind, pool, pattern, query, groups)
-        other = _best_group(pool, g, groups)
-        if other >= 0 and groups[other] < lowest:
-            target, lowest = FIRST_GROUP - other, groups[other]
-        if g >= 0:
-            stay = groups[g]
+    alone = g >= 0 and pool.n_rows[g] == 1
+    if alone:
+        stay = 0.0
+    # Most objects need not look at every group: none can offer more than all its weight.
+    most = reach(rows.shape[1], kind, pool)
+    mates = g >= 0 and not alone
+    if mates or heat > 0 or min(lowest, stay) > -most:
+        surplus = count_pool(i, rows[i], kind, pool, counts, width, query)
+        if mates or heat > 0 or min(lowest, stay) > -reach(surplus, kind, pool):
+            group_costs(i, rows.shape[1], weights, kind, pool, counts, groups)
+            other = best_group(pool, g, groups)
+            if other >= 0 and groups[other] < lowest:
+                target, lowest = FIRST_GROUP - other, groups[other]
+            if mates:
+                stay = groups[g]
     return target, lowest, stay, n_columns
 
 
 @njit(cache=True, nogil=True)
-def _sweep(data, n_seen, kind, slot, tables, pool, order, cap, heat, draws, pattern):
+def _sweep(data, n_seen, kind, slot, tables, pool, order, cap, heat, draws, counts, width):
     """Visit the objects in order, each moving where it costs least; the number that moved."""
     rows, starts, weights, _ = data
-    sizes, query = tables.sizes, make_query(pool.labels)
+    sizes = tables.sizes
     columns, groups = np.zeros(sizes.shape[0], sizes.dtype), np.zeros(rows.shape[0])
+    room = (counts, width, make_query(pool.labels), columns, groups)
     slack = _SLACK if kind == SHARE else 0.0
-    moves = 0
+    k, moves = _last_used(sizes) + 1, 0
     for at in range(order.shape[0]):
         i = order[at]
         q, g = slot[i], pool.group[i]
-        target, cost, stay, n_columns = _survey(
-            i, data, kind, q, g, tables, pool, heat, pattern, query, columns, groups
-        )
+        target, cost, stay, n_columns = _survey(i, data, kind, q, g, tables, k, pool, heat, room)
         alone = (q >= 0 and sizes[q] == weights[i]) or (g >= 0 and pool.n_rows[g] == 1)
         may_open = not alone and n_columns + pool.counts[GROUPS] < cap
         if heat > 0 and (q >= 0 or g >= 0):
@@ -373,9 +358,10 @@ def _sweep(data, n_seen, kind, slot, tables, pool, order, cap, heat, draws, patt
         if goes and (target != here or (q < 0 and g < 0)):
             _move(i, rows[i], starts, weights[i], n_seen[i], target, slot, tables, pool)
             moves += 1
-            g = pool.group[i]
+            g, empty = pool.group[i], -1
             if kind != SHARE and g >= 0 and pool.n_rows[g] >= MANY_ROWS:
                 empty = _first_empty(sizes)
-                if empty >= 0:
-                    _promote(rows, starts, weights, g, empty, slot, tables, pool)
+            if empty >= 0:
+                _promote(rows, starts, weights, g, empty, slot, tables, pool)
+                k = max(k, empty + 1)
     return moves

@@ -1,4 +1,4 @@
-"""Small clusters of a search, kept as the label rows they hold, side by side.
+"""Small clusters of a search: the label rows they hold, side by side, and what joining costs.
 
 Rows lie member-major, so that all of them can be compared with one row at once. A group is a
 small cluster; groups and rows come and go, numbers of groups are used again.
@@ -10,10 +10,14 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-__all__ = ["GROUPS", "MOST_WEIGHT", "POOLED", "Pool", "empty_pool"]
+from consilience.kernels.compare import count_joined, count_seen
+
+__all__ = ["ALL", "GROUPS", "MOST_WEIGHT", "POOLED", "SEEN", "SHARE", "Pool", "empty_pool"]
 
 Ints = NDArray[np.int64]
 
+# How a pair counts: by all members, by those that saw both, or by their share.
+ALL, SEEN, SHARE = 0, 1, 2
 # Places in ``Pool.counts``: rows held, groups in use, most weight of a group so far.
 POOLED, GROUPS, MOST_WEIGHT = 0, 1, 2
 
@@ -138,3 +142,66 @@ def largest(pool):
         if best < 0 or pool.n_rows[g] > pool.n_rows[best]:
             best = g
     return best
+
+
+@njit(cache=True, nogil=True)
+def count_pool(i, labels, kind, pool, counts, width, query):
+    """Count who joined and saw object i and each row of the pool; the best row's surplus.
+
+    The surplus is the members for joining less those against; that of i itself is left out.
+    """
+    joined, seen, scratch = counts
+    n = pool.counts[POOLED]
+    for lo in range(0, n, width):
+        hi = min(lo + width, n)
+        count_joined(pool.labels, labels, lo, query, scratch, joined[lo:hi])
+        if kind != ALL:
+            count_seen(pool.labels, labels, pool.seen_by, lo, query, scratch, seen[lo:hi])
+    if pool.group[i] >= 0:
+        joined[pool.place[i]] = 0
+    best = -labels.shape[0]
+    if kind == ALL:
+        most = joined[0] if n > 0 else 0
+        for p in range(n):
+            most = max(most, joined[p])
+        return 2 * int(most) - labels.shape[0]
+    for p in range(n):
+        best = max(best, 2 * int(joined[p]) - int(seen[p]))
+    return best
+
+
+@njit(cache=True, nogil=True)
+def group_costs(i, n_members, weights, kind, pool, counts, costs):
+    """Fill ``costs`` of the groups in use with what joining them costs object i."""
+    joined, seen, _ = counts
+    n = pool.counts[POOLED]
+    for p in range(n):
+        costs[pool.group[pool.held[p]]] = 0.0
+    for p in range(n):
+        other = pool.held[p]
+        gap = float(n_members) if kind == ALL else float(seen[p])
+        gap -= 2.0 * joined[p]
+        if kind == SHARE:
+            gap = gap / seen[p] if seen[p] > 0 else 1.0
+        if other != i:
+            costs[pool.group[other]] += weights[other] * gap
+
+
+@njit(cache=True, nogil=True)
+def best_group(pool, here, costs):
+    """The cheapest group but ``here``, the first in the pool on ties; -1 if there is none."""
+    best = -1
+    for p in range(pool.counts[POOLED]):
+        g = pool.group[pool.held[p]]
+        if g != here and (best < 0 or costs[g] < costs[best]):
+            best = g
+    return best
+
+
+@njit(cache=True, nogil=True)
+def reach(surplus, kind, pool):
+    """The most that any group can offer, knowing the best row's surplus."""
+    if surplus <= 0:
+        return float(surplus)
+    most = pool.counts[MOST_WEIGHT]
+    return float(most) if kind == SHARE else float(surplus * most)
