@@ -171,20 +171,22 @@ def test_memberships_are_shares_of_the_votes_cast(ensemble, k):
     np.testing.assert_allclose(sorted(found.memberships.T.tolist()), wanted)
 
 
-def test_groups_through_many_errors(rough):
+@pytest.mark.parametrize("method", [voting, cumulativevoting])
+def test_the_vote_is_better_than_its_members(method, rough):
     truth, ensemble = rough
-    assert adjusted_rand_score(truth, voting(ensemble, 4, random_state=0).labels) > 0.85
+    found = method(ensemble, 4, random_state=0)
+    alone = np.mean([adjusted_rand_score(truth, labels) for labels in ensemble])
+    assert adjusted_rand_score(truth, found.labels) > alone + 0.1
+    assert found.objective > 0
 
 
 def test_another_number_of_clusters_takes_a_reference_without_a_vote(rough):
-    truth, ensemble = rough
+    _, ensemble = rough
     found = voting(ensemble, 3, random_state=0)
     assert found.details["reference"] == "kcc"
     assert found.n_clusters == 3
     counts = found.memberships * 7
     np.testing.assert_allclose(counts, counts.round(), atol=1e-9)
-    merged = voting(Ensemble(np.concatenate([ensemble.labels, ensemble.labels * 2], axis=1)), 4)
-    assert adjusted_rand_score(truth, merged.labels) > 0.8
 
 
 def test_ties_are_drawn_for_all_objects_of_a_row_alike():
@@ -332,11 +334,13 @@ def test_objects_that_no_vote_reaches_get_the_overall_shares():
     np.testing.assert_allclose(found.memberships[7:], [[4 / 7, 3 / 7]] * 2)
 
 
-def test_cumulative_groups_through_errors(rough):
-    truth, ensemble = rough
-    found = cumulativevoting(ensemble, 4)
-    assert adjusted_rand_score(truth, found.labels) > 0.8
-    assert found.objective > 0
+def test_a_member_without_clusters_is_no_reference():
+    """All entropies are zero: the first member has no cluster, the second has one."""
+    ensemble = Ensemble([[-1, -1, -1, -1], [0, 0, -1, -1], [-1, -1, 0, 0], [-1, 0, 0, 0]])
+    with pytest.warns(ConsilienceWarning, match="no member has more than 1"):
+        found = cumulativevoting(ensemble, 2)
+    assert found.details["reference"] == 1
+    assert found.labels.tolist() == [0, 0, 0, 0]
 
 
 @pytest.mark.parametrize("model", [Voting(4, random_state=0), CumulativeVoting(4)])

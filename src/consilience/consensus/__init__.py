@@ -18,6 +18,7 @@ from consilience.consensus.soft import WOHB, WOSP, wohb, wosp
 from consilience.consensus.subspace import WBPA, WSPA, wbpa, wspa
 from consilience.consensus.supra import SupraConsensus, supraconsensus
 from consilience.consensus.usenc import USENC, usenc
+from consilience.consensus.voting import CumulativeVoting, Voting, cumulativevoting, voting
 from consilience.consensus.weighted import WOMC, WOKMeans, wokmeans, womc
 
 __all__ = [
@@ -47,17 +48,20 @@ __all__ = [
     "WSPA",
     "ConsensusResult",
     "CorrelationClustering",
+    "CumulativeVoting",
     "EACResult",
     "Method",
     "MixtureConsensus",
     "NMFConsensus",
     "SupraConsensus",
+    "Voting",
     "WOKMeans",
     "asrs",
     "bce",
     "correlationclustering",
     "cspa",
     "cts",
+    "cumulativevoting",
     "eac",
     "ecmc",
     "hbgf",
@@ -74,6 +78,7 @@ __all__ = [
     "srs",
     "supraconsensus",
     "usenc",
+    "voting",
     "wbpa",
     "wcc",
     "wohb",

@@ -257,9 +257,13 @@ def cumulativevoting(
 
 
 def _by_entropy(rows: Rows, widths: NDArray[np.int64], k: int) -> NDArray[np.int64]:
-    """Members by decreasing entropy; the first is the best with enough clusters, if any has."""
-    order = np.argsort(-entropies(rows), kind="stable")
-    enough = widths[order] >= k
+    """Members by decreasing entropy; the first is the best of those with enough clusters.
+
+    Where none has enough, the best of those with most: a member may have none at all.
+    """
+    # More clusters first on ties: a member without any cannot be the reference.
+    order = np.lexsort((-widths, -entropies(rows)))
+    enough = widths[order] >= min(k, int(widths.max()))
     first = int(np.argmax(enough))
     return np.concatenate([order[first : first + 1], np.delete(order, first)])
 

@@ -108,7 +108,7 @@ def local_search(
     >>> data = label_rows(members, np.ones(6, np.int64))
     >>> start = np.array([0, 0, 1, 1, 2, 2], np.int32)
     >>> local_search(data, start, cap=6, rng=np.random.default_rng(0)).labels
-    array([0, 1, 0, 1, 2, 2], dtype=int32)
+    array([0, 2, 0, 2, 1, 1], dtype=int32)
     """
     state = _State(data, labels, share, max_bytes)
     n = len(labels)
