@@ -150,7 +150,9 @@ def _grow_tree(members, n_seen, start, pack_below, width, nearness, order, paren
             nearness, waiting = nearness[keep], waiting[keep]
             if n_seen.shape[0] > 0:
                 n_seen = n_seen[keep]
-        labels[:] = members[:, order[t]]
+        # One by one: assigning an array to a slice makes numba compile two seconds of messages.
+        for r in range(members.shape[0]):
+            labels[r] = members[r, order[t]]
         place = _reach(
             active, n_seen, labels, order[t], waiting, query, scratch, counts, nearness, link
         )

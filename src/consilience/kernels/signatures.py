@@ -41,7 +41,8 @@ def group_rows(
     """
     n_objects = members.shape[1]
     keys = np.empty(n_objects, np.uint64)
-    hash_rows(members, keys)
+    with np.errstate(over="ignore"):  # the hash wraps around; plain numpy would warn of it
+        hash_rows(members, keys)
     first = np.empty(n_objects, np.int64)
     inverse = np.empty(n_objects, np.int64)
     n_groups = _probe(members, keys, first, inverse)
@@ -53,16 +54,15 @@ def group_rows(
 def hash_rows(members, keys):
     """Fill ``keys`` with a 64-bit hash of each object's labels (xor, multiply, shift)."""
     n_members, n_objects = members.shape
-    # Whole-array steps, because plain numpy warns of overflow in scalars only.
-    prime = np.full(1, 0x9E3779B97F4A7C15, np.uint64)
-    shift = np.full(1, 29, np.uint64)
-    keys[:] = 0x243F6A8885A308D3
+    prime, shift = np.uint64(0x9E3779B97F4A7C15), np.uint64(29)
     for start in range(0, n_objects, _BLOCK):
-        block = keys[start : start + _BLOCK]
+        stop = min(start + _BLOCK, n_objects)
+        for i in range(start, stop):
+            keys[i] = np.uint64(0x243F6A8885A308D3)
         for r in range(n_members):
-            labels = members[r, start : start + _BLOCK].astype(np.uint64)
-            block[:] = (block ^ (labels + np.uint64(3))) * prime
-            block[:] = block ^ (block >> shift)
+            for i in range(start, stop):
+                mixed = (keys[i] ^ np.uint64(members[r, i] + 3)) * prime
+                keys[i] = mixed ^ (mixed >> shift)
 
 
 @njit(cache=True, nogil=True)

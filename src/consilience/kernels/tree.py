@@ -53,7 +53,8 @@ def _number_merges(left, right, sizes, table):
     n = sizes.shape[0]
     parent = np.arange(2 * n - 1)
     total = np.empty(2 * n - 1)
-    total[:n] = sizes
+    for i in range(n):
+        total[i] = sizes[i]
     for t in range(n - 1):
         a, b = _find(parent, left[t]), _find(parent, right[t])
         parent[a] = parent[b] = n + t
