@@ -134,14 +134,27 @@ def test_three_clear_groups_are_three(seed):
     assert found.candidates.tolist() == [2, 3, 4, 5, 6]
     assert found.pac[1] == 0
     assert found.pac[2:].min() > 0
-    # Shuffled features have no such groups: the reference is ambiguous where the data are not.
     assert found.reference_pac.shape == (5,)
-    assert found.reference_pac[1] > found.pac[1]
     assert found.cdf.shape == (5, 101)
     assert (np.diff(found.cdf, axis=1) >= 0).all()
     np.testing.assert_array_equal(found.cdf[:, -1], 1.0)
     assert found.confidence.min() > 0.9
     np.testing.assert_array_equal(found.cluster_consensus, 1.0)
+
+
+def test_the_reference_is_the_same_on_shuffled_features(seed):
+    X, _ = blobs(seed, spread=2.0)
+    found = monticonsensus(X, [3, 5], n_resamples=15, n_references=2, random_state=seed)
+    resamples, _, *shuffles = np.random.RandomState(seed).randint(2**31 - 1, size=4)
+    for place, k in enumerate((3, 5)):
+        shares = []
+        for shuffle in shuffles:
+            data = permuted(X, np.random.default_rng(shuffle))
+            params = {"max_samples": 0.8, "init": "k-means++", "assign": "unseen"}
+            members = KMeansEnsemble(15, k, random_state=resamples, **params).generate(data)
+            values = slow_values(members)
+            shares.append(((values > 0.1) & (values <= 0.9)).mean())
+        assert found.reference_pac[place] == pytest.approx(np.mean(shares))
 
 
 def test_attributes_follow_from_the_consensus_matrix(seed):

@@ -41,8 +41,7 @@ def group_rows(
     """
     n_objects = members.shape[1]
     keys = np.empty(n_objects, np.uint64)
-    with np.errstate(over="ignore"):  # the hash wraps around; plain numpy would warn of it
-        hash_rows(members, keys)
+    hash_rows(members, keys)
     first = np.empty(n_objects, np.int64)
     inverse = np.empty(n_objects, np.int64)
     n_groups = _probe(members, keys, first, inverse)
@@ -50,8 +49,14 @@ def group_rows(
     return first, inverse, np.bincount(inverse, minlength=n_groups)
 
 
+def hash_rows(members: NDArray[np.signedinteger], keys: NDArray[np.uint64]) -> None:
+    """Fill ``keys`` with a 64-bit hash of each object's labels."""
+    with np.errstate(over="ignore"):  # the hash wraps around; plain numpy would warn of it
+        _hash_rows(members, keys)
+
+
 @njit(cache=True, nogil=True)
-def hash_rows(members, keys):
+def _hash_rows(members, keys):
     """Fill ``keys`` with a 64-bit hash of each object's labels (xor, multiply, shift)."""
     n_members, n_objects = members.shape
     prime, shift = np.uint64(0x9E3779B97F4A7C15), np.uint64(29)
