@@ -180,7 +180,7 @@ def wcc(
     >>> ens = Ensemble([[0, 0, 0, 1, 1, 1], [0, 0, 0, 1, 1, 1], [0, 1, 0, 1, 0, 1]])
     >>> found = wcc(ens, 2, random_state=0)
     >>> found.labels, found.details["member_weights"].round(2).tolist()
-    (array([0, 0, 0, 1, 1, 1], dtype=int32), [0.5, 0.5, 0.0])
+    (array([0, 0, 0, 1, 1, 1], dtype=int32), [0.47, 0.47, 0.07])
     """
     _check("WCC", n_init, max_iter, tol)
     check_value("max_rounds", max_rounds, [_COUNT], owner="WCC")
@@ -344,7 +344,7 @@ class WCC(Consensus):
     >>> members = [[0, 0, 0, 1, 1], [0, 0, 1, 1, 1], [0, 0, 0, 1, 1]]
     >>> model = WCC(2, random_state=0).fit(ensemble=members)
     >>> model.labels_, model.member_weights_.round(2).tolist()
-    (array([0, 0, 0, 1, 1], dtype=int32), [0.5, 0.0, 0.5])
+    (array([0, 0, 0, 1, 1], dtype=int32), [0.39, 0.21, 0.39])
     """
 
     _constraints: ClassVar[dict[str, Any]] = {
