@@ -128,6 +128,9 @@ def _reference(
     found = kcc(placed, k, random_state=rng, n_jobs=n_jobs)
     start = np.empty(rows.n_rows, np.int64)
     start[rows.inverse] = found.labels
+    # Columns in the order of the rows: ties then do not depend on that of the objects.
+    _, first, start = np.unique(start, return_index=True, return_inverse=True)
+    start = np.argsort(np.argsort(first))[start]
     near = information_with(rows, start)
     return start, -1, np.argsort(-near, kind="stable")
 
