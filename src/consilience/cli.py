@@ -12,6 +12,7 @@ from consilience.errors import ConsilienceError, MissingPackageError
 
 __all__ = ["main"]
 
+_COMMANDS = ("demo", "cluster", "methods", "reproduce")
 _REFUSED = 2
 _INTERRUPTED = 130
 
@@ -43,7 +44,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         app(words, exit_on_error=False, print_error=False, result_action="return_value")
     except CycloptsError as error:
-        known = words[0] if words and words[0] in ("demo", "cluster", "methods") else ""
+        known = words[0] if words and words[0] in _COMMANDS else ""
         return _refuse(f"{error} See 'consilience {known}{' ' * bool(known)}--help'.")
     except BrokenPipeError:
         # The reader of a pipe has gone: say nothing more, not even at exit.

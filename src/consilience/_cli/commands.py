@@ -152,9 +152,61 @@ def methods() -> None:
     show_methods(Console(highlight=False))
 
 
+def reproduce(
+    table: str | None = None,
+    /,
+    *,
+    data: Path | None = None,
+    runs: int | None = None,
+    sets: str | None = None,
+    members: str | None = None,
+    seed: int = 0,
+    jobs: int | None = None,
+    out: Path | None = None,
+) -> None:
+    """Run a table of a paper again, and put the figures beside the published ones.
+
+    Without TABLE, lists the tables. Prints every cell as it is finished, and writes
+    `TABLE.csv` and a page `TABLE.md`.
+
+    Examples:
+
+    - `consilience reproduce woec-table2 --runs 10`
+    - `consilience reproduce woec-table4 --data DIR --sets Iris,Sony --members 40`
+
+    Parameters
+    ----------
+    table : str
+        Name of the table.
+    data : Path
+        Folder of the data sets, NAME.csv.gz each. [default: the variable CONSILIENCE_DATA]
+    runs : int
+        Independent runs. [default: 20]
+    sets : str
+        Data sets, with commas between. [default: all of the table]
+    members : str
+        Ensemble sizes, with commas between. [default: those of the paper]
+    seed : int
+        Equal seeds give equal figures, whatever --jobs.
+    jobs : int
+        Processes over the runs; -1 takes all cores. [default: 1]
+    out : Path
+        Folder for the results. [default: consilience-TABLE]
+    """
+    from consilience._cli.reproduce import Wish, list_experiments
+    from consilience._cli.reproduce import reproduce as run
+
+    console = Console(highlight=False)
+    if table is None:
+        list_experiments(console)
+    else:
+        run(Wish(table, data, runs, sets, members, seed, jobs, out), console)
+
+
 app.command(demo)
 app.command(cluster, usage="Usage: consilience cluster [DATA] [OPTIONS]")
 app.command(methods)
+app.command(reproduce, usage="Usage: consilience reproduce [TABLE] [OPTIONS]")
 
 
 def _progress() -> list[Any]:

@@ -15,20 +15,28 @@ if TYPE_CHECKING:
 
     from consilience._cli.demo import Demo
 
-__all__ = ["show_demo", "show_methods", "show_notes", "show_outcome", "show_written"]
+__all__ = [
+    "show_demo",
+    "show_methods",
+    "show_notes",
+    "show_outcome",
+    "show_written",
+    "table",
+    "tell",
+]
 
 _MOST_ROWS = 20
 
 
 def show_outcome(outcome: Outcome, console: "Console") -> None:
     """Print what was clustered, how, the clusters, and where to look twice."""
-    _say(console, _what(outcome))
-    _say(console, _how(outcome))
+    tell(console, _what(outcome))
+    tell(console, _how(outcome))
     console.print(_clusters(outcome))
-    _say(console, _number(outcome))
+    tell(console, _number(outcome))
     if outcome.agreement is not None:
         ci, nmi, ari = (outcome.agreement[key] for key in ("consistency_index", "nmi", "ari"))
-        _say(
+        tell(
             console,
             f"Against the known groups: {ci:.0%} of the objects agree (consistency index "
             f"{ci:.3f}), NMI {nmi:.3f}, adjusted Rand index {ari:.3f}.",
@@ -41,7 +49,7 @@ def show_written(paths: Sequence[Path], seconds: float, console: "Console") -> N
     """Print where the files are and how long all took."""
     names = [str(path) for path in paths]
     text = f"Wrote {', '.join(names[:-1])} and {names[-1]} ({seconds:.1f} s in all)."
-    _say(console, text)
+    tell(console, text)
 
 
 def show_notes(notes: Sequence[str], console: "Console") -> None:
@@ -54,14 +62,19 @@ def show_methods(console: "Console") -> None:
     """Print the table of consensus methods."""
     from rich.text import Text
 
-    table = _table("method", "needs", "what it does")
+    lines = table("method", "needs", "what it does")
     for name, method in sorted(CONSENSUS.items()):
         needs = ["-k"] * method.needs_n_clusters + ["data"] * method.needs_data
         what = f"{method.summary} {method.paper}; memory {method.memory}."
-        table.add_row(name, ", ".join(needs) or "nothing", Text(what))
-    console.print(table)
-    _say(console, "Memory for n objects and R members.")
-    _say(console, "Take a method with: consilience cluster DATA --method NAME")
+        lines.add_row(name, ", ".join(needs) or "nothing", Text(what))
+    console.print(lines)
+    tell(console, "Memory for n objects and R members.")
+    tell(console, "Take a method with: consilience cluster DATA --method NAME")
+    tell(
+        console,
+        "In Python there is also MontiConsensus, which draws its own sub-samples of the data and "
+        "compares numbers of clusters.",
+    )
 
 
 def show_pictures(X: Any, pictures: dict[str, Any], console: "Console") -> None:
@@ -89,18 +102,20 @@ def _picture(X: Any, labels: Any, width: int) -> str:
     return "\n".join("".join(" " if s < 0 else ".o+x"[s % 4] for s in row) for row in signs)
 
 
-def _say(console: "Console", text: str) -> None:
+def tell(console: "Console", text: str) -> None:
+    """Print a line as it is: no markup, no highlighting."""
     console.print(text, markup=False, highlight=False)
 
 
-def _table(*names: str, right: Sequence[str] = ()) -> Any:
+def table(*names: str, right: Sequence[str] = ()) -> Any:
+    """An empty table with these columns; those in ``right`` are set to the right."""
     from rich import box
     from rich.table import Table
 
-    table = Table(box=box.SIMPLE, header_style="bold", pad_edge=False)
+    made = Table(box=box.SIMPLE, header_style="bold", pad_edge=False)
     for name in names:
-        table.add_column(name, justify="right" if name in right else "left")
-    return table
+        made.add_column(name, justify="right" if name in right else "left")
+    return made
 
 
 def _what(outcome: Outcome) -> str:
@@ -146,7 +161,7 @@ def _number(outcome: Outcome) -> str:
 
 def _clusters(outcome: Outcome) -> Any:
     """The table of clusters, the largest only where there are very many."""
-    table = _table("cluster", "objects", "share", "confidence", right=("objects", "share"))
+    lines = table("cluster", "objects", "share", "confidence", right=("objects", "share"))
     sizes, n = outcome.sizes, outcome.input.n_objects
     order = range(len(sizes))
     if len(sizes) > _MOST_ROWS:
@@ -154,16 +169,16 @@ def _clusters(outcome: Outcome) -> Any:
     for cluster in order:
         size = sizes[cluster]
         sure = _mean_confidence(outcome, outcome.labels == cluster)
-        table.add_row(str(cluster), str(size), f"{size / n:.0%}", sure)
+        lines.add_row(str(cluster), str(size), f"{size / n:.0%}", sure)
     rest = len(sizes) - len(order)
     if rest:
         held = sum(sizes) - sum(sizes[cluster] for cluster in order)
-        table.add_row(f"{rest} smaller", str(held), f"{held / n:.0%}", "")
+        lines.add_row(f"{rest} smaller", str(held), f"{held / n:.0%}", "")
     noise = n - sum(sizes)
     if noise:
-        table.add_row("noise (-1)", str(noise), f"{noise / n:.0%}", "")
-    table.add_row("all", str(n), "", _mean_confidence(outcome, slice(None)), style="bold")
-    return table
+        lines.add_row("noise (-1)", str(noise), f"{noise / n:.0%}", "")
+    lines.add_row("all", str(n), "", _mean_confidence(outcome, slice(None)), style="bold")
+    return lines
 
 
 def _mean_confidence(outcome: Outcome, objects: Any) -> str:
@@ -175,20 +190,20 @@ def _show_least_sure(outcome: Outcome, console: "Console") -> None:
 
     found = outcome.least_sure(5)
     if not found:
-        _say(console, "Every object is sure of its cluster.")
+        tell(console, "Every object is sure of its cluster.")
         return
     name = "id" if outcome.input.ids is not None else "row"
-    table = _table(name, "cluster", "next best", "confidence")
+    lines = table(name, "cluster", "next best", "confidence")
     for item in found:
         other = item["runner_up"]
-        table.add_row(
+        lines.add_row(
             Text(str(item["id"])),  # an identifier may look like markup
             str(item["cluster"]),
             "" if other is None or other < 0 else str(other),
             f"{item['confidence']:.2f}",
         )
-    _say(console, "\nLeast sure (1 is certain, 0.5 is torn between two clusters):")
-    console.print(table)
+    tell(console, "\nLeast sure (1 is certain, 0.5 is torn between two clusters):")
+    console.print(lines)
 
 
 def show_demo(demo: "Demo", seconds: float, console: "Console") -> None:
@@ -203,11 +218,11 @@ def show_demo(demo: "Demo", seconds: float, console: "Console") -> None:
         },
         console,
     )
-    _say(console, "")
+    tell(console, "")
     show_outcome(outcome, console)
     show_written(demo.written, seconds, console)
     same = replace(outcome.options, out=None)
-    _say(console, "\nTry next:")
+    tell(console, "\nTry next:")
     for command, why in (
         (same.command(), "the same, as you would do it with your own data"),
         (replace(same, linkage=None, n_clusters=2).command(), "average link: not for chains"),
@@ -215,4 +230,4 @@ def show_demo(demo: "Demo", seconds: float, console: "Console") -> None:
     ):
         # Not wrapped: a command must survive copying.
         console.print(f"  {command}", markup=False, highlight=False, soft_wrap=True)
-        _say(console, f"      {why}")
+        tell(console, f"      {why}")

@@ -5,7 +5,11 @@ from consilience.consensus._table import CONSENSUS, Method
 from consilience.consensus.accumulation import EAC, EACResult, eac
 from consilience.consensus.bipartite import HBGF, hbgf
 from consilience.consensus.completion import ECMC, ecmc
-from consilience.consensus.correlation import CorrelationClustering, correlationclustering
+from consilience.consensus.correlation import (
+    CorrelationClustering,
+    correlation_cost,
+    correlationclustering,
+)
 from consilience.consensus.factorisation import WCC, NMFConsensus, nmfconsensus, wcc
 from consilience.consensus.graph import CSPA, HGPA, cspa, hgpa
 from consilience.consensus.kmeans_forms import KCC, SEC, kcc, sec
@@ -13,6 +17,7 @@ from consilience.consensus.links import ASRS, CTS, SRS, asrs, cts, srs
 from consilience.consensus.locally_weighted import LWEA, LWGP, lwea, lwgp
 from consilience.consensus.metacluster import MCLA, mcla
 from consilience.consensus.mixtures import BCE, MixtureConsensus, bce, mixtureconsensus
+from consilience.consensus.monti import MontiConsensus, MontiResult, monticonsensus
 from consilience.consensus.path_based import PTA, PTGP, pta, ptgp
 from consilience.consensus.soft import WOHB, WOSP, wohb, wosp
 from consilience.consensus.subspace import WBPA, WSPA, wbpa, wspa
@@ -52,12 +57,15 @@ __all__ = [
     "EACResult",
     "Method",
     "MixtureConsensus",
+    "MontiConsensus",
+    "MontiResult",
     "NMFConsensus",
     "SupraConsensus",
     "Voting",
     "WOKMeans",
     "asrs",
     "bce",
+    "correlation_cost",
     "correlationclustering",
     "cspa",
     "cts",
@@ -71,6 +79,7 @@ __all__ = [
     "lwgp",
     "mcla",
     "mixtureconsensus",
+    "monticonsensus",
     "nmfconsensus",
     "pta",
     "ptgp",

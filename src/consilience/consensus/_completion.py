@@ -97,7 +97,7 @@ def complete(
 
 def _shrink(A: Floats, by: float) -> tuple[Floats, Floats]:
     """The symmetric matrix with eigenvalues drawn towards zero, and those that remain."""
-    values, vectors = eigh(A)
+    values, vectors = np.linalg.eigh(A)
     kept = np.abs(values) > by
     values, vectors = values[kept], vectors[:, kept]
     values = values - np.sign(values) * by
@@ -105,7 +105,7 @@ def _shrink(A: Floats, by: float) -> tuple[Floats, Floats]:
 
 
 def _spectral_norm(A: Floats) -> float:
-    values = eigh(A, eigvals_only=True)
+    values = np.linalg.eigvalsh(A)
     return float(np.abs(values[[0, -1]]).max())
 
 
@@ -119,7 +119,8 @@ def spectral_points(matrix: Floats, counts: NDArray[np.int64], k: int) -> tuple[
     degree = W @ counts.astype(float)
     scale = np.sqrt(counts / np.where(degree > 0, degree, np.inf))
     u = len(W)
-    _, vectors = eigh(scale[:, None] * W * scale, subset_by_index=(u - k, u - 1))
+    # LAPACK's default driver fails ("Internal Error") on many equal eigenvalues; evx does not.
+    _, vectors = eigh(scale[:, None] * W * scale, subset_by_index=(u - k, u - 1), driver="evx")
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     usable = (degree > 0)[:, None] & (lengths > 1e-12)
     points: Floats = np.divide(vectors, lengths, out=np.zeros_like(vectors), where=usable)

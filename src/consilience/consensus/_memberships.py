@@ -14,7 +14,7 @@ from typing import Any, Literal
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
-from scipy import linalg, sparse
+from scipy import sparse
 from sklearn.metrics import euclidean_distances
 from threadpoolctl import threadpool_limits
 
@@ -207,7 +207,7 @@ def compressed(memberships: Memberships, *, n_jobs: int | None) -> Floats:
     n = memberships.n_objects
     # Added up in the order of the blocks: the same for any number of threads.
     scatter = sum(part for _, part in _blocks(gram, n, n_jobs))
-    values, vectors = linalg.eigh(scatter)
+    values, vectors = np.linalg.eigh(scatter)
     leading = np.ascontiguousarray(vectors[:, np.cumsum(values) > _LOST * values.sum()])
     out = np.empty((n, leading.shape[1]))
 

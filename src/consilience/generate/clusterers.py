@@ -201,7 +201,9 @@ def _spectral_rows(
     root = np.sqrt(np.maximum(affinity.sum(axis=1), np.finfo(float).tiny))
     affinity /= root[:, None] * root[None, :]
     n = len(affinity)
-    rows: NDArray[np.float64] = linalg.eigh(affinity, subset_by_index=(n - n_clusters, n - 1))[1]
+    # LAPACK's default driver fails ("Internal Error") on many equal eigenvalues; evx does not.
+    leading = (n - n_clusters, n - 1)
+    rows: NDArray[np.float64] = linalg.eigh(affinity, subset_by_index=leading, driver="evx")[1]
     # The sign of an eigenvector is arbitrary: fix it, so that a seed fixes the result.
     rows *= np.where(rows[np.abs(rows).argmax(axis=0), np.arange(n_clusters)] < 0, -1, 1)
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)

@@ -41,7 +41,8 @@ def leading_eigenvectors(N: Floats, k: int, rng: np.random.RandomState) -> tuple
         order = np.argsort(values)[::-1]
         values, vectors = values[order], vectors[:, order]
     else:
-        values, vectors = eigh(N, subset_by_index=[p - k, p - 1])
+        # LAPACK's default driver fails ("Internal Error") on many equal eigenvalues; evx does not.
+        values, vectors = eigh(N, subset_by_index=[p - k, p - 1], driver="evx")
         values, vectors = values[::-1], vectors[:, ::-1]
     peaks = vectors[np.abs(vectors).argmax(axis=0), np.arange(vectors.shape[1])]
     return values, np.ascontiguousarray(vectors * np.where(peaks < 0, -1.0, 1.0))

@@ -1,0 +1,18 @@
+"""The papers' tables through the public API: our figures beside the published ones."""
+
+from consilience.experiments._cells import Cell, Claim, Plan
+from consilience.experiments._table import EXPERIMENTS, Experiment, conclude
+from consilience.experiments.woec import woec_table2, woec_table3, woec_table4, woec_table5
+
+__all__ = [
+    "EXPERIMENTS",
+    "Cell",
+    "Claim",
+    "Experiment",
+    "Plan",
+    "conclude",
+    "woec_table2",
+    "woec_table3",
+    "woec_table4",
+    "woec_table5",
+]

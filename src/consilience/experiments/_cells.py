@@ -1,0 +1,119 @@
+"""The nouns of an experiment: one cell of a table, one claim, one plan of what to run."""
+
+import csv
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from os import PathLike
+
+import numpy as np
+from scipy import stats
+
+__all__ = ["Cell", "Claim", "Plan", "Published", "paired_claim", "published"]
+
+# (table, data, row, column) -> (value, spread or nan)
+Published = dict[tuple[str, str, str, str], tuple[float, float]]
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What to run of an experiment; None means what the paper has, or the experiment's own.
+
+    Attributes
+    ----------
+    data_home : path-like or None
+        Folder of the data sets; None takes the environment variable ``CONSILIENCE_DATA``.
+    runs : int or None
+        Independent repetitions.
+    sets : tuple of str or None
+        Data sets, by the names of the table.
+    members : tuple of int or None
+        Ensemble sizes.
+    seed : int
+        Equal seeds give equal figures, whatever ``n_jobs``.
+    n_jobs : int or None
+        Processes over the runs.
+    """
+
+    data_home: str | PathLike[str] | None = None
+    runs: int | None = None
+    sets: tuple[str, ...] | None = None
+    members: tuple[int, ...] | None = None
+    seed: int = 0
+    n_jobs: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One figure of a table: every run of ours, and what was published."""
+
+    table: str
+    data: str
+    row: str
+    column: str
+    values: tuple[float, ...]
+    published: float = float("nan")
+    published_spread: float = float("nan")
+    note: str = ""
+
+    @property
+    def measured(self) -> float:
+        """Mean over the runs."""
+        return float(np.mean(self.values))
+
+    @property
+    def spread(self) -> float:
+        """Standard deviation over the runs; nan for one run."""
+        return float(np.std(self.values, ddof=1)) if len(self.values) > 1 else float("nan")
+
+    @property
+    def difference(self) -> float:
+        """Measured minus published; nan where nothing was published."""
+        return self.measured - self.published
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A statement of a paper, and whether our runs bear it out."""
+
+    statement: str
+    holds: bool
+    difference: float
+    p_value: float
+    runs: int
+
+
+def paired_claim(statement: str, better: Cell, worse: Cell, *, level: float = 0.05) -> Claim:
+    """Whether one cell's runs lie above another's, by a paired t-test on the same runs.
+
+    The claim holds if the mean difference is positive and the two-sided p-value below
+    ``level``. With no spread at all p is 0, or 1 if the means are equal.
+    """
+    gap = np.asarray(better.values) - np.asarray(worse.values)
+    mean = float(gap.mean())
+    # Rounding leaves a spread of about 1e-17 between equal differences.
+    if np.ptp(gap) < 1e-12:
+        p_value = 1.0 if abs(mean) < 1e-12 else 0.0
+    else:
+        p_value = float(stats.ttest_1samp(gap, 0.0).pvalue)
+    return Claim(statement, mean > 0 and p_value < level, mean, p_value, len(gap))
+
+
+def of(cells: Sequence[Cell], **key: str) -> Cell | None:
+    """The first cell with these fields, such as ``data="Iris"``; None without one."""
+    for cell in cells:
+        if all(getattr(cell, name) == value for name, value in key.items()):
+            return cell
+    return None
+
+
+@cache
+def published(name: str) -> Published:
+    """The published figures of one paper, from the table of that name in this package."""
+    found: Published = {}
+    place = files("consilience.experiments").joinpath("published", f"{name}.csv")
+    for line in csv.DictReader(place.read_text(encoding="utf-8").splitlines()):
+        key = (line["table"], line["data"], line["row"], line["column"])
+        found[key] = (float(line["value"]), float(line["spread"] or "nan"))
+    return found

@@ -1,0 +1,114 @@
+"""Cells, claims, the published figures, and how they are written down."""
+
+import csv
+import io
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from consilience.errors import InvalidParameterError
+from consilience.experiments import EXPERIMENTS, Cell
+from consilience.experiments._cells import of, paired_claim, published
+from consilience.experiments._report import as_csv, as_lines, as_page, summaries
+from consilience.experiments._table import wanted
+
+
+def cell(column="A", values=(0.5, 0.7), known=0.55, **fields):
+    return Cell("4", fields.pop("data", "Iris"), "R=40", column, values, known, **fields)
+
+
+def test_a_cell_is_the_mean_of_its_runs():
+    mine = cell()
+    assert mine.measured == pytest.approx(0.6)
+    assert mine.spread == pytest.approx(np.std([0.5, 0.7], ddof=1))
+    assert mine.difference == pytest.approx(0.05)
+    assert math.isnan(cell(values=(0.5,)).spread)
+    assert math.isnan(Cell("4", "Iris", "R=40", "A", (0.5,)).difference)
+
+
+def test_a_claim_is_the_paired_t_test():
+    rng = np.random.default_rng(3)
+    low = rng.normal(size=12)
+    high = low + rng.normal(0.4, 0.3, size=12)
+    claim = paired_claim("high above low", cell(values=tuple(high)), cell(values=tuple(low)))
+    assert claim.p_value == pytest.approx(stats.ttest_rel(high, low).pvalue)
+    assert claim.difference == pytest.approx((high - low).mean())
+    assert claim.holds is (claim.p_value < 0.05)
+    # The other way round the difference is as sure, and the claim as wrong.
+    other = paired_claim("low above high", cell(values=tuple(low)), cell(values=tuple(high)))
+    assert other.p_value == pytest.approx(claim.p_value)
+    assert not other.holds
+
+
+def test_runs_that_do_not_differ_decide_by_their_difference():
+    same = paired_claim("", cell(values=(0.3, 0.4)), cell(values=(0.3, 0.4)))
+    more = paired_claim("", cell(values=(0.4, 0.5)), cell(values=(0.3, 0.4)))
+    assert (same.p_value, same.holds) == (1.0, False)
+    assert (more.p_value, more.holds) == (0.0, True)
+
+
+def test_the_published_figures_are_those_of_the_paper():
+    known = published("woec")
+    tables = [key[0] for key in known]
+    # 3 toys x 3 indices x 12; x 2; 15 sets x 3 sizes x 13; x 5
+    assert [tables.count(table) for table in "2345"] == [108, 18, 585, 225]
+    assert known["4", "Iris", "R=40", "WOSP"][0] == 0.6292
+    assert known["4", "Wall", "R=60", "WOHB"][0] == 0.7130
+    assert known["4", "Australian", "R=40", "Min"][0] == -0.0069
+    assert known["2", "Toy2", "NMI", "WOHB"][0] == 0.9914
+    assert known["3", "Toy3", "ARI", "WOKmeans"] == (0.9191, 0.0852)
+    assert known["5", "Yeast", "R=60", "WOHB"][0] == 0.0964
+    assert all(-1 <= value <= 1 for value, _ in known.values())
+    for table in "45":
+        for data in {key[1] for key in known if key[0] == table}:
+            low, high = (known.get((table, data, "R=40", name)) for name in ("Min", "Max"))
+            assert low is None or low[0] <= known[table, data, "R=40", "Mean"][0] <= high[0]
+
+
+def test_the_csv_can_be_read_back():
+    cells = [cell(note="a, b"), Cell("4", "Iris", "R=40", "B", (0.25,))]
+    first, second = csv.DictReader(io.StringIO(as_csv(cells)))
+    assert (first["measured"], first["difference"], first["runs"]) == ("0.6000", "0.0500", "2")
+    assert first["note"] == "a, b"
+    assert (second["published"], second["spread"], second["measured"]) == ("", "", "0.2500")
+    assert as_lines(cells)[1] == ("B", "0.2500", "", "", "")
+
+
+def test_the_summary_counts_only_what_was_published():
+    cells = [cell(), cell(values=(0.1, 0.1), known=0.3), Cell("4", "X", "R=40", "B", (0.2,))]
+    ((name, count, median, largest, near),) = summaries(cells)
+    assert (name, count, near) == ("A", 2, 1)
+    assert (median, largest) == (pytest.approx(0.125), pytest.approx(0.2))
+
+
+def test_the_page_has_every_cell_and_marks_the_best():
+    experiment = EXPERIMENTS["woec-table4"]
+    cells = [
+        cell("CSPA", (0.1, 0.2, 0.3)),
+        cell("MCLA", (0.51, 0.62, 0.7)),
+        cell("Max", (0.9, 0.9, 0.9)),
+        cell("CSPA", (0.4, 0.4, 0.5), data="Sony"),
+    ]
+    claim = paired_claim("MCLA above CSPA", cells[1], cells[0])
+    page = as_page(experiment, cells, [claim], "consilience reproduce woec-table4")
+    assert "| Iris | R=40 | 0.200 ± 0.100 (0.550) | **0.610 ± 0.095** (0.550) |" in page
+    assert "**0.900" not in page  # the best member is no method
+    assert "| MCLA above CSPA | yes |" in page
+    assert experiment.remarks[0] in page
+    assert "| Sony | R=40 | 0.433 ± 0.058 (0.550) |  |  |" in page
+
+
+def test_names_of_data_sets_are_found_in_any_case():
+    known = ("Toy1", "Toy2", "Toy3")
+    assert wanted("x", "sets", None, known) == list(known)
+    assert wanted("x", "sets", ("toy3", "TOY1"), known) == ["Toy1", "Toy3"]
+    with pytest.raises(InvalidParameterError, match=r"Toy1, Toy2, Toy3. Got 'Toy4'"):
+        wanted("x", "sets", ("Toy4",), known)
+
+
+def test_a_cell_is_found_by_its_fields():
+    cells = [cell(), cell("B")]
+    assert of(cells, column="B") is cells[1]
+    assert of(cells, column="B", data="Sony") is None

@@ -1,0 +1,124 @@
+"""The weighted-object paper's tables: the runs behind them, and its claims on real data."""
+
+import os
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from numba import config
+from sklearn.metrics import adjusted_rand_score
+
+from consilience.consensus import mcla
+from consilience.errors import InvalidInputError, InvalidParameterError
+from consilience.experiments import EXPERIMENTS, Plan, conclude, woec_table2, woec_table3
+from consilience.experiments._cells import of
+from consilience.experiments._woec_data import REAL, real, standardised, toy
+from consilience.generate import woec
+
+pytestmark = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="slow as plain Python")
+needs_data = pytest.mark.skipif(
+    "CONSILIENCE_DATA" not in os.environ,
+    reason="set CONSILIENCE_DATA to the folder of the papers' data sets",
+)
+
+METHODS = {"BCE", "CSPA", "ECMC", "HBGF", "MCLA", "WCC", "WOHB", "WOMC", "WOSP"}
+
+
+@pytest.fixture(scope="module")
+def toy1():
+    (cells,) = woec_table2(Plan(runs=3, sets=("toy1",), members=(8,)))
+    return cells
+
+
+def test_table_2_has_every_method_and_index(toy1):
+    assert {cell.row for cell in toy1} == {"RI", "ARI", "NMI"}
+    columns = [cell.column for cell in toy1 if cell.row == "ARI"]
+    assert columns[:3] == ["Min", "Max", "Mean"]
+    assert set(columns[3:]) == METHODS
+    assert all(len(cell.values) == 3 for cell in toy1)
+    assert not any(np.isnan(cell.published) for cell in toy1)
+
+
+def test_a_cell_holds_what_the_methods_find(toy1):
+    for run in range(3):
+        X, y, k = toy("Toy1", run)
+        ensemble = woec(8, k, random_state=run).generate(X)
+        found = mcla(ensemble, k, X=X, random_state=run).labels
+        mine = of(toy1, row="ARI", column="MCLA")
+        assert mine.values[run] == pytest.approx(adjusted_rand_score(y, found))
+
+
+def test_members_lie_between_their_extremes(toy1):
+    for row in ("RI", "ARI", "NMI"):
+        low, mean, high = (of(toy1, row=row, column=name) for name in ("Min", "Mean", "Max"))
+        for lower, upper in pairwise((low, mean, high)):
+            assert np.all(np.array(lower.values) <= np.array(upper.values) + 1e-12)
+
+
+def test_more_runs_and_processes_leave_the_first_runs_alone():
+    (one,) = woec_table3(Plan(runs=1, sets=("Toy2",), members=(6,)))
+    (two,) = woec_table3(Plan(runs=2, sets=("Toy2",), members=(6,), n_jobs=2))
+    assert [cell.values[:1] for cell in two] == [cell.values for cell in one]
+    assert {cell.column for cell in one} == {"k-means", "WOKmeans"}
+
+
+def test_claims_need_both_methods_and_more_than_one_run(toy1):
+    statements = [claim.statement for claim in conclude("woec-table2", toy1)]
+    assert statements == ["WOSP above MCLA on Toy1 (ARI)", "WOHB above MCLA on Toy1 (ARI)"]
+    assert conclude("woec-table4", toy1) == []
+
+
+def test_unknown_sets_and_missing_folders_are_refused(tmp_path, monkeypatch):
+    monkeypatch.delenv("CONSILIENCE_DATA", raising=False)
+    run = EXPERIMENTS["woec-table4"].run
+    with pytest.raises(InvalidParameterError, match="Got 'Moon'"):
+        next(run(Plan(sets=("Moon",))))
+    with pytest.raises(InvalidInputError, match="No data folder is known"):
+        next(run(Plan(sets=("Iris",))))
+    with pytest.raises(InvalidInputError, match="There is no data set 'iris'"):
+        next(run(Plan(sets=("Iris",), data_home=tmp_path)))
+
+
+def test_constant_columns_are_left_out():
+    X = np.array([[1.0, 5.0, 2.0], [3.0, 5.0, 2.5], [4.0, 5.0, 0.0]])
+    Z = standardised(X)
+    assert Z.shape == (3, 2)
+    np.testing.assert_allclose(Z.mean(axis=0), 0, atol=1e-12)
+    np.testing.assert_allclose(Z.std(axis=0, ddof=1), 1)
+
+
+@needs_data
+def test_the_data_sets_have_the_sizes_of_the_paper():
+    # Table 1: objects, features (before constant ones go), classes.
+    sizes = {
+        "Australian": (690, 14, 2),
+        "Balance": (625, 4, 3),
+        "Beef": (60, 470, 5),
+        "Breast": (106, 9, 6),
+        "Glass": (214, 9, 6),
+        "HayesRoth": (132, 4, 3),
+        "Iris": (150, 4, 3),
+        "Satimage": (420, 36, 6),
+        "Semeion": (1593, 256, 10),
+        "Sony": (980, 65, 2),
+        "Spambase": (500, 57, 2),
+        "Vowel": (990, 10, 11),
+        "Wall": (4302, 2, 2),
+        "Yeast": (1136, 8, 3),
+    }
+    assert set(sizes) | {"Leukemia"} == set(REAL)
+    for name, (n, d, k) in sizes.items():
+        X, y, found = real(name, None)
+        assert (len(X), len(y), found) == (n, n, k), name
+        assert X.shape[1] <= d, name
+
+
+@needs_data
+def test_table_4_comes_out_on_the_sets_that_are_quick_and_ours():
+    """Medians over six sets; the page of the documentation has all of them."""
+    quick = ("Australian", "Breast", "Glass", "Iris", "Sony", "Spambase")
+    plan = Plan(runs=10, sets=quick, members=(40,))
+    cells = [cell for found in EXPERIMENTS["woec-table4"].run(plan) for cell in found]
+    for column in ("Mean", "CSPA", "MCLA", "HBGF", "WOMC", "WOSP", "WOHB"):
+        gaps = [abs(cell.difference) for cell in cells if cell.column == column]
+        assert np.median(gaps) < 0.02, column

@@ -1,0 +1,105 @@
+"""``consilience reproduce``: the list, a small table with its files, and how it refuses."""
+
+import csv
+from pathlib import Path
+
+import pytest
+
+from consilience.cli import main
+from consilience.experiments import EXPERIMENTS, Cell
+from consilience.experiments._table import experiment
+
+pytest.importorskip("cyclopts")
+
+
+@pytest.fixture(autouse=True)
+def in_a_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.delenv("CONSILIENCE_DATA", raising=False)
+
+
+@pytest.fixture
+def counting():
+    """An experiment of three data sets; the plans it was given are kept."""
+    plans = []
+
+    def judge(cells):
+        from consilience.experiments._cells import paired_claim
+
+        return [paired_claim("B above A", cells[1], cells[0])]
+
+    @experiment("counting", title="Counting", paper="Nobody (2026)", needs_data=False, judge=judge)
+    def run(plan):
+        plans.append(plan)
+        for data in plan.sets or ("one", "two", "three"):
+            if data == "stop":
+                raise KeyboardInterrupt
+            known = Cell("1", data, "row", "A", (0.1, 0.2), 0.15)
+            yield [known, Cell("1", data, "row", "B", (0.3, 0.4))]
+
+    yield plans
+    del EXPERIMENTS["counting"]
+
+
+def test_without_a_table_they_are_listed(capsys):
+    assert main(["reproduce"]) == 0
+    printed = capsys.readouterr().out
+    for name in EXPERIMENTS:
+        assert name in printed
+
+
+def test_a_table_is_printed_and_written(counting, capsys):
+    words = ["--runs", "2", "--sets", "one, two", "--members", "20,40", "--seed", "5"]
+    assert main(["reproduce", "counting", *words, "--out", "here"]) == 0
+    printed = capsys.readouterr().out
+    assert "B above A: holds" in printed
+    assert "0.1500" in printed
+    (plan,) = counting
+    assert (plan.runs, plan.sets, plan.members, plan.seed) == (2, ("one", "two"), (20, 40), 5)
+    with Path("here/counting.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [(row["data"], row["column"]) for row in rows] == [
+        ("one", "A"),
+        ("one", "B"),
+        ("two", "A"),
+        ("two", "B"),
+    ]
+    page = Path("here/counting.md").read_text()
+    assert "consilience reproduce counting --runs 2 --sets 'one, two' --members 20,40" in page
+
+
+def test_an_interrupt_leaves_the_finished_part(counting, capsys):
+    assert main(["reproduce", "counting", "--sets", "one,stop,two"]) == 0
+    printed = capsys.readouterr().out
+    assert "Interrupted" in printed
+    page = Path("consilience-counting/counting.md").read_text()
+    assert "not complete" in page
+    assert "| one | row |" in page
+    assert "| two | row |" not in page
+
+
+def test_an_interrupt_before_anything_is_finished_writes_nothing(counting, capsys):
+    assert main(["reproduce", "counting", "--sets", "stop"]) == 130
+    assert "interrupted" in capsys.readouterr().err
+    assert not Path("consilience-counting").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["no-table"], "There is no table 'no-table' to reproduce. Known: woec-table2"),
+        (["woec-table4"], "No data folder is known"),
+        (["woec-table4", "--data", "nowhere"], "There is no folder 'nowhere'"),
+        (["woec-table2", "--sets", "Toy9"], "Toy1, Toy2, Toy3. Got 'Toy9'"),
+        (["woec-table2", "--runs", "0"], "--runs must be a positive number. Got 0"),
+        (["woec-table2", "--jobs", "0"], "--jobs must be a positive number. Got 0"),
+        (["woec-table2", "--members", "few"], "--members must be whole numbers"),
+        (["woec-table2", "--members", "0"], "--members must be whole numbers"),
+    ],
+)
+def test_bad_input_is_refused_before_any_work(words, message, capsys):
+    assert main(["reproduce", *words]) == 2
+    refused = capsys.readouterr().err
+    assert message in refused
+    assert not list(Path.cwd().iterdir())
