@@ -1,7 +1,11 @@
 """Object weights and the weighted-object methods, against the obvious way in NumPy and SciPy."""
 
+import json
 import resource
+import subprocess
+import sys
 import time
+from functools import partial
 
 import numpy as np
 from scipy import sparse
@@ -25,7 +29,7 @@ def cases():
 
 def large_cases():
     """A million objects by fifty members; two hundred thousand with data."""
-    return [_million_weights, _million_womc, _large_wosp]
+    return [_million_weights, *(_in_its_own_process(name) for name in _LARGE)]
 
 
 def _against_the_matrix(threads):
@@ -78,15 +82,33 @@ def _million_womc(threads):
     yield _row("WOMC", ensemble, threads, seconds, "without weights", theirs, _peak())
 
 
-def _large_wosp(threads):
-    X, _ = make_gaussians(200_000, 5, 10, separation=3.0, random_state=0)
-    ensemble = KMeansEnsemble(20, 5, max_samples=0.05, random_state=0).generate(X)
+def _large_wosp(threads, k=5):
+    X, _ = make_gaussians(200_000, k, 10, separation=3.0, random_state=0)
+    ensemble = KMeansEnsemble(20, k, max_samples=0.05, random_state=0).generate(X)
     wosp(ensemble.take(np.arange(9000)), 3, X=X[:9000], random_state=0)
-    seconds, found = _seconds(wosp, ensemble, 5, X=X, random_state=0, n_jobs=threads)
+    seconds, found = _seconds(wosp, ensemble, k, X=X, random_state=0, n_jobs=threads)
     memory = _peak()
-    theirs, parts = _seconds(_all_columns, ensemble, X)
+    theirs, parts = _seconds(_all_columns, ensemble, X, k)
     note = f"{memory}; cut {found.objective / parts.cut:.9f} of the alternative's"
-    yield _row("WOSP", ensemble, threads, seconds, "all 100 columns", theirs, note)
+    yield _row("WOSP", ensemble, threads, seconds, f"all {20 * k} columns", theirs, note)
+
+
+_LARGE = {
+    "WOMC": _million_womc,
+    "WOSP": _large_wosp,
+    "WOSP of 20 clusters": partial(_large_wosp, k=20),
+}
+
+
+def _in_its_own_process(name):
+    """A case whose peak of memory is its own."""
+
+    def case(threads):
+        command = [sys.executable, __file__, name, str(threads)]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        return [json.loads(line) for line in done.stdout.splitlines()]
+
+    return case
 
 
 def _lac(threads):
@@ -146,10 +168,10 @@ def _by_sparse_products(ensemble):
     return (4 / n * (first / R - second / R**2) + 0.01) / 1.01
 
 
-def _all_columns(ensemble, X):
+def _all_columns(ensemble, X, k):
     weights = object_weights(ensemble)
     soft = around_centres(X, weighted_centres(ensemble, X, weights), None, "each")
-    return balanced_rows(stacked(soft, unit=True, n_jobs=None), 5, random_state=0)
+    return balanced_rows(stacked(soft, unit=True, n_jobs=None), k, random_state=0)
 
 
 def _lac_numpy(X, centres, inv_h, max_iter):
@@ -195,3 +217,8 @@ def _seconds(function, *args, **kwargs):
     start = time.perf_counter()
     result = function(*args, **kwargs)
     return time.perf_counter() - start, result
+
+
+if __name__ == "__main__":
+    for found in _LARGE[sys.argv[1]](int(sys.argv[2])):
+        print(json.dumps(found))

@@ -5,6 +5,7 @@ objects with equal labels; what only holds for the others is asked of the others
 """
 
 import inspect
+import sys
 import warnings
 
 import numpy as np
@@ -102,6 +103,40 @@ def test_order_of_objects_does_not_matter(method, three_groups):
     first = _labels(method, three_groups, 3, X)
     second = _labels(method, three_groups.take(order), 3, X[order])
     assert adjusted_rand_score(first[order], second) >= _agreement_wanted(method)
+
+
+# Linkages over tied shares: the rule that breaks the ties goes by the order of the objects.
+TIES_BY_ORDER = {"eac", "eeac"}
+
+
+@pytest.fixture(scope="module")
+def weak():
+    """Members that are wrong about almost every second object."""
+    rng = np.random.default_rng(4)
+    truth = rng.integers(0, 3, 60)
+    members = [np.where(rng.random(60) < 0.45, rng.integers(0, 3, 60), truth) for _ in range(9)]
+    return Ensemble(members)
+
+
+def test_shuffled_objects_get_the_same_clusters(method, weak):
+    if _splits_equals(method) or method.name in TIES_BY_ORDER:
+        return  # promised for label-only methods without balance or ties by order
+    order = np.random.default_rng(2).permutation(weak.n_objects)
+    first, second = _labels(method, weak, 3), _labels(method, weak.take(order), 3)
+    assert adjusted_rand_score(first[order], second) == 1.0
+
+
+@pytest.mark.parametrize("rows", [1, 3, 17])
+def test_blocks_of_rows_do_not_change_the_labels(method, weak, rows, monkeypatch):
+    X = np.random.default_rng(3).normal(size=(weak.n_objects, 2))
+    whole = _labels(method, weak, 3, X)
+    for name, module in list(sys.modules.items()):
+        if name.startswith(("consilience.consensus.", "consilience.partition.")):
+            if hasattr(module, "_BLOCK"):
+                monkeypatch.setattr(module, "_BLOCK", rows)
+            if hasattr(module, "_BLOCK_BYTES"):
+                monkeypatch.setattr(module, "_BLOCK_BYTES", rows * 8 * weak.n_objects)
+    np.testing.assert_array_equal(_labels(method, weak, 3, X), whole)
 
 
 def test_groups_are_found_through_the_noise(method, three_groups):

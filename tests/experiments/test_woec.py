@@ -59,7 +59,8 @@ def test_more_runs_and_processes_leave_the_first_runs_alone():
     (one,) = woec_table3(Plan(runs=1, sets=("Toy2",), members=(6,)))
     (two,) = woec_table3(Plan(runs=2, sets=("Toy2",), members=(6,), n_jobs=2))
     assert [cell.values[:1] for cell in two] == [cell.values for cell in one]
-    assert {cell.column for cell in one} == {"k-means", "WOKmeans"}
+    columns = {cell.column for cell in one if not np.isnan(cell.published)}
+    assert columns == {"k-means", "WOKmeans"}
 
 
 def test_claims_need_both_methods_and_more_than_one_run(toy1):
