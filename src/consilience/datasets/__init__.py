@@ -1,14 +1,27 @@
 """Data in: tables and label files from disk, and small synthetic sets with known groups."""
 
+from consilience.datasets._documents import (
+    Documents,
+    load_mini_newsgroups,
+    load_reuters,
+    load_webkb4,
+)
 from consilience.datasets._label_files import read_labels, write_labels
 from consilience.datasets._load import load
+from consilience.datasets._relations import EntityPairs, load_conll04
 from consilience.datasets._synthetic import make_gaussians, make_half_rings, make_spirals
 from consilience.datasets._tables import Table, read_table
 from consilience.datasets._woec import make_woec_toy
 
 __all__ = [
+    "Documents",
+    "EntityPairs",
     "Table",
     "load",
+    "load_conll04",
+    "load_mini_newsgroups",
+    "load_reuters",
+    "load_webkb4",
     "make_gaussians",
     "make_half_rings",
     "make_spirals",
