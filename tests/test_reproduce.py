@@ -88,7 +88,7 @@ def test_an_interrupt_before_anything_is_finished_writes_nothing(counting, capsy
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["no-table"], "There is no table 'no-table' to reproduce. Known: woec-table2"),
+        (["no-table"], "There is no table 'no-table' to reproduce. Known: "),
         (["woec-table4"], "No data folder is known"),
         (["woec-table4", "--data", "nowhere"], "There is no folder 'nowhere'"),
         (["woec-table2", "--sets", "Toy9"], "Toy1, Toy2, Toy3. Got 'Toy9'"),

@@ -152,6 +152,87 @@ def methods() -> None:
     show_methods(Console(highlight=False))
 
 
+def ambiguous(
+    data: Path | None = None,
+    /,
+    *,
+    n_clusters: Annotated[int | None, Parameter(name=("-k", "--n-clusters"))] = None,
+    members: int = 100,
+    score: str = "relative",
+    threshold: str = "otsu",
+    seed: int = 0,
+    out: Path | None = None,
+    labels: Path | None = None,
+    id_column: str | None = None,
+    truth_column: str | None = None,
+    no_scale: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
+    jobs: int | None = None,
+) -> None:
+    """Find the objects about which many clusterings disagree.
+
+    Writes `ambiguous.csv` (id, score, ambiguous) and `summary.json`, and prints how the
+    scores lie, the threshold and why it is there.
+
+    Examples:
+
+    - `consilience ambiguous flowers.csv -k 3 --truth-column species`
+    - `consilience ambiguous --labels my_clusterings.csv --threshold gap`
+
+    Parameters
+    ----------
+    data : Path
+        Table of numbers, one row an object. May be left out with --labels.
+    n_clusters : int
+        Clusters of every k-means clustering; not needed with --labels.
+    members : int
+        Number of k-means clusterings.
+    score : str
+        relative (overlap of the clusters an object is in), or anco (the paper's).
+    threshold : str
+        otsu, gap, kde, gmm2, quantile, or a number: objects with a lower score are ambiguous.
+    seed : int
+        Equal seeds give equal results, whatever --jobs.
+    out : Path
+        Folder for the results. [default: consilience-ambiguous-NAME, after the data]
+    labels : Path
+        Clusterings you already have, one column each, instead of k-means.
+    id_column : str
+        Column of identifiers: not clustered, but written with the scores.
+    truth_column : str
+        Column of known groups: left out.
+    no_scale : bool
+        Keep the columns as they are. By default each is brought to mean 0 and variance 1.
+    jobs : int
+        Threads; -1 takes all cores. [default: 1]
+    """
+    start = time.perf_counter()
+    from consilience._cli.ambiguous import Wish, find, found_writers, show_found
+    from consilience._cli.folders import AMBIGUOUS
+    from consilience._cli.outputs import write_files
+    from consilience._cli.show import show_written
+
+    wish = Wish(
+        data=data,
+        labels=labels,
+        n_clusters=n_clusters,
+        members=members,
+        score=score,
+        threshold=threshold,
+        seed=seed,
+        id_column=id_column,
+        truth_column=truth_column,
+        scale=not no_scale,
+        jobs=jobs,
+    )
+    folder = default_folder(wish.source, "ambiguous-") if out is None else out
+    check_folder(folder, AMBIGUOUS)
+    found = find(wish, callbacks=_progress())
+    written = write_files(folder, found_writers(found))
+    console = Console(highlight=False)
+    show_found(found, console)
+    show_written(written, time.perf_counter() - start, console)
+
+
 def reproduce(
     table: str | None = None,
     /,
@@ -205,6 +286,7 @@ def reproduce(
 
 app.command(demo)
 app.command(cluster, usage="Usage: consilience cluster [DATA] [OPTIONS]")
+app.command(ambiguous, usage="Usage: consilience ambiguous [DATA] [OPTIONS]")
 app.command(methods)
 app.command(reproduce, usage="Usage: consilience reproduce [TABLE] [OPTIONS]")
 

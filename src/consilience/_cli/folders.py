@@ -6,25 +6,25 @@ from pathlib import Path
 
 from consilience.errors import InvalidParameterError
 
-__all__ = ["LABELS", "SUMMARY", "check_folder", "default_folder"]
+__all__ = ["AMBIGUOUS", "LABELS", "SUMMARY", "check_folder", "default_folder"]
 
-LABELS, SUMMARY = "labels.csv", "summary.json"
+LABELS, AMBIGUOUS, SUMMARY = "labels.csv", "ambiguous.csv", "summary.json"
 
 
-def default_folder(source: Path) -> Path:
+def default_folder(source: Path, job: str = "") -> Path:
     """Where a run on a file writes unless told otherwise: ``consilience-STEM`` right here.
 
     >>> str(default_folder(Path("there/cells.v2.csv.gz")))
     'consilience-cells.v2'
     """
     name = source.name.removesuffix(".gz")
-    return Path(f"consilience-{Path(name).stem or name}")
+    return Path(f"consilience-{job}{Path(name).stem or name}")
 
 
-def check_folder(folder: Path) -> None:
+def check_folder(folder: Path, result: str = LABELS) -> None:
     """Raise, before any work is done, if a run could not write there or would destroy files.
 
-    A ``labels.csv`` without our ``summary.json`` beside it is somebody else's.
+    A result such as ``labels.csv`` without our ``summary.json`` beside it is somebody else's.
     """
     if folder.exists() and not folder.is_dir():
         raise InvalidParameterError(
@@ -36,10 +36,10 @@ def check_folder(folder: Path) -> None:
             f"Results cannot be written to {str(folder)!r}: {str(above)!r} is not a folder you "
             "may write to. Name another with --out."
         )
-    foreign = (folder / LABELS).exists() and not _is_ours(folder / SUMMARY)
+    foreign = (folder / result).exists() and not _is_ours(folder / SUMMARY)
     if foreign or ((folder / SUMMARY).exists() and not _is_ours(folder / SUMMARY)):
         raise InvalidParameterError(
-            f"{str(folder)!r} holds a {LABELS} or {SUMMARY} that consilience did not write, and "
+            f"{str(folder)!r} holds a {result} or {SUMMARY} that consilience did not write, and "
             "would replace. Name another folder with --out."
         )
 

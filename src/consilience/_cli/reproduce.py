@@ -3,13 +3,14 @@
 import shlex
 import time
 from dataclasses import dataclass, replace
-from itertools import groupby
+from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from consilience._cli.folders import check_folder
 from consilience._cli.outputs import write_files
 from consilience._cli.show import show_written, table, tell
+from consilience._cli.stages import noting
 from consilience.errors import InvalidParameterError
 from consilience.experiments import EXPERIMENTS, Cell, Experiment, Plan, conclude
 from consilience.experiments._report import as_csv, as_lines, as_page, summaries
@@ -86,9 +87,11 @@ def reproduce(wish: Wish, console: "Console") -> None:
     tell(console, f"{experiment.title}\n{experiment.paper}")
     cells: list[Cell] = []
     try:
-        for finished in experiment.run(plan):
-            cells += finished
-            _show_cells(finished, console)
+        # Hundreds of runs say the same again and again; the remarks say what matters.
+        with noting():
+            for finished in experiment.run(plan):
+                cells += finished
+                _show_cells(finished, console)
     except KeyboardInterrupt:
         if not cells:
             raise
@@ -108,9 +111,9 @@ def reproduce(wish: Wish, console: "Console") -> None:
 def _show_cells(cells: list[Cell], console: "Console") -> None:
     """One small table for each row of a data set."""
     figures = ("measured", "spread", "published", "difference")
-    for (data, row), group in groupby(cells, key=lambda cell: (cell.data, cell.row)):
+    for data, row in dict.fromkeys((cell.data, cell.row) for cell in cells):
         lines = table(f"{data} {row}", *figures, right=figures)
-        for line in as_lines(list(group)):
+        for line in as_lines([cell for cell in cells if (cell.data, cell.row) == (data, row)]):
             lines.add_row(*line)
         console.print(lines)
 
@@ -122,11 +125,9 @@ def _show_conclusion(experiment: Experiment, cells: list[Cell], console: "Consol
     console.print(lines)
     for claim in conclude(experiment.name, cells):
         verdict = "holds" if claim.holds else "does not hold"
-        tell(
-            console,
-            f"{claim.statement}: {verdict} (difference {claim.difference:+.4f}, "
-            f"p {claim.p_value:.2g}, {claim.runs} runs).",
-        )
+        test = "" if isnan(claim.p_value) else f", p {claim.p_value:.2g}"
+        told = f"(difference {claim.difference:+.4f}{test}, {claim.runs} runs)"
+        tell(console, f"{claim.statement}: {verdict} {told}.")
     for remark in experiment.remarks:
         tell(console, f"Note: {remark}")
 

@@ -5,11 +5,8 @@ Everything that can be refused before the data are read is refused before.
 
 import inspect
 import shlex
-import time
-import warnings
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field, fields
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
 from numbers import Integral
 from pathlib import Path
 from typing import Any
@@ -19,6 +16,7 @@ from numpy.typing import NDArray
 
 from consilience import metrics
 from consilience._cli.inputs import Input, gather
+from consilience._cli.stages import Clock, noting
 from consilience._validation import (
     Interval,
     RandomState,
@@ -33,11 +31,12 @@ from consilience.ensemble import Ensemble
 from consilience.errors import InvalidInputError, InvalidParameterError
 from consilience.generate import KMeansEnsemble
 
-__all__ = ["Options", "Outcome", "run"]
+__all__ = ["COMMON_RULES", "Options", "Outcome", "run"]
 
 _OWNER = "consilience cluster"
 _AT_LEAST_ONE = Interval(Integral, 1)
-_RULES: dict[str, list[Rule]] = {  # for options that were given
+#: Of options that were given; every job of the command line has these.
+COMMON_RULES: dict[str, list[Rule]] = {
     "n_clusters": [_AT_LEAST_ONE],
     "members": [_AT_LEAST_ONE],
     "seed": [Satisfies(RandomState().accepts, "a whole number from 0 to 4294967295")],
@@ -161,8 +160,8 @@ def run(options: Options, *, callbacks: Sequence[Any] = ()) -> Outcome:
     ConsilienceError, OSError
         If the options, the files or their contents cannot be used.
     """
-    clock = _Clock()
-    with _noting() as notes:
+    clock = Clock()
+    with noting() as notes:
         method = _checked_method(options)
         model, generator = _estimator(options, method), _generator(options)
         with clock.stage("read"):
@@ -204,7 +203,7 @@ def _flag(name: str) -> str:
 def _checked_method(options: Options) -> Method:
     """The method asked for, once every option is known to be usable."""
     _ = options.source
-    for name, rules in _RULES.items():
+    for name, rules in COMMON_RULES.items():
         if getattr(options, name) is not None:
             check_value(_flag(name), getattr(options, name), rules, owner=_OWNER)
     if options.max_memory is not None:
@@ -277,28 +276,3 @@ def _agreement(truth: NDArray[Any], labels: NDArray[Any]) -> dict[str, float]:
         "nmi": float(metrics.nmi(truth, labels)),
         "ari": float(adjusted_rand_score(truth, labels)),
     }
-
-
-@contextmanager
-def _noting() -> Iterator[list[str]]:
-    """Collect the text of warnings meant for users instead of showing them."""
-    notes: list[str] = []
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("ignore")
-        for kind in (UserWarning, RuntimeWarning):
-            warnings.simplefilter("always", kind)
-        yield notes
-    notes += dict.fromkeys(" ".join(str(warning.message).split()) for warning in caught)
-
-
-@dataclass
-class _Clock:
-    """Seconds of each stage, in the order they were run."""
-
-    seconds: dict[str, float] = field(default_factory=dict)
-
-    @contextmanager
-    def stage(self, name: str) -> Iterator[None]:
-        start = time.perf_counter()
-        yield
-        self.seconds[name] = round(time.perf_counter() - start, 3)

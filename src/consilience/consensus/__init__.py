@@ -3,6 +3,8 @@
 from consilience.consensus._solve import ConsensusResult
 from consilience.consensus._table import CONSENSUS, Method
 from consilience.consensus.accumulation import EAC, EACResult, eac
+from consilience.consensus.ambiguity_aware import AmbiguityAware
+from consilience.consensus.baum_eagon import BaumEagon, baumeagon
 from consilience.consensus.bipartite import HBGF, hbgf
 from consilience.consensus.completion import ECMC, ecmc
 from consilience.consensus.correlation import (
@@ -10,6 +12,7 @@ from consilience.consensus.correlation import (
     correlation_cost,
     correlationclustering,
 )
+from consilience.consensus.dyadic import DyadicAspect, dyadicaspect
 from consilience.consensus.factorisation import WCC, NMFConsensus, nmfconsensus, wcc
 from consilience.consensus.graph import CSPA, HGPA, cspa, hgpa
 from consilience.consensus.kmeans_forms import KCC, SEC, kcc, sec
@@ -19,6 +22,8 @@ from consilience.consensus.metacluster import MCLA, mcla
 from consilience.consensus.mixtures import BCE, MixtureConsensus, bce, mixtureconsensus
 from consilience.consensus.monti import MontiConsensus, MontiResult, monticonsensus
 from consilience.consensus.path_based import PTA, PTGP, pta, ptgp
+from consilience.consensus.peace import PEACE, peace
+from consilience.consensus.selected import EEAC, eeac
 from consilience.consensus.soft import WOHB, WOSP, wohb, wosp
 from consilience.consensus.subspace import WBPA, WSPA, wbpa, wspa
 from consilience.consensus.supra import SupraConsensus, supraconsensus
@@ -34,12 +39,14 @@ __all__ = [
     "CTS",
     "EAC",
     "ECMC",
+    "EEAC",
     "HBGF",
     "HGPA",
     "KCC",
     "LWEA",
     "LWGP",
     "MCLA",
+    "PEACE",
     "PTA",
     "PTGP",
     "SEC",
@@ -51,9 +58,12 @@ __all__ = [
     "WOMC",
     "WOSP",
     "WSPA",
+    "AmbiguityAware",
+    "BaumEagon",
     "ConsensusResult",
     "CorrelationClustering",
     "CumulativeVoting",
+    "DyadicAspect",
     "EACResult",
     "Method",
     "MixtureConsensus",
@@ -64,14 +74,17 @@ __all__ = [
     "Voting",
     "WOKMeans",
     "asrs",
+    "baumeagon",
     "bce",
     "correlation_cost",
     "correlationclustering",
     "cspa",
     "cts",
     "cumulativevoting",
+    "dyadicaspect",
     "eac",
     "ecmc",
+    "eeac",
     "hbgf",
     "hgpa",
     "kcc",
@@ -81,6 +94,7 @@ __all__ = [
     "mixtureconsensus",
     "monticonsensus",
     "nmfconsensus",
+    "peace",
     "pta",
     "ptgp",
     "sec",

@@ -2,6 +2,7 @@
 
 from consilience.experiments._cells import Cell, Claim, Plan
 from consilience.experiments._table import EXPERIMENTS, Experiment, conclude
+from consilience.experiments.peace import peace_tables
 from consilience.experiments.woec import woec_table2, woec_table3, woec_table4, woec_table5
 
 __all__ = [
@@ -11,6 +12,7 @@ __all__ = [
     "Experiment",
     "Plan",
     "conclude",
+    "peace_tables",
     "woec_table2",
     "woec_table3",
     "woec_table4",

@@ -75,7 +75,10 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A statement of a paper, and whether our runs bear it out."""
+    """A statement of a paper, and whether our runs bear it out.
+
+    ``p_value`` is nan where the statement is a count, not a test.
+    """
 
     statement: str
     holds: bool

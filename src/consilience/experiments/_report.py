@@ -94,7 +94,8 @@ def _figures(cells: Sequence[Cell]) -> str:
         mine = {cell.column: cell for cell in cells if (cell.data, cell.row) == (data, row)}
         best = _best(list(mine.values()))
         shown = [_figure(mine[name], name in best) if name in mine else "" for name in columns]
-        lines.append((data, row, *shown))
+        notes = dict.fromkeys(cell.note for cell in mine.values() if cell.note)
+        lines.append((f"{data} ({'; '.join(notes)})" if notes else data, row, *shown))
     return _table(("data", "", *columns), lines)
 
 
@@ -117,7 +118,7 @@ def _figure(cell: Cell, bold: bool) -> str:
     text = f"{cell.measured:.3f}{spread}"
     text = f"**{text}**" if bold else text
     known = "" if isnan(cell.published) else f" ({cell.published:.3f})"
-    return text + known + (f" {cell.note}" if cell.note else "")
+    return text + known
 
 
 def _claims(claims: Sequence[Claim]) -> str:
@@ -128,7 +129,7 @@ def _claims(claims: Sequence[Claim]) -> str:
                 claim.statement,
                 "yes" if claim.holds else "no",
                 f"{claim.difference:+.4f}",
-                f"{claim.p_value:.2g}",
+                "" if isnan(claim.p_value) else f"{claim.p_value:.2g}",
                 claim.runs,
             )
             for claim in claims

@@ -191,6 +191,8 @@ def woec_table4(plan: Plan) -> Iterator[list[Cell]]:
     remarks=(
         *_DATA_REMARKS[:1],
         "The paper does not state the widths h of its LAC members; here 1/h = 0.01, ..., 0.1.",
+        "Wall: what WOSP and WOHB make of it hangs on these widths; ours do not give the paper's "
+        "figures.",
     ),
 )
 def woec_table5(plan: Plan) -> Iterator[list[Cell]]:

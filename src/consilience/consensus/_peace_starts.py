@@ -1,0 +1,201 @@
+"""Starts of the soft models of co-association, several runs from them, and what they spread."""
+
+from collections.abc import Callable
+from numbers import Integral, Real
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from consilience._validation import (
+    Interval,
+    NoneValue,
+    Options,
+    Satisfies,
+    check_value,
+    memory_in_bytes,
+)
+from consilience.consensus._base import Consensus
+from consilience.consensus._peace_fits import Fit
+from consilience.consensus._peace_pairs import Pairs
+from consilience.consensus._rows import draw_seeds
+from consilience.consensus._solve import ConsensusResult
+from consilience.ensemble import Ensemble
+from consilience.errors import ConsilienceError
+from consilience.evidence import never_placed
+from consilience.kernels.chain import average_link
+from consilience.kernels.trees import cut_merges
+
+__all__ = [
+    "RULES",
+    "SoftConsensus",
+    "Spread",
+    "all_objects",
+    "best_of",
+    "check_shared",
+    "make_starts",
+    "spread_of",
+]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int32]
+
+# Shares of a random start that are drawn, and of one from labels that stay on the label.
+_DRAWN, _KEPT = 0.999, 0.8
+_NOISE = 1e-3
+
+
+class Spread(NamedTuple):
+    """An index over the starts: that of the run chosen, then of all runs."""
+
+    selected: float
+    mean: float
+    std: float
+    max: float
+    min: float
+
+
+def spread_of(values: Any, best: int) -> Spread:
+    """Mean, standard deviation, largest and smallest of the values, after the chosen one.
+
+    >>> spread_of([1.0, 3.0], 1)
+    Spread(selected=3.0, mean=2.0, std=1.0, max=3.0, min=1.0)
+    """
+    v = np.asarray(values, float)
+    return Spread(*(float(x) for x in (v[best], v.mean(), v.std(), v.max(), v.min())))
+
+
+def make_starts(pairs: Pairs, k: int, init: str, n_init: int, seed: Any) -> list[Floats]:
+    """Soft assignments of the groups, (n_groups, k), all entries positive.
+
+    Groups about which no pair says anything start, and stay, evenly spread.
+    """
+    starts = []
+    if init in ("mixed", "labels"):
+        starts.append(_from_average_link(pairs, k))
+    wanted = 0 if init == "labels" else n_init - len(starts)
+    for number in draw_seeds(seed, wanted):
+        rng = np.random.default_rng(number)
+        if init == "barycentre":
+            Y = 1.0 + _NOISE * rng.uniform(-1.0, 1.0, (pairs.n_groups, k))
+            starts.append(Y / Y.sum(axis=1, keepdims=True))
+        else:
+            Y = rng.standard_exponential((pairs.n_groups, k))
+            starts.append(_DRAWN * Y / Y.sum(axis=1, keepdims=True) + (1.0 - _DRAWN) / k)
+    for Y in starts:
+        Y[pairs.scale == 0] = 1.0 / k
+    return starts
+
+
+def _from_average_link(pairs: Pairs, k: int) -> Floats:
+    """Most of the mass of each group on its cluster by average link.
+
+    Always without the matrix: ties are then decided in one way, whatever fits the memory.
+    """
+    weights = pairs.weights.astype(np.int64)
+    labels = cut_merges(average_link(pairs.store.members, weights, missing="pair"), k)
+    Y = np.full((pairs.n_groups, k), (1.0 - _KEPT) / k)
+    Y[np.arange(pairs.n_groups), labels] += _KEPT
+    return Y
+
+
+def best_of(fits: list[Fit], pairs: Pairs, *, highest: bool) -> tuple[ConsensusResult, Ints]:
+    """The run with the best objective, the first on ties, and the labels of its groups."""
+    objectives = np.array([fit.objective for fit in fits])
+    best = int(objectives.argmax() if highest else objectives.argmin())
+    fit = fits[best]
+    labels = np.stack([f.memberships.argmax(axis=1) for f in fits]).astype(np.int32)
+    result = ConsensusResult(
+        labels[best][pairs.inverse],
+        objective=fit.objective,
+        n_iter=fit.sweeps + fit.steps,
+        converged=fit.converged,
+        memberships=fit.memberships[pairs.inverse],
+        details={
+            **({} if fit.gap is None else {"gap": fit.gap}),
+            "sweeps": fit.sweeps,
+            "pair_steps": fit.steps,
+            "path": np.array(fit.path),
+            "objectives": objectives,
+            "spread": spread_of(objectives, best),
+            "best_start": best,
+            "start_labels": labels[:, pairs.inverse],
+            "matrix_free": pairs.matrix_free,
+        },
+    )
+    return result, labels[best]
+
+
+def all_objects(found: ConsensusResult, ensemble: Ensemble, *names: str) -> ConsensusResult:
+    """The result with the details named, of placed objects, filled up with -1 for the others."""
+    strangers = never_placed(ensemble)
+    for name in names:
+        values = found.details.get(name)
+        if values is not None and strangers.any():
+            full = np.full((*values.shape[:-1], ensemble.n_objects), -1, values.dtype)
+            full[..., ~strangers] = values
+            found.details[name] = full
+    return found
+
+
+def _is_memory(value: Any) -> bool:
+    try:
+        memory_in_bytes(value, owner="")
+    except ConsilienceError:
+        return False
+    return True
+
+
+# The rules of the parameters that the soft models share.
+RULES: dict[str, list[Any]] = {
+    "solver": [Options(("growth", "pair"))],
+    "init": [Options(("mixed", "dirichlet", "labels", "barycentre"))],
+    "n_init": [Interval(Integral, 1)],
+    "tol": [Interval(Real, 0)],
+    "max_iter": [Interval(Integral, 1), NoneValue()],
+    "max_sweeps": [Interval(Integral, 1)],
+    "max_memory": [Satisfies(_is_memory, "a number of bytes or a text such as '2 GiB'")],
+}
+
+
+def check_shared(owner: str, **params: Any) -> None:
+    """Check the parameters that the soft models share, given by name."""
+    for name, value in params.items():
+        check_value(name, value, RULES[name], owner=owner)
+
+
+class SoftConsensus(Consensus):
+    """Base of the estimators that choose the best of several soft fits."""
+
+    _attributes: ClassVar[tuple[str, ...]] = (
+        "gap",
+        "spread",
+        "objectives",
+        "start_labels",
+        "matrix_free",
+    )
+
+    def _store(self, found: ConsensusResult) -> None:
+        super()._store(found)
+        for name in self._attributes:
+            if name in found.details:
+                setattr(self, f"{name}_", found.details[name])
+
+    def spread_over_starts(self, score: Callable[[Ints], float]) -> Spread:
+        """Any index of the labels over the starts, as the paper's tables show it.
+
+        Parameters
+        ----------
+        score : callable
+            Takes labels of all objects (-1 for those no member placed), returns a number.
+
+        Returns
+        -------
+        Spread
+            Of the run with the best objective, then mean, standard deviation, largest and
+            smallest over all runs. Where no run was needed, all are those of ``labels_``.
+        """
+        if not hasattr(self, "start_labels_"):
+            return spread_of([score(self.labels_)], 0)
+        best = self.details_["best_start"]
+        return spread_of([score(labels) for labels in self.start_labels_], best)

@@ -1,0 +1,259 @@
+"""A consensus that knows which objects nobody can place: leave them out, or place them last."""
+
+import inspect
+import warnings
+from numbers import Integral
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from consilience._validation import Interval, NoneValue, Options, Satisfies
+from consilience.consensus._affinity import mean_affinity
+from consilience.consensus._base import Consensus
+from consilience.consensus._reallocate import Kernel, reallocate
+from consilience.consensus.accumulation import EAC
+from consilience.consensus.supra import shared_information
+from consilience.ensemble import NOISE, Ensemble
+from consilience.errors import ConsilienceWarning, InvalidInputError
+from consilience.evidence.ambiguity import AMBIGUITY_RULES, Score, ambiguous
+from consilience.generate import KMeansEnsemble, with_defaults
+
+__all__ = ["AmbiguityAware"]
+
+Action = Literal["ignore", "svm"]
+
+
+def _is_consensus(value: Any) -> bool:
+    fit = getattr(value, "fit", None)
+    if isinstance(value, type) or fit is None or not hasattr(value, "get_params"):
+        return False
+    return "ensemble" in inspect.signature(fit).parameters
+
+
+def _are_consensus(value: Any) -> bool:
+    return isinstance(value, list | tuple) and bool(value) and all(map(_is_consensus, value))
+
+
+class AmbiguityAware(Consensus):
+    """Cluster by any consensus estimator, with ambiguous objects apart.
+
+    Ambiguous objects are those whose clusters, in one member and another, hardly overlap (see
+    `consilience.evidence.ambiguous`). They are taken out of the ensemble, the consensus is
+    found again on the others, and then they are left out of every cluster or allocated to one
+    by a support vector machine trained on the others.
+
+    Parameters
+    ----------
+    consensus : consensus estimator, list of them, or None, default=None
+        Anything with ``fit(X, ensemble=...)`` and ``labels_``, such as ``EAC(3)``; it is copied
+        first. Of several the one that shares the most information with the members is taken
+        (supra-consensus), each time anew. None is ``EAC()``.
+    action : {"ignore", "svm"}, default="ignore"
+        Label ambiguous objects -1, or allocate them; the second needs ``X``.
+    kernel : {"linear", "rbf"}, default="linear"
+        Of the support vector machine.
+    scoring : {"relative", "anco"} or array of shape (n_objects,), default="relative"
+        The ``score`` of `consilience.evidence.ambiguous`; scikit-learn keeps that name for a
+        method.
+    threshold, max_share, quantile, n_pairs
+        See `consilience.evidence.ambiguous`. The guards are on: at most ``max_share`` of the
+        objects, and never all objects of a cluster of the plain consensus.
+    max_train : int, default=20000
+        Train the support vector machine on a random sample if there are more objects.
+    generator : generator or None, default=None
+        Makes the members when `fit` is given data only; None takes that of the (first)
+        consensus estimator, or `KMeansEnsemble()`.
+    random_state : int, RandomState or None
+        For a generator and for consensus estimators that have none of their own.
+    n_jobs : int or None
+        Threads; None means one.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_objects,), int32
+        Clusters; -1 for ambiguous objects that are ignored, and for noise.
+    ambiguous_ : ndarray of shape (n_objects,), bool
+    scores_ : ndarray of shape (n_objects,)
+        Low for ambiguous objects; NaN where members say nothing.
+    threshold_ : float
+        Objects with a lower score are ambiguous; ``-inf`` if there are none.
+    why_ : str
+        How the threshold came about, in words.
+    candidates_ : ndarray of shape (n_objects, 2), int32
+        For ambiguous objects the two clusters with the largest mean co-association, best first;
+        -1 where there is none, and for all other objects.
+    plain_labels_ : ndarray of shape (n_objects,), int32
+        The consensus of all objects, ambiguous ones included.
+    consensus_ : estimator
+        The one fitted on the objects that are not ambiguous.
+    information_ : ndarray of shape (n_estimators,)
+        Mean normalised mutual information of each consensus with the members, over the objects
+        that are not ambiguous.
+    confidence_, runner_up_, n_clusters_, ensemble_
+        As of every consensus estimator.
+
+    Notes
+    -----
+    Supra-consensus may prefer a poor consensus where much of the ensemble is poor: it looks at
+    the members, not at the data.
+
+    References
+    ----------
+    Ambiguity detection in cluster ensembles, sections 3 to 5.
+
+    Examples
+    --------
+    >>> members = [[0, 0, 0, 0, 1, 1, 1, 1], [0, 0, 0, 1, 1, 1, 1, 1]]
+    >>> model = AmbiguityAware(EAC(2)).fit(ensemble=members)
+    >>> model.labels_
+    array([ 0,  0,  0, -1,  1,  1,  1,  1], dtype=int32)
+    >>> model.candidates_[3]
+    array([0, 1], dtype=int32)
+    >>> X = [[0.0], [0.2], [0.1], [0.6], [0.9], [1.0], [1.1], [1.2]]
+    >>> AmbiguityAware(EAC(2), action="svm").fit(X, ensemble=members).labels_[3].item()
+    1
+    """
+
+    _constraints: ClassVar[dict[str, Any]] = {
+        **Consensus._common_constraints,
+        **{name: rules for name, rules in AMBIGUITY_RULES.items() if name != "score"},
+        "scoring": AMBIGUITY_RULES["score"],
+        "consensus": [
+            Satisfies(_is_consensus, "a consensus estimator, not a class"),
+            Satisfies(_are_consensus, "a list of at least one of them"),
+            NoneValue(),
+        ],
+        "action": [Options(("ignore", "svm"))],
+        "kernel": [Options(("linear", "rbf"))],
+        "max_train": [Interval(Integral, 2)],
+    }
+
+    def __init__(
+        self,
+        consensus: Any = None,
+        *,
+        action: Action = "ignore",
+        kernel: Kernel = "linear",
+        scoring: Score | Any = "relative",
+        threshold: str | float = "otsu",
+        max_share: float = 0.25,
+        quantile: float = 0.1,
+        n_pairs: int | None = None,
+        max_train: int = 20_000,
+        generator: Any = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.consensus = consensus
+        self.action = action
+        self.kernel = kernel
+        self.scoring = scoring
+        self.threshold = threshold
+        self.max_share = max_share
+        self.quantile = quantile
+        self.n_pairs = n_pairs
+        self.max_train = max_train
+        self.generator = generator
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _estimators(self) -> list[Any]:
+        many = isinstance(self.consensus, list | tuple)
+        given = list(self.consensus) if many else [self.consensus]
+        return [EAC() if one is None else one for one in given]
+
+    def _generator(self) -> Any:
+        wanted = self.generator
+        if wanted is None:
+            wanted = getattr(self._estimators()[0], "generator", None)
+        wanted = KMeansEnsemble() if wanted is None else wanted
+        return with_defaults(wanted, self.random_state, self.n_jobs)
+
+    def _fit_ensemble(self, ensemble: Ensemble, X: Any) -> None:
+        if self.action == "svm" and X is None:
+            raise InvalidInputError(
+                "AmbiguityAware.fit needs data to allocate ambiguous objects. Got no X. Call "
+                "fit(X, ensemble=...), or use action='ignore'."
+            )
+        best, information = self._best(ensemble, X)
+        self.plain_labels_ = np.asarray(best.labels_, np.int32)
+        found = ambiguous(
+            ensemble,
+            score=self.scoring,
+            threshold=self.threshold,
+            max_share=self.max_share,
+            quantile=self.quantile,
+            labels=self.plain_labels_,
+            n_pairs=self.n_pairs,
+            random_state=self.random_state,
+            n_jobs=self.n_jobs,
+        )
+        self.ambiguous_, self.scores_ = found.flags, found.scores
+        self.threshold_, self.why_ = found.threshold, found.why
+        self.candidates_ = np.full((ensemble.n_objects, 2), -1, np.int32)
+        labels = self.plain_labels_
+        if found.n_flagged:
+            best, information, labels = self._without(ensemble, X, best, information)
+        self.consensus_, self.information_ = best, information
+        self.labels_ = labels
+        self.n_clusters_ = int(labels.max()) + 1
+
+    def _without(
+        self, ensemble: Ensemble, X: Any, best: Any, information: NDArray[np.float64]
+    ) -> tuple[Any, NDArray[np.float64], NDArray[np.int32]]:
+        """The consensus of the objects that are not ambiguous, and labels of all objects."""
+        flagged = self.ambiguous_
+        kept = np.flatnonzero(~flagged)
+        labels = np.full(ensemble.n_objects, NOISE, np.int32)
+        if len(kept) < 2:
+            _warn(f"Only {len(kept)} objects are not ambiguous: there is nothing to cluster.")
+            labels[kept] = 0
+        else:
+            best, information = self._best(ensemble.take(kept), None if X is None else X[kept])
+            labels[kept] = best.labels_
+        if labels.max() >= 0:
+            self._find_candidates(ensemble, labels)
+        if self.action == "svm":
+            labels = reallocate(
+                X,
+                labels,
+                flagged,
+                kernel=self.kernel,
+                max_train=self.max_train,
+                random_state=self.random_state,
+            )
+        return best, information, labels
+
+    def _best(self, ensemble: Ensemble, X: Any) -> tuple[Any, NDArray[np.float64]]:
+        """The fitted consensus that shares the most with the members, and how much each shares."""
+        fitted = []
+        for one in self._estimators():
+            model = with_defaults(one, self.random_state, self.n_jobs)
+            _fit_into(model, ensemble.n_objects)
+            fitted.append(model.fit(X, ensemble=ensemble))
+        information = np.array([shared_information(m.labels_, ensemble) for m in fitted])
+        # The first of equals.
+        return fitted[int(information.argmax())], information
+
+    def _find_candidates(self, ensemble: Ensemble, labels: NDArray[np.int32]) -> None:
+        objects = np.flatnonzero(self.ambiguous_)
+        affinity = mean_affinity(ensemble, labels, objects)
+        order = np.argsort(-affinity, axis=1, kind="stable")[:, :2]
+        close = np.take_along_axis(affinity, order, axis=1) > 0
+        self.candidates_[objects, : order.shape[1]] = np.where(close, order, -1)
+
+
+def _fit_into(model: Any, n_objects: int) -> None:
+    """Ask for no more clusters than there are objects left, and say so."""
+    wanted = model.get_params(deep=False).get("n_clusters")
+    if isinstance(wanted, Integral) and int(wanted) > n_objects:
+        _warn(
+            f"n_clusters={wanted} was asked for, but only {n_objects} objects are not ambiguous; "
+            "they are the clusters."
+        )
+        model.set_params(n_clusters=n_objects)
+
+
+def _warn(message: str) -> None:
+    warnings.warn(message, ConsilienceWarning, stacklevel=6)

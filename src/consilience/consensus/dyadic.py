@@ -1,0 +1,233 @@
+"""DyadicAspect: joined pairs as draws from a mixture of pairs of independent objects."""
+
+import warnings
+from numbers import Integral
+from typing import Any, ClassVar
+
+import numpy as np
+
+from consilience._validation import Interval, check_value, memory_in_bytes
+from consilience.consensus._base import Consensus
+from consilience.consensus._peace_aspect_fits import aspect_start, fit_aspect
+from consilience.consensus._peace_pairs import make_pairs
+from consilience.consensus._peace_starts import (
+    RULES,
+    SoftConsensus,
+    all_objects,
+    best_of,
+    check_shared,
+)
+from consilience.consensus._rows import draw_seeds, several
+from consilience.consensus._solve import ConsensusResult, solve
+from consilience.consensus._table import consensus_method
+from consilience.ensemble import Ensemble
+from consilience.errors import ConsilienceWarning
+
+__all__ = ["DyadicAspect", "dyadicaspect"]
+
+_COUNT = Interval(Integral, 1)
+
+
+@consensus_method(
+    estimator="DyadicAspect",
+    paper="Lourenço, Fred & Figueiredo 2011",
+    memory="n^2 bytes, or n (R + k) past max_memory",
+    keeps_noise=True,
+)
+def dyadicaspect(
+    ensemble: Ensemble,
+    n_clusters: int,
+    *,
+    n_init: int = 10,
+    tol: float = 1e-8,
+    max_iter: int = 1000,
+    max_memory: float | str = "4 GiB",
+    X: Any = None,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+) -> ConsensusResult:
+    """Aspects of a mixture model of the pairs that members joined, fitted by EM.
+
+    Every joined pair is a draw from P(i, j) = sum_r p_r b_ri b_rj: an aspect is drawn, then
+    two objects from its distribution. The sum of c log P over pairs is maximised, c the
+    number of members that joined the pair, scaled to R where not all members saw it.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        Labels of n objects by R members. Noise is together with nobody.
+    n_clusters : int
+        Aspects; some may win no object.
+    n_init : int, default=10
+        Random starts; the run with the highest likelihood wins.
+    tol : float, default=1e-8
+        A run ends when the log-likelihood gains less than this in a step, relative to its
+        size (looked at every ten steps).
+    max_iter : int, default=1000
+        Most steps of a run.
+    max_memory : number of bytes or text such as "2 GiB", default="4 GiB"
+        Where the matrix of counts would need more, its rows are made from the labels.
+    X : array of shape (n_objects, n_features), optional
+        Only used to place objects that no member saw.
+    random_state : int, RandomState or None
+        Seeds the starts; the result does not depend on the order of the objects.
+    n_jobs : int or None
+        Threads, over runs; None means one.
+
+    Returns
+    -------
+    ConsensusResult
+        ``memberships`` are P(aspect | object), even for objects that were joined with
+        nobody (``details["alone"]`` tells which); ``objective`` the log-likelihood. In
+        ``details``: ``log_likelihood``, ``spread`` (of it over the starts), ``objectives``,
+        ``start_labels``, ``best_start``, ``sweeps``, ``path``, ``alone`` (1 for such
+        objects; -1 for objects nobody placed) and ``matrix_free``.
+
+    Warns
+    -----
+    ConsilienceWarning
+        If no two objects were ever joined: there is nothing to fit, and all objects are
+        one cluster.
+
+    Notes
+    -----
+    Only joined pairs count, so that members with many small clusters do no harm. Objects
+    that are together in every member that saw them are one weighted object: exact, EM keeps
+    equal columns equal. Pairs of an object with itself are left out. A step takes time
+    O(u^2 k) for u groups.
+
+    References
+    ----------
+    Lourenço, Fred & Figueiredo (2011), A generative dyadic aspect model for evidence
+    accumulation clustering, SIMBAD, pages 104-116.
+
+    Examples
+    --------
+    >>> from consilience import Ensemble
+    >>> ens = Ensemble([[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 2, 2], [5, 5, 5, 7, 7, 7]])
+    >>> dyadicaspect(ens, 2, random_state=0).labels
+    array([0, 0, 0, 1, 1, 1], dtype=int32)
+    """
+    check_shared("DyadicAspect", n_init=n_init, tol=tol)
+    check_value("max_iter", max_iter, [_COUNT], owner="DyadicAspect")
+    budget = memory_in_bytes(max_memory, owner="DyadicAspect")
+
+    def run(placed: Ensemble, k: int, _: Any) -> ConsensusResult:
+        pairs = make_pairs(placed, budget, n_jobs=n_jobs, n_runs=n_init)
+        if not pairs.joined.any():
+            return _nothing_joined(placed.n_objects, k)
+        fits = several(
+            lambda seed: fit_aspect(
+                pairs, aspect_start(pairs, k, seed), tol=tol, max_iter=max_iter
+            ),
+            draw_seeds(random_state, n_init),
+            n_jobs,
+        )
+        found, _labels = best_of(fits, pairs, highest=True)
+        found.details["log_likelihood"] = found.objective
+        found.details["alone"] = (pairs.joined == 0)[pairs.inverse].astype(np.int8)
+        return found
+
+    found = solve(ensemble, n_clusters, run, owner="DyadicAspect", X=X)
+    return all_objects(found, ensemble, "start_labels", "alone")
+
+
+def _nothing_joined(n: int, k: int) -> ConsensusResult:
+    """One cluster of everybody: no pair was joined, and the model has nothing to explain."""
+    warnings.warn(
+        "No member put any two objects together: DyadicAspect has nothing to fit, and all "
+        "objects are one cluster. Use members with fewer clusters.",
+        ConsilienceWarning,
+        stacklevel=6,
+    )
+    even = np.full((n, k), 1.0 / k)
+    alone = np.ones(n, np.int8)
+    return ConsensusResult(
+        np.zeros(n, np.int32), converged=False, memberships=even, details={"alone": alone}
+    )
+
+
+class DyadicAspect(SoftConsensus):
+    """Cluster by an aspect model of joined pairs; see `dyadicaspect` for the method.
+
+    Parameters
+    ----------
+    n_clusters, n_init, tol, max_iter, max_memory
+        See `dyadicaspect`.
+    generator : generator or None, default=None
+        Makes the members when `fit` is given data only; None is `KMeansEnsemble()`.
+    random_state : int, RandomState or None
+        Seeds the starts, and a generator that has no seed of its own.
+    n_jobs : int or None
+        Threads; None means one.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_objects,), int32
+        Clusters; -1 for objects every member calls noise.
+    memberships_ : ndarray of shape (n_objects, n_clusters)
+        P(aspect | object). This and the next are not there where no run was needed.
+    log_likelihood_, spread_, objectives_, start_labels_, alone_, matrix_free_
+        See `dyadicaspect`, under ``details``.
+    confidence_, runner_up_ : ndarray of shape (n_objects,)
+        See `consilience.evidence.confidence`.
+    n_clusters_, objective_, n_iter_, converged_, details_
+        See `ConsensusResult`; of the best run.
+    ensemble_ : Ensemble
+
+    Examples
+    --------
+    >>> members = [[0, 0, 0, 1, 1], [0, 0, 1, 1, 1], [0, 0, 0, 1, 1]]
+    >>> DyadicAspect(2, random_state=0).fit(ensemble=members).labels_
+    array([0, 0, 0, 1, 1], dtype=int32)
+    """
+
+    _attributes: ClassVar[tuple[str, ...]] = (
+        *SoftConsensus._attributes,
+        "log_likelihood",
+        "alone",
+    )
+    _constraints: ClassVar[dict[str, Any]] = {
+        **Consensus._common_constraints,
+        "n_clusters": [_COUNT],
+        "n_init": RULES["n_init"],
+        "tol": RULES["tol"],
+        "max_iter": [_COUNT],
+        "max_memory": RULES["max_memory"],
+    }
+
+    def __init__(
+        self,
+        n_clusters: int = 2,
+        *,
+        n_init: int = 10,
+        tol: float = 1e-8,
+        max_iter: int = 1000,
+        max_memory: float | str = "4 GiB",
+        generator: Any = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.n_init = n_init
+        self.tol = tol
+        self.max_iter = max_iter
+        self.max_memory = max_memory
+        self.generator = generator
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _fit_ensemble(self, ensemble: Ensemble, X: Any) -> None:
+        self._store(
+            dyadicaspect(
+                ensemble,
+                self.n_clusters,
+                n_init=self.n_init,
+                tol=self.tol,
+                max_iter=self.max_iter,
+                max_memory=self.max_memory,
+                X=X,
+                random_state=self.random_state,
+                n_jobs=self.n_jobs,
+            )
+        )

@@ -1,0 +1,310 @@
+"""PEACE: soft clusters that explain how often two objects were put together, by likelihood."""
+
+import warnings
+from numbers import Integral
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from consilience._validation import Boolean, Interval, check_value, memory_in_bytes
+from consilience.consensus._base import Consensus
+from consilience.consensus._peace_fits import fit_peace
+from consilience.consensus._peace_pairs import Pairs, inside_share, make_pairs
+from consilience.consensus._peace_starts import (
+    RULES,
+    SoftConsensus,
+    all_objects,
+    best_of,
+    check_shared,
+    make_starts,
+)
+from consilience.consensus._rows import several
+from consilience.consensus._solve import ConsensusResult, solve
+from consilience.consensus._table import consensus_method
+from consilience.ensemble import Ensemble
+from consilience.errors import ConsilienceWarning
+
+__all__ = ["PEACE", "peace"]
+
+Solver = Literal["growth", "pair"]
+Init = Literal["mixed", "dirichlet", "labels", "barycentre"]
+
+# Below this mean co-association inside its clusters an ensemble does not suit the model.
+_TOO_LOW = 0.5
+
+
+@consensus_method(
+    estimator="PEACE",
+    paper="Lourenço, Rota Bulò, Rebagliati, Fred, Figueiredo & Pelillo 2013",
+    memory="n^2 bytes, or n (R + k) past max_memory",
+    keeps_noise=True,
+)
+def peace(
+    ensemble: Ensemble,
+    n_clusters: int,
+    *,
+    solver: Solver = "growth",
+    two_rates: bool = False,
+    init: Init = "mixed",
+    n_init: int = 10,
+    tol: float = 1e-4,
+    max_iter: int | None = None,
+    max_sweeps: int = 1000,
+    max_memory: float | str = "4 GiB",
+    X: Any = None,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+) -> ConsensusResult:
+    """Soft clusters that make the counts of joined pairs most likely.
+
+    Object i is in cluster k with probability y_ik. A member that sees i and j joins them
+    with probability p = sum_k y_ik y_jk, so that their count is binomial; the sum of
+    c log p + (N - c) log(1 - p) over all pairs is maximised.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        Labels of n objects by R members. Noise is together with nobody; a pair that no
+        member saw says nothing.
+    n_clusters : int
+        Clusters wanted; some may win no object.
+    solver : {"growth", "pair"}, default="growth"
+        "growth" moves all objects at once by the Baum-Eagon transform and ends with pair
+        steps; "pair" is the published iteration: pair steps from the start.
+    two_rates : bool, default=False
+        Fit the rates of joining as well, p = a + (b - a) sum_k y_ik y_jk, for members
+        whose clusters are smaller than the ones wanted. Not in the paper.
+    init : {"mixed", "dirichlet", "labels", "barycentre"}, default="mixed"
+        Starts drawn evenly from the simplex ("dirichlet"), the clusters of average-link
+        `EAC` made soft ("labels", one start), the centre of the simplex with a little noise
+        ("barycentre"), or one "labels" and then "dirichlet" starts ("mixed").
+    n_init : int, default=10
+        Starts; the run with the highest likelihood wins.
+    tol : float, default=1e-4
+        A run has converged when no object could gain more than this per observation by
+        moving mass: the largest gap of its derivatives, over its observations.
+    max_iter : int or None, default=None
+        Most pair steps of a run; None is 100 for each group of equal objects.
+    max_sweeps : int, default=1000
+        Most growth sweeps of a run.
+    max_memory : number of bytes or text such as "2 GiB", default="4 GiB"
+        Where the matrix of counts would need more, its rows are made from the labels
+        whenever they are needed; the result is the same.
+    X : array of shape (n_objects, n_features), optional
+        Only used to place objects that no member saw.
+    random_state : int, RandomState or None
+        Seeds the starts; the result does not depend on the order of the objects.
+    n_jobs : int or None
+        Threads, over runs; None means one.
+
+    Returns
+    -------
+    ConsensusResult
+        ``memberships`` are the y, ``objective`` the log-likelihood (without the binomial
+        coefficients), ``converged`` whether the gap is at most ``tol``. In ``details``:
+        ``log_likelihood``, ``gap``, ``spread`` (of the log-likelihood over the starts),
+        ``objectives``, ``start_labels`` (labels of every run; -1 for objects nobody
+        placed), ``best_start``, ``sweeps``, ``pair_steps``, ``path``, ``rates``,
+        ``inside_share`` (mean co-association inside the clusters) and ``matrix_free``.
+
+    Warns
+    -----
+    ConsilienceWarning
+        If the mean co-association inside the clusters is below 0.5: the model wants members
+        that join all objects of a cluster, as those of
+        `consilience.generate.many_algorithms` do; members with many small clusters
+        (`consilience.generate.split_and_merge`) do not. If no two objects were ever joined.
+
+    Notes
+    -----
+    Objects that are together in every member that saw them are one weighted object: exact,
+    because some maximum gives them equal columns. A sweep takes time O(u^2 k) for u groups;
+    a pair step O(u k), and O(u R) if rows are made from labels.
+
+    The paper's equation (9) and its formula for rho print a plus where the derivative has
+    a minus; both are corrected here. Its dichotomic search is helped by Newton's steps.
+    Growth ends when the log-likelihood gains less than a hundredth in ten sweeps (50 at
+    least): pair steps are faster from there, and end in the same maximum.
+
+    References
+    ----------
+    Lourenço, Rota Bulò, Rebagliati, Fred, Figueiredo & Pelillo (2013), Probabilistic
+    evidence accumulation for clustering ensembles, ICPRAM, sections 2 and 3.
+
+    Examples
+    --------
+    >>> from consilience import Ensemble
+    >>> ens = Ensemble([[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 1, 1], [5, 5, 5, 7, 7, 7]])
+    >>> found = peace(ens, 2, random_state=0)
+    >>> found.labels
+    array([0, 0, 0, 1, 1, 1], dtype=int32)
+    >>> found.memberships[:3].round(2).tolist()
+    [[1.0, 0.0], [1.0, 0.0], [0.67, 0.33]]
+    """
+    check_shared(
+        "PEACE",
+        solver=solver,
+        init=init,
+        n_init=n_init,
+        tol=tol,
+        max_iter=max_iter,
+        max_sweeps=max_sweeps,
+    )
+    check_value("two_rates", two_rates, [Boolean()], owner="PEACE")
+    budget = memory_in_bytes(max_memory, owner="PEACE")
+
+    def run(placed: Ensemble, k: int, _: Any) -> ConsensusResult:
+        pairs = make_pairs(placed, budget, n_jobs=n_jobs, n_runs=1 if init == "labels" else n_init)
+        starts = make_starts(pairs, k, init, n_init, random_state)
+        rates = _first_rates(pairs) if two_rates else None
+        fits = several(
+            lambda start: fit_peace(
+                pairs,
+                start,
+                solver=solver,
+                rates=rates,
+                tol=tol,
+                max_iter=100 * pairs.n_groups if max_iter is None else max_iter,
+                max_sweeps=max_sweeps,
+            ),
+            starts,
+            n_jobs,
+        )
+        found, labels = best_of(fits, pairs, highest=True)
+        share = inside_share(pairs, labels)
+        found.details["log_likelihood"] = found.objective
+        found.details["inside_share"] = share
+        found.details["rates"] = fits[found.details["best_start"]].rates
+        _warn(pairs, share, two_rates)
+        return found
+
+    return all_objects(
+        solve(ensemble, n_clusters, run, owner="PEACE", X=X), ensemble, "start_labels"
+    )
+
+
+def _first_rates(pairs: Pairs) -> np.ndarray:
+    """Rates to start from: half and half between the mean and the published ones."""
+    mean = pairs.weights @ pairs.joined / (pairs.weights @ pairs.scale)
+    return np.array([mean / 2, (1 + mean) / 2])
+
+
+def _warn(pairs: Pairs, share: float, two_rates: bool) -> None:
+    """Say so if the ensemble does not suit the model, or says nothing."""
+    if not pairs.joined.any():
+        message = (
+            "No member put any two objects together; every partition into clusters explains "
+            "that equally well, and this one has no meaning."
+        )
+    elif share < _TOO_LOW and not two_rates:
+        message = (
+            f"Objects of one cluster were together in {share:.0%} of the members that saw them; "
+            "PEACE expects nearly all. The members' clusters are smaller than the ones found: "
+            "use members with about as many clusters as wanted (generate.many_algorithms), "
+            "two_rates=True, or another method."
+        )
+    else:
+        return
+    warnings.warn(message, ConsilienceWarning, stacklevel=6)
+
+
+class PEACE(SoftConsensus):
+    """Cluster by probabilistic evidence accumulation; see `peace` for the method.
+
+    Parameters
+    ----------
+    n_clusters, solver, two_rates, init, n_init, tol, max_iter, max_sweeps, max_memory
+        See `peace`.
+    generator : generator or None, default=None
+        Makes the members when `fit` is given data only; None is `KMeansEnsemble()`, whose
+        many small clusters do not suit the model:
+        `consilience.generate.many_algorithms` makes members that do.
+    random_state : int, RandomState or None
+        Seeds the starts, and a generator that has no seed of its own.
+    n_jobs : int or None
+        Threads; None means one.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_objects,), int32
+        Clusters; -1 for objects every member calls noise.
+    memberships_ : ndarray of shape (n_objects, n_clusters)
+        Soft assignment. This and the next are not there where no run was needed.
+    log_likelihood_, gap_, spread_, objectives_, start_labels_, rates_, inside_share_, matrix_free_
+        See `peace`, under ``details``.
+    confidence_, runner_up_ : ndarray of shape (n_objects,)
+        See `consilience.evidence.confidence`.
+    n_clusters_, objective_, n_iter_, converged_, details_
+        See `ConsensusResult`; of the best run.
+    ensemble_ : Ensemble
+
+    Examples
+    --------
+    >>> members = [[0, 0, 0, 1, 1], [0, 0, 1, 1, 1], [0, 0, 0, 1, 1]]
+    >>> model = PEACE(2, random_state=0).fit(ensemble=members)
+    >>> model.labels_
+    array([0, 0, 0, 1, 1], dtype=int32)
+    >>> model.converged_
+    True
+    """
+
+    _attributes: ClassVar[tuple[str, ...]] = (
+        *SoftConsensus._attributes,
+        "log_likelihood",
+        "rates",
+        "inside_share",
+    )
+    _constraints: ClassVar[dict[str, Any]] = {
+        **Consensus._common_constraints,
+        **RULES,
+        "n_clusters": [Interval(Integral, 1)],
+        "two_rates": [Boolean()],
+    }
+
+    def __init__(
+        self,
+        n_clusters: int = 2,
+        *,
+        solver: Solver = "growth",
+        two_rates: bool = False,
+        init: Init = "mixed",
+        n_init: int = 10,
+        tol: float = 1e-4,
+        max_iter: int | None = None,
+        max_sweeps: int = 1000,
+        max_memory: float | str = "4 GiB",
+        generator: Any = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.solver = solver
+        self.two_rates = two_rates
+        self.init = init
+        self.n_init = n_init
+        self.tol = tol
+        self.max_iter = max_iter
+        self.max_sweeps = max_sweeps
+        self.max_memory = max_memory
+        self.generator = generator
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _fit_ensemble(self, ensemble: Ensemble, X: Any) -> None:
+        self._store(
+            peace(
+                ensemble,
+                self.n_clusters,
+                solver=self.solver,
+                two_rates=self.two_rates,
+                init=self.init,
+                n_init=self.n_init,
+                tol=self.tol,
+                max_iter=self.max_iter,
+                max_sweeps=self.max_sweeps,
+                max_memory=self.max_memory,
+                X=X,
+                random_state=self.random_state,
+                n_jobs=self.n_jobs,
+            )
+        )

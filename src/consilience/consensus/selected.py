@@ -1,0 +1,361 @@
+"""Evidence accumulation of the stable clusters only (EEAC)."""
+
+import warnings
+from dataclasses import replace
+from numbers import Integral
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_random_state
+
+from consilience._validation import HasMethods, Interval, NoneValue, Rule, Satisfies, check_value
+from consilience.consensus._affinity import mean_affinity
+from consilience.consensus._base import Consensus
+from consilience.consensus._row_links import LINKS, MEMORY, Link, check_tree_params
+from consilience.consensus._rows import Rows, distinct_rows
+from consilience.consensus._solve import ConsensusResult, solve
+from consilience.consensus._table import consensus_method
+from consilience.ensemble import Ensemble
+from consilience.errors import (
+    ConsilienceWarning,
+    InvalidInputError,
+    InvalidParameterError,
+    MemoryBudgetError,
+)
+from consilience.evidence import never_placed
+from consilience.evidence.stability import (
+    SELECTION_RULES,
+    ClusterSelection,
+    Criterion,
+    cluster_stability,
+    extended_co_association,
+    kept_members,
+    select_clusters,
+)
+from consilience.generate import with_defaults
+from consilience.kernels.agglomerate import agglomerate
+from consilience.kernels.compare import count_type
+from consilience.kernels.kept_links import kept_average_link, kept_single_link
+from consilience.kernels.trees import cut_merges, expand_tree
+
+__all__ = ["EEAC", "eeac"]
+
+Tree = NDArray[np.float64]
+
+_COUNT = Interval(Integral, 1)
+_REFERENCE: list[Rule] = [
+    Satisfies(lambda value: isinstance(value, Ensemble), "an Ensemble of the same objects"),
+    NoneValue(),
+]
+
+
+@consensus_method(
+    estimator="EEAC",
+    paper="A criterion for cluster validation and a selective ensemble (EEAC)",
+    memory="u^2 (u distinct rows of kept clusters), or n R past max_memory",
+    keeps_noise=True,
+)
+def eeac(
+    ensemble: Ensemble,
+    n_clusters: int,
+    *,
+    reference: Ensemble | None = None,
+    criterion: Criterion = "max",
+    top: float = 0.33,
+    threshold: float | None = None,
+    min_cover: int = 3,
+    linkage: Link = "average",
+    max_memory: float | str = "4 GiB",
+    X: Any = None,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+) -> ConsensusResult:
+    """Cut the dendrogram of the co-association of the most stable clusters.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        Labels of n objects by R members.
+    n_clusters : int
+        Clusters wanted.
+    reference : Ensemble or None, default=None
+        Partitions of the same objects by which the stability of clusters is judged, of
+        re-sampled data in the paper; None takes the members themselves, each cluster being
+        judged by the other members.
+    criterion : {"nmi", "max", "apmm"}, default="max"
+        See `consilience.evidence.cluster_stability`.
+    top, threshold, min_cover
+        Which clusters stay: a share of them or all above a threshold, and enough to cover every
+        object; see `consilience.evidence.select_clusters`.
+    linkage : {"average", "complete", "single"}, default="average"
+        How the distance of two groups follows from those of their objects.
+    max_memory : number of bytes or text such as "2 GiB", default="4 GiB"
+        Where the matrix of pairs would need more, an exact path without it takes over and
+        says so; complete link has none and raises. Single link never needs it.
+    X : array of shape (n_objects, n_features), optional
+        Only used to place objects that no member saw.
+    random_state : int, RandomState or None
+        Not used: nothing here is random.
+    n_jobs : int or None
+        Threads; None means one.
+
+    Returns
+    -------
+    ConsensusResult
+        ``details`` holds ``stability`` and ``kept`` (of every cluster, members one after the
+        other), ``cut`` and ``n_added`` (see `ClusterSelection`), ``cover`` (kept clusters that
+        hold each object), ``uncovered`` (objects in none of them), ``matrix_free``, and
+        ``linkage``, the dendrogram in SciPy's format over the covered objects.
+
+    Notes
+    -----
+    Two objects are as similar as the kept clusters they share over the larger number of kept
+    clusters that hold one of them. An object in no kept cluster is similar to nothing; it
+    would be a cluster of its own and use up ``n_clusters``. So it takes no part in the tree,
+    goes afterwards to the cluster with the largest mean co-association over all members, and a
+    warning counts such objects. With the default ``min_cover`` there are none.
+
+    References
+    ----------
+    A criterion for cluster validation and a selective ensemble, sections 2 and 3.
+
+    Examples
+    --------
+    >>> from consilience import Ensemble
+    >>> ens = Ensemble([[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 2, 2], [5, 5, 5, 7, 7, 7]])
+    >>> found = eeac(ens, 2, min_cover=1)
+    >>> found.labels
+    array([0, 0, 0, 1, 1, 1], dtype=int32)
+    >>> found.details["kept"].tolist()
+    [True, True, False, False, False, True, True]
+    """
+    _check(criterion, top, threshold, min_cover)
+    check_value("reference", reference, _REFERENCE, owner="EEAC")
+    budget = check_tree_params(linkage, "all", max_memory, owner="EEAC")
+    outside = never_placed(ensemble)
+    if reference is not None and reference.n_objects == ensemble.n_objects and outside.any():
+        reference = None if outside.all() else reference.take(~outside)
+
+    def run(placed: Ensemble, k: int, _: Any) -> ConsensusResult:
+        stability = cluster_stability(placed, reference, criterion=criterion, n_jobs=n_jobs)
+        chosen = select_clusters(
+            placed, stability, top=top, threshold=threshold, min_cover=min_cover
+        )
+        _check_some(chosen, stability, threshold)
+        found = _cut(placed, chosen, k, linkage, budget, n_jobs)
+        found.details["stability"] = stability
+        return found
+
+    found = solve(ensemble, n_clusters, run, owner="EEAC", X=X)
+    if not found.details:
+        return found
+    # Over all objects; those that no member placed are in no cluster at all.
+    cover = np.zeros(ensemble.n_objects, np.int64)
+    cover[~outside] = found.details["cover"]
+    more = {"cover": cover, "uncovered": ~outside & (cover == 0)}
+    return replace(found, details={**found.details, **more})
+
+
+def _check(criterion: Any, top: Any, threshold: Any, min_cover: Any) -> None:
+    given = {"criterion": criterion, "top": top, "threshold": threshold, "min_cover": min_cover}
+    for name, value in given.items():
+        check_value(name, value, SELECTION_RULES[name], owner="EEAC")
+
+
+def _check_some(chosen: ClusterSelection, stability: Any, threshold: float | None) -> None:
+    if not chosen.n_kept and threshold is not None:
+        raise InvalidParameterError(
+            f"The 'threshold' parameter of EEAC must leave some cluster: the most stable one has "
+            f"{np.max(stability, initial=0.0):.4g}. Got {threshold:g} instead."
+        )
+
+
+def _cut(
+    placed: Ensemble,
+    chosen: ClusterSelection,
+    k: int,
+    linkage: Link,
+    budget: int,
+    n_jobs: int | None,
+) -> ConsensusResult:
+    """The k clusters of the tree over covered objects, the others attached."""
+    members = kept_members(placed, chosen.kept)
+    covered = chosen.cover > 0
+    details: dict[str, Any] = {
+        "kept": chosen.kept,
+        "cut": chosen.cut,
+        "n_added": chosen.n_added,
+        "cover": chosen.cover,
+    }
+    labels = np.full(placed.n_objects, -1, np.int32)
+    if not covered.any():
+        _warn("No cluster holds some but not all objects: they are one cluster.")
+        labels[:] = 0
+        return ConsensusResult(labels, details=details)
+    rows = distinct_rows(Ensemble._trusted(np.ascontiguousarray(members[:, covered])))
+    if k > rows.n_rows:
+        _warn(
+            f"n_clusters={k} was asked for, but only {rows.n_rows} groups of objects differ in "
+            "the clusters kept; they are the clusters. A larger 'top' would split them."
+        )
+    tree, matrix_free = _tree(rows, linkage, budget, n_jobs)
+    labels[covered] = cut_merges(tree, min(k, rows.n_rows))[rows.inverse]
+    _attach(placed, labels)
+    details |= {"linkage": expand_tree(tree, rows.inverse), "matrix_free": matrix_free}
+    return ConsensusResult(labels, solver="linkage", details=details)
+
+
+def _tree(rows: Rows, linkage: Link, budget: int, n_jobs: int | None) -> tuple[Tree, bool]:
+    """The weighted tree over distinct rows, and whether it was built without the matrix."""
+    u = rows.n_rows
+    if u == 1:
+        return np.empty((0, 4)), False
+    if linkage == "single":
+        return kept_single_link(rows.members, rows.counts), True
+    # Floats and the counts they come from.
+    needed = u * (u - 1) // 2 * (8 + np.dtype(count_type(len(rows.members))).itemsize)
+    if needed <= budget:
+        everything = np.ones(int(rows.starts[-1]), bool)
+        selected = Ensemble._trusted(rows.members)
+        similar = extended_co_association(selected, everything, form="condensed", n_jobs=n_jobs)
+        distances = np.subtract(1.0, similar, out=similar)
+        return agglomerate(distances, linkage, weights=rows.counts), False
+    size = (
+        f"The similarities of {u} distinct objects take {needed / 2**30:.3g} GiB, more than "
+        f"max_memory={budget / 2**30:.3g} GiB"
+    )
+    if linkage == "complete":
+        raise MemoryBudgetError(
+            f"{size}, and complete link has no exact path without them. Raise max_memory, or use "
+            "linkage='average' or 'single'."
+        )
+    _warn(f"{size}: the exact path without the matrix is used.")
+    # A quarter of the budget for stored rows leaves room for the labels and everything else.
+    return kept_average_link(rows.members, rows.counts, max_memory=budget // 4), True
+
+
+def _attach(placed: Ensemble, labels: NDArray[np.int32]) -> None:
+    """Give objects in no kept cluster to the cluster they are most often with, in place."""
+    outside = np.flatnonzero(labels < 0)
+    if not outside.size:
+        return
+    # The largest cluster comes first, so that it gets those who are with nobody.
+    by_size = np.argsort(-np.bincount(labels[labels >= 0]), kind="stable")
+    affinity = mean_affinity(placed, labels, outside)[:, by_size]
+    labels[outside] = by_size[affinity.argmax(axis=1)]
+    _warn(
+        f"{len(outside)} objects are in none of the clusters kept; EEAC put them into the cluster "
+        "they are most often with. A larger 'top' or 'min_cover' would cover them."
+    )
+
+
+def _warn(message: str) -> None:
+    warnings.warn(message, ConsilienceWarning, stacklevel=6)
+
+
+class EEAC(Consensus):
+    """Cluster by evidence accumulation of stable clusters; see `eeac` for the method.
+
+    Parameters
+    ----------
+    n_clusters, criterion, top, threshold, min_cover, linkage, max_memory
+        See `eeac`.
+    reference : Ensemble, generator or None, default=None
+        Partitions by which clusters are judged, or a generator that makes them from the
+        data (of re-sampled objects: ``KMeansEnsemble(40, k, max_samples=0.9,
+        assign="unseen")``); None takes the members themselves.
+    generator : generator or None, default=None
+        Makes the members when `fit` is given data only; None is `KMeansEnsemble()`.
+    random_state : int, RandomState or None
+        For generators that have none of their own.
+    n_jobs : int or None
+        Threads; None means one.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_objects,), int32
+        Clusters; -1 for objects every member calls noise.
+    confidence_, runner_up_ : ndarray of shape (n_objects,)
+        See `consilience.evidence.confidence`; by all clusters, not only the kept ones.
+    n_clusters_, solver_, details_
+        See `eeac`.
+    reference_ : Ensemble or None
+        The reference partitions; None for the members themselves.
+    ensemble_ : Ensemble
+
+    Examples
+    --------
+    >>> members = [[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 2, 2], [5, 5, 5, 7, 7, 7]]
+    >>> EEAC(2).fit(ensemble=members).labels_
+    array([0, 0, 0, 1, 1, 1], dtype=int32)
+    """
+
+    _constraints: ClassVar[dict[str, Any]] = {
+        **Consensus._common_constraints,
+        **SELECTION_RULES,
+        "n_clusters": [_COUNT],
+        "reference": [HasMethods(("generate", "get_params"), "a generator"), *_REFERENCE],
+        "linkage": [LINKS],
+        "max_memory": [MEMORY],
+    }
+
+    def __init__(
+        self,
+        n_clusters: int = 2,
+        *,
+        reference: Any = None,
+        criterion: Criterion = "max",
+        top: float = 0.33,
+        threshold: float | None = None,
+        min_cover: int = 3,
+        linkage: Link = "average",
+        max_memory: float | str = "4 GiB",
+        generator: Any = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.reference = reference
+        self.criterion = criterion
+        self.top = top
+        self.threshold = threshold
+        self.min_cover = min_cover
+        self.linkage = linkage
+        self.max_memory = max_memory
+        self.generator = generator
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _fit_ensemble(self, ensemble: Ensemble, X: Any) -> None:
+        self.reference_ = self._reference(X)
+        self._store(
+            eeac(
+                ensemble,
+                self.n_clusters,
+                reference=self.reference_,
+                criterion=self.criterion,
+                top=self.top,
+                threshold=self.threshold,
+                min_cover=self.min_cover,
+                linkage=self.linkage,
+                max_memory=self.max_memory,
+                X=X,
+                n_jobs=self.n_jobs,
+            )
+        )
+
+    def _reference(self, X: Any) -> Ensemble | None:
+        if self.reference is None or isinstance(self.reference, Ensemble):
+            return self.reference
+        if X is None:
+            raise InvalidInputError(
+                "EEAC.fit needs data for the generator given as 'reference'. Got no X. Call "
+                "fit(X, ensemble=...), or give the reference partitions themselves."
+            )
+        seed = self.random_state
+        if seed is not None:
+            # Another stream than the members': a reference drawn alike would know them all again.
+            seed = int(check_random_state(seed).randint(2**31 - 1))
+        found: Ensemble = with_defaults(self.reference, seed, self.n_jobs).generate(X)
+        return found

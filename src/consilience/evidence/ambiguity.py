@@ -1,0 +1,359 @@
+"""Objects about which the members disagree: how ambiguous each one is, and where to draw a line.
+
+Two members put an object into a cluster each. Where the two clusters are much the same set, the
+object is where both expect it; where they hardly overlap, it lies between clusters. Scores add
+this up over pairs of members; low means ambiguous.
+"""
+
+import warnings
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_random_state
+
+from consilience._validation import (
+    Interval,
+    NoneValue,
+    Options,
+    RandomState,
+    Rule,
+    Satisfies,
+    check_value,
+)
+from consilience.ensemble import Ensemble
+from consilience.errors import ConsilienceWarning, InvalidInputError
+from consilience.evidence._thresholds import RULES, find_threshold
+from consilience.evidence.confidence import never_placed, never_seen
+from consilience.kernels.ambiguity import INFORMATION, RELATIVE, mean_overlap
+
+__all__ = ["Ambiguity", "ambiguous", "anco", "nco", "relative_overlap"]
+
+Score = Literal["relative", "anco"]
+Floats = NDArray[np.float64]
+
+SCORES = Options(("relative", "anco"))
+#: What the parameters of `ambiguous` may be; `AmbiguityAware` has the same.
+AMBIGUITY_RULES: dict[str, list[Rule]] = {
+    "score": [
+        SCORES,
+        Satisfies(lambda value: np.ndim(value) == 1, "one score for each object"),
+    ],
+    "threshold": [Options(RULES), Interval(Real)],
+    "max_share": [Interval(Real, 0, 1, open_low=True)],
+    "quantile": [Interval(Real, 0, 1)],
+    "n_pairs": [Interval(Integral, 1), NoneValue()],
+    "random_state": [RandomState()],
+}
+
+
+@dataclass(frozen=True)
+class Ambiguity:
+    """Which objects are ambiguous, by which scores, and why those.
+
+    Attributes
+    ----------
+    flags : ndarray of shape (n_objects,), bool
+        True for ambiguous objects: the score is below the threshold, or no member saw it.
+    scores : ndarray of shape (n_objects,), float64
+        Low means ambiguous; NaN where the members say nothing (fewer than two saw the object,
+        or none put it into a cluster).
+    threshold : float
+        Objects with a lower score are flagged; ``-inf`` flags nothing.
+    rule : str
+        The rule that set the threshold in the end: "otsu", "gap", "kde", "gmm2", "quantile",
+        "number", or "none" where a guard left nothing to flag.
+    why : str
+        The same in words, guards included.
+    """
+
+    flags: NDArray[np.bool_]
+    scores: Floats
+    threshold: float
+    rule: str
+    why: str
+
+    @property
+    def n_flagged(self) -> int:
+        """Number of ambiguous objects."""
+        return int(self.flags.sum())
+
+    def histogram(self, bins: int = 50) -> tuple[NDArray[np.int64], Floats]:
+        """Counts and edges of a histogram of the scores, as `numpy.histogram` returns them."""
+        return np.histogram(self.scores[np.isfinite(self.scores)], bins)
+
+
+def nco(a: Any, b: Any) -> Floats:
+    """Normalised cluster overlap of two labelings, for every object.
+
+    For an object in cluster h of ``a`` and cluster l of ``b``: its cell's term of the mutual
+    information over the entropy terms of its two clusters,
+    ``n_hl log(n n_hl / (n_h n_l)) / sqrt(n_h log(n_h / n) n_l log(n_l / n))``.
+
+    Parameters
+    ----------
+    a, b : labels of n_objects
+        In any form an `Ensemble` takes. Only objects that both saw count.
+
+    Returns
+    -------
+    ndarray of shape (n_objects,), float64
+        Neither bounded by 1 nor positive in general: negative where the two clusters share
+        fewer objects than by chance. 0 for noise and where a cluster holds all objects; NaN
+        where one of the two did not see the object.
+
+    References
+    ----------
+    Ambiguity detection in cluster ensembles, equation 3. The printed formula is damaged; this
+    reading alone agrees with its denominator and with the paper's tables.
+
+    Examples
+    --------
+    >>> nco([0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 1, 1]).round(3).tolist()
+    [0.649, 0.649, -0.377, 0.662, 0.662, 0.662]
+    """
+    means, counts = _overlap(Ensemble([a, b]), INFORMATION, None, None, None)
+    return np.where(counts > 0, means, np.nan)
+
+
+def anco(
+    ensemble: Ensemble,
+    *,
+    n_pairs: int | None = None,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+) -> Floats:
+    """Accumulated normalised cluster overlap: the sum of `nco` over all pairs of members.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        Labels of n objects by R members.
+    n_pairs : int or None, default=None
+        Estimate the sum from that many random pairs of members; None takes all.
+    random_state : int, RandomState or None
+        For the choice of pairs.
+    n_jobs : int or None
+        Threads; None means one. The result does not depend on it.
+
+    Returns
+    -------
+    ndarray of shape (n_objects,), float64
+        Low for ambiguous objects. Grows with R, and objects of clusters of different sizes
+        get different values even where all members agree. Where members miss objects: the
+        mean over the pairs that both saw the object, times R (R - 1) / 2. NaN for objects
+        that fewer than two members saw or none put into a cluster; with one member there are
+        no pairs, and every score is 1.
+
+    Notes
+    -----
+    Time O(u R^2) for u distinct label rows, memory O(n R) and 64 MiB of tables.
+
+    References
+    ----------
+    Ambiguity detection in cluster ensembles, equation 4.
+
+    Examples
+    --------
+    >>> ens = Ensemble([[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 1, 1], [0, 0, 0, 1, 1, 1]])
+    >>> anco(ens).round(3).tolist()
+    [2.297, 2.297, 0.245, 2.325, 2.325, 2.325]
+    """
+    R = ensemble.n_members
+    return _scores(ensemble, INFORMATION, R * (R - 1) / 2, n_pairs, random_state, n_jobs, "anco")
+
+
+def relative_overlap(
+    ensemble: Ensemble,
+    *,
+    n_pairs: int | None = None,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+) -> Floats:
+    """Mean overlap of an object's clusters relative to the best matches of those clusters.
+
+    With ``v_hl = n_hl / sqrt(n_h n_l)`` a pair of members adds ``v_hl`` over the smaller of
+    the largest ``v`` of cluster h and the largest of cluster l, at most 1. So 1 means that the
+    object always lies where at least one of its two clusters has its best match: a cluster
+    split in two by another member is no disagreement, crossing clusters are.
+
+    Parameters
+    ----------
+    ensemble, n_pairs, random_state, n_jobs
+        See `anco`.
+
+    Returns
+    -------
+    ndarray of shape (n_objects,), float64
+        In [0, 1], low for ambiguous objects; NaN and one member as in `anco`.
+
+    Notes
+    -----
+    Ours, not the paper's. A threshold on `anco` flags whole clusters where one member merges
+    or splits them; this score does not see that as disagreement. Same cost.
+
+    Examples
+    --------
+    >>> ens = Ensemble([[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 1, 1], [0, 0, 0, 1, 2, 2]])
+    >>> relative_overlap(ens).round(3).tolist()
+    [1.0, 1.0, 0.587, 1.0, 1.0, 1.0]
+    """
+    return _scores(ensemble, RELATIVE, 1.0, n_pairs, random_state, n_jobs, "relative_overlap")
+
+
+def ambiguous(
+    ensemble: Ensemble,
+    *,
+    score: Score | Any = "relative",
+    threshold: str | float = "otsu",
+    max_share: float = 0.25,
+    quantile: float = 0.1,
+    labels: Any = None,
+    n_pairs: int | None = None,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+) -> Ambiguity:
+    """Objects whose score is low: flags, scores, the threshold, and why that one.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        Labels of n objects by R members.
+    score : {"relative", "anco"} or array of shape (n_objects,), default="relative"
+        `relative_overlap`, the paper's `anco`, or scores of your own (low is ambiguous, NaN
+        is unknown).
+    threshold : {"otsu", "gap", "kde", "gmm2", "quantile"} or number, default="otsu"
+        The split with the largest variance between its sides; the middle of the widest gap
+        that flags at most ``max_share``; the lowest density between the main mode and the
+        next one below; where two Gaussians claim a score equally; the score that a share
+        ``quantile`` of the objects is below; or a threshold of your own (the paper's was
+        chosen by eye).
+    max_share : float, default=0.25
+        Largest share of the objects flagged. Where the rule flags more, the widest gap that
+        keeps to it decides instead, else nothing is flagged; ``why`` says so.
+    quantile : float, default=0.1
+        For ``threshold="quantile"``.
+    labels : array of shape (n_objects,), optional
+        A consensus: objects of a cluster that the flags would empty are not flagged.
+    n_pairs, random_state, n_jobs
+        See `anco`.
+
+    Returns
+    -------
+    Ambiguity
+
+    Notes
+    -----
+    Nothing is flagged where all scores are equal or there is only one member. Objects that no
+    member saw are always flagged. Where a number was given and a guard overrules it, a warning
+    says so.
+
+    References
+    ----------
+    Ambiguity detection in cluster ensembles, section 4.
+
+    Examples
+    --------
+    >>> ens = Ensemble([[0, 0, 0, 0, 1, 1, 1, 1], [0, 0, 0, 1, 1, 1, 1, 1]])
+    >>> found = ambiguous(ens)
+    >>> np.flatnonzero(found.flags)
+    array([3])
+    >>> found.why
+    '1 of 8 scores are below 0.6291, set by otsu'
+    """
+    params: dict[str, Any] = {"score": score, "threshold": threshold, "max_share": max_share}
+    params |= {"quantile": quantile, "n_pairs": n_pairs, "random_state": random_state}
+    for name, value in params.items():
+        check_value(name, value, AMBIGUITY_RULES[name], owner="ambiguous")
+    scores = _given_or_made(ensemble, score, n_pairs, random_state, n_jobs)
+    known = np.isfinite(scores)
+    line = find_threshold(scores[known], threshold, max_share=max_share, quantile=quantile)
+    if isinstance(threshold, Real) and line.rule != "number":
+        warnings.warn(
+            f"threshold={threshold:g} is not used: {line.why}.", ConsilienceWarning, stacklevel=2
+        )
+    flags = np.zeros(ensemble.n_objects, bool)
+    flags[known] = scores[known] < line.value
+    why = line.why
+    if labels is not None:
+        flags, kept = _spare_clusters(flags, _consensus(labels, ensemble.n_objects))
+        if kept:
+            why += f"; {kept} of them are all that is left of a cluster and stay"
+    strangers = never_seen(ensemble)
+    if strangers.any():
+        flags |= strangers
+        why += f"; {int(strangers.sum())} objects that no member saw are flagged as well"
+    return Ambiguity(flags, scores, line.value, line.rule, why)
+
+
+def _given_or_made(
+    ensemble: Ensemble, score: Any, n_pairs: int | None, random_state: Any, n_jobs: int | None
+) -> Floats:
+    if isinstance(score, str):
+        make = anco if score == "anco" else relative_overlap
+        return make(ensemble, n_pairs=n_pairs, random_state=random_state, n_jobs=n_jobs)
+    given = np.array(score, np.float64)
+    if given.shape != (ensemble.n_objects,):
+        raise InvalidInputError(
+            f"score must hold one number for each of the {ensemble.n_objects} objects. "
+            f"Got {len(given)} instead."
+        )
+    if np.isinf(given).any():
+        raise InvalidInputError("score must be finite, or NaN where it is unknown. Got inf.")
+    return given
+
+
+def _consensus(labels: Any, n_objects: int) -> NDArray[np.int64]:
+    found = np.asarray(labels)
+    if found.shape != (n_objects,) or found.dtype.kind not in "iu":
+        raise InvalidInputError(
+            f"labels must hold one whole number for each of the {n_objects} objects. Got shape "
+            f"{found.shape} and type {found.dtype} instead."
+        )
+    return found.astype(np.int64)
+
+
+def _spare_clusters(
+    flags: NDArray[np.bool_], labels: NDArray[np.int64]
+) -> tuple[NDArray[np.bool_], int]:
+    """Flags without those that would empty a cluster, and how many were taken back."""
+    placed = labels >= 0
+    left = np.bincount(labels[placed & ~flags], minlength=int(labels.max(initial=-1)) + 1)
+    spared = flags & placed & (left[np.maximum(labels, 0)] == 0 if left.size else False)
+    return flags & ~spared, int(spared.sum())
+
+
+def _scores(
+    ensemble: Ensemble,
+    kind: int,
+    scale: float,
+    n_pairs: int | None,
+    random_state: Any,
+    n_jobs: int | None,
+    owner: str,
+) -> Floats:
+    for name, value in (("n_pairs", n_pairs), ("random_state", random_state)):
+        check_value(name, value, AMBIGUITY_RULES[name], owner=owner)
+    if ensemble.n_members == 1:
+        return np.ones(ensemble.n_objects)
+    means, counts = _overlap(ensemble, kind, n_pairs, random_state, n_jobs)
+    silent = (counts == 0) | never_placed(ensemble)
+    return np.where(silent, np.nan, scale * means)
+
+
+def _overlap(
+    ensemble: Ensemble, kind: int, n_pairs: int | None, random_state: Any, n_jobs: int | None
+) -> tuple[Floats, NDArray[np.int64]]:
+    """Mean overlap of each object over pairs of members, and how many pairs saw it.
+
+    Objects with equal labels are one weighted object: exact.
+    """
+    rows, inverse, counts = ensemble.signatures()
+    pairs = np.stack(np.triu_indices(ensemble.n_members, 1), axis=1).astype(np.int64)
+    if n_pairs is not None and n_pairs < len(pairs):
+        chosen = check_random_state(random_state).permutation(len(pairs))[:n_pairs]
+        pairs = pairs[np.sort(chosen)]
+    means, seen = mean_overlap(rows.members, counts, pairs, kind, n_jobs=n_jobs or 1)
+    return means[inverse], seen[inverse]
