@@ -64,13 +64,12 @@ def _large_anco(threads):
     ensemble = _planted(100_000, 100, 20)
     for function in (anco, relative_overlap):
         seconds, _ = _seconds(function, ensemble, n_jobs=threads)
-        memory = _peak()
-        theirs = float("nan")
+        note, theirs = _peak(), float("nan")
         if threads == 1:
             # One pair in fifty by NumPy, which is linear in pairs.
             numpy_way = _anco_numpy if function is anco else _relative_numpy
             theirs = _seconds(numpy_way, ensemble[:15])[0] * 4950 / 105
-        note = f"{memory}; the alternative from 105 of 4950 pairs"
+            note += "; the alternative from 105 of 4950 pairs"
         yield _row(function.__name__, ensemble, threads, seconds, "NumPy", theirs, note)
 
 

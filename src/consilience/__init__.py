@@ -46,8 +46,10 @@ _ESTIMATORS = (
     "WOSP",
     "WSPA",
 )
+_MINORITY = ("AutoHDS", "BBCPress", "BBOCC", "DGRADE", "EWOCS", "GRAMS", "KMD", "SoftBBC")
 # Where each public name lives; what is not listed here is not public at the top.
 _HOMES = {
+    **dict.fromkeys(_MINORITY, "consilience.minority"),
     **dict.fromkeys(_ESTIMATORS, "consilience.consensus"),
     "LAC": "consilience.generate",
     "Ensemble": "consilience.ensemble",
@@ -56,6 +58,7 @@ _HOMES = {
     "relabel": "consilience.ensemble",
 }
 _ROOMS = (
+    "compare",
     "consensus",
     "datasets",
     "ensemble",
@@ -64,20 +67,26 @@ _ROOMS = (
     "experiments",
     "generate",
     "metrics",
+    "minority",
     "partition",
 )
 
 __all__ = [
     "ASRS",
+    "BBOCC",
     "BCE",
     "CSPA",
     "CTS",
+    "DGRADE",
     "EAC",
     "ECMC",
     "EEAC",
+    "EWOCS",
+    "GRAMS",
     "HBGF",
     "HGPA",
     "KCC",
+    "KMD",
     "LAC",
     "LWEA",
     "LWGP",
@@ -97,6 +106,8 @@ __all__ = [
     "WOSP",
     "WSPA",
     "AmbiguityAware",
+    "AutoHDS",
+    "BBCPress",
     "BaumEagon",
     "CorrelationClustering",
     "CumulativeVoting",
@@ -105,10 +116,12 @@ __all__ = [
     "MixtureConsensus",
     "MontiConsensus",
     "NMFConsensus",
+    "SoftBBC",
     "SupraConsensus",
     "Voting",
     "WOKMeans",
     "__version__",
+    "compare",
     "consensus",
     "datasets",
     "ensemble",
@@ -117,12 +130,14 @@ __all__ = [
     "experiments",
     "generate",
     "metrics",
+    "minority",
     "partition",
     "relabel",
 ]
 
 if TYPE_CHECKING:
     from consilience import (
+        compare,
         consensus,
         datasets,
         ensemble,
@@ -131,6 +146,7 @@ if TYPE_CHECKING:
         experiments,
         generate,
         metrics,
+        minority,
         partition,
     )
     from consilience.consensus import (
@@ -173,6 +189,16 @@ if TYPE_CHECKING:
     )
     from consilience.ensemble import NOISE, UNSEEN, Ensemble, relabel
     from consilience.generate import LAC
+    from consilience.minority import (
+        BBOCC,
+        DGRADE,
+        EWOCS,
+        GRAMS,
+        KMD,
+        AutoHDS,
+        BBCPress,
+        SoftBBC,
+    )
 
 
 def __getattr__(name: str) -> Any:

@@ -12,7 +12,7 @@ from consilience.errors import ConsilienceError, MissingPackageError
 
 __all__ = ["main"]
 
-_COMMANDS = ("demo", "cluster", "ambiguous", "methods", "reproduce")
+_COMMANDS = ("demo", "cluster", "ambiguous", "minority", "methods", "reproduce")
 _REFUSED = 2
 _INTERRUPTED = 130
 

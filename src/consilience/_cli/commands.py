@@ -233,6 +233,101 @@ def ambiguous(
     show_written(written, time.perf_counter() - start, console)
 
 
+def minority(
+    data: Path,
+    /,
+    *,
+    weak: str = "soft",
+    divergence: str = "gaussian",
+    gamma: str = "10",
+    threshold: str = "2gauss",
+    n_foreground: float | None = None,
+    n_clusters: Annotated[int | None, Parameter(name=("-k", "--n-clusters"))] = None,
+    repetitions: str = "auto",
+    seed: int = 0,
+    out: Path | None = None,
+    id_column: str | None = None,
+    truth_column: str | None = None,
+    background: str | None = None,
+    scaling: str = "auto",
+    jobs: int | None = None,
+) -> None:
+    """Find the few dense groups in a majority of noise.
+
+    Writes `scores.csv` (id, score, group, undecided) and `summary.json`, and prints every
+    threshold with the foreground it would give. Group -1 is the background.
+
+    Examples:
+
+    - `consilience minority stars.csv`
+    - `consilience minority stars.csv --gamma contrast --threshold dist`
+    - `consilience minority stars.csv --truth-column kind --background field`
+
+    Parameters
+    ----------
+    data : Path
+        Table of numbers, one row an object: .csv, .csv.gz, .tsv, .parquet, .npy or .npz.
+    weak : str
+        Weak clusterings: soft or hard (random objects as seeds), split (random hyperplanes).
+    divergence : str
+        gaussian, euclidean, mahalanobis, kl, itakura-saito, logistic or cosine.
+    gamma : str
+        Inverse squared width of gaussian; or contrast or auto, which look for it.
+    threshold : str
+        2gauss, dist, ngauss, size (with --n-foreground), best (with --truth-column), or a
+        number: objects with at least that score are foreground.
+    n_foreground : float
+        Number, or share below 1, of foreground objects for --threshold size.
+    n_clusters : int
+        Groups of the foreground. [default: as many as the clusterings tell apart]
+    repetitions : str
+        Weak clusterings; auto stops when the scores have settled.
+    seed : int
+        Equal seeds give equal results, whatever --jobs.
+    out : Path
+        Folder for the results. [default: consilience-minority-NAME, after the data]
+    id_column : str
+        Column of identifiers: not used, but written with the scores.
+    truth_column : str
+        Column of known sources: only compared with the result.
+    background : str
+        Its value that means background. [default: the most frequent]
+    scaling : str
+        auto, none, box, std or robust (for data with far outliers).
+    jobs : int
+        Threads; -1 takes all cores. [default: 1]
+    """
+    start = time.perf_counter()
+    from consilience._cli.folders import SCORES
+    from consilience._cli.minority import Wish, find, found_writers, show_found
+    from consilience._cli.outputs import write_files
+    from consilience._cli.show import show_written
+
+    folder = default_folder(data, "minority-") if out is None else out
+    check_folder(folder, SCORES)
+    wish = Wish(
+        data=data,
+        weak=weak,
+        divergence=divergence,
+        gamma=gamma,
+        threshold=threshold,
+        n_foreground=n_foreground,
+        n_clusters=n_clusters,
+        repetitions=repetitions,
+        seed=seed,
+        id_column=id_column,
+        truth_column=truth_column,
+        background=background,
+        scaling=scaling,
+        jobs=jobs,
+    )
+    found = find(wish, callbacks=_progress())
+    written = write_files(folder, found_writers(found))
+    console = Console(highlight=False)
+    show_found(found, console)
+    show_written(written, time.perf_counter() - start, console)
+
+
 def reproduce(
     table: str | None = None,
     /,
@@ -287,6 +382,7 @@ def reproduce(
 app.command(demo)
 app.command(cluster, usage="Usage: consilience cluster [DATA] [OPTIONS]")
 app.command(ambiguous, usage="Usage: consilience ambiguous [DATA] [OPTIONS]")
+app.command(minority, usage="Usage: consilience minority DATA [OPTIONS]")
 app.command(methods)
 app.command(reproduce, usage="Usage: consilience reproduce [TABLE] [OPTIONS]")
 

@@ -6,9 +6,10 @@ from pathlib import Path
 
 from consilience.errors import InvalidParameterError
 
-__all__ = ["AMBIGUOUS", "LABELS", "SUMMARY", "check_folder", "default_folder"]
+__all__ = ["AMBIGUOUS", "LABELS", "SCORES", "SUMMARY", "check_folder", "default_folder"]
 
-LABELS, AMBIGUOUS, SUMMARY = "labels.csv", "ambiguous.csv", "summary.json"
+LABELS, AMBIGUOUS, SCORES = "labels.csv", "ambiguous.csv", "scores.csv"
+SUMMARY = "summary.json"
 
 
 def default_folder(source: Path, job: str = "") -> Path:

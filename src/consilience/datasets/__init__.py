@@ -8,6 +8,12 @@ from consilience.datasets._documents import (
 )
 from consilience.datasets._label_files import read_labels, write_labels
 from consilience.datasets._load import load
+from consilience.datasets._minority import (
+    MinoritySources,
+    make_minority,
+    make_toy_minority,
+    minority_sources,
+)
 from consilience.datasets._relations import EntityPairs, load_conll04
 from consilience.datasets._synthetic import make_gaussians, make_half_rings, make_spirals
 from consilience.datasets._tables import Table, read_table
@@ -16,6 +22,7 @@ from consilience.datasets._woec import make_woec_toy
 __all__ = [
     "Documents",
     "EntityPairs",
+    "MinoritySources",
     "Table",
     "load",
     "load_conll04",
@@ -24,8 +31,11 @@ __all__ = [
     "load_webkb4",
     "make_gaussians",
     "make_half_rings",
+    "make_minority",
     "make_spirals",
+    "make_toy_minority",
     "make_woec_toy",
+    "minority_sources",
     "read_labels",
     "read_table",
     "write_labels",

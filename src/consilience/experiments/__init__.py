@@ -2,7 +2,9 @@
 
 from consilience.experiments._cells import Cell, Claim, Plan
 from consilience.experiments._table import EXPERIMENTS, Experiment, conclude
+from consilience.experiments.ambiguity import ambiguity_tables
 from consilience.experiments.peace import peace_tables
+from consilience.experiments.selection import eeac_shares, eeac_table
 from consilience.experiments.woec import woec_table2, woec_table3, woec_table4, woec_table5
 
 __all__ = [
@@ -11,7 +13,10 @@ __all__ = [
     "Claim",
     "Experiment",
     "Plan",
+    "ambiguity_tables",
     "conclude",
+    "eeac_shares",
+    "eeac_table",
     "peace_tables",
     "woec_table2",
     "woec_table3",

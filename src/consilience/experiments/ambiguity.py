@@ -13,7 +13,7 @@ import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
-from consilience.consensus.ambiguity_aware import AmbiguityAware
+from consilience.consensus import AmbiguityAware
 from consilience.datasets import load, make_gaussians
 from consilience.ensemble import Ensemble
 from consilience.experiments._cells import Cell, Claim, Plan, of, paired_claim, published

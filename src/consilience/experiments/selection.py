@@ -14,8 +14,7 @@ import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
-from consilience.consensus.accumulation import eac
-from consilience.consensus.selected import eeac
+from consilience.consensus import eac, eeac
 from consilience.datasets import load
 from consilience.ensemble import Ensemble
 from consilience.errors import ConsilienceWarning

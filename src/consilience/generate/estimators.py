@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.metrics import pairwise_distances_argmin
+from threadpoolctl import threadpool_limits
 
 from consilience._labels import NOISE, UNSEEN
 from consilience._validation import HasMethods, Interval, NoneValue, Options, Satisfies
@@ -115,7 +116,10 @@ class EstimatorEnsemble(Generator):
         return self.n_members or _rounds(clusters) * len(self._clusterers())
 
     def _make(self, X: Any, orders: Sequence[Order]) -> list[Made]:
-        return [self._make_one(X, order) for order in orders]
+        # n_jobs is what a user asked for; libraries below must not take more. On a busy machine
+        # two threads of linear algebra that wait for each other cost a hundred times one.
+        with threadpool_limits(1):
+            return [self._make_one(X, order) for order in orders]
 
     def _make_one(self, X: Any, order: Order) -> Made:
         watch = Stopwatch()

@@ -1,0 +1,295 @@
+"""What a fitted EWOCS keeps to go on, and to judge objects it has not seen."""
+
+import warnings
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from consilience._sklearn import validate_data
+from consilience.errors import ConsilienceWarning, InvalidInputError
+from consilience.minority._groups import Groups, by_clusterer, by_consensus
+from consilience.minority._scaling import Scaling, fit_scaling
+from consilience.minority._stopping import Progress
+from consilience.minority.divergences import (
+    Divergence,
+    Gaussian,
+    Kernel,
+    Mahalanobis,
+    Precomputed,
+    resolve,
+)
+from consilience.minority.scores import Running, score_new
+from consilience.minority.weak import (
+    SAMPLE,
+    Draw,
+    RandomBregman,
+    RandomSplit,
+    WeakClusterer,
+    blocks,
+    random,
+)
+
+__all__ = [
+    "Fitted",
+    "check_objects",
+    "check_same_objects",
+    "chosen_divergence",
+    "chosen_scaling",
+    "grid_of",
+    "is_pairwise",
+    "on_grid",
+    "takes_sparse",
+]
+
+Floats = NDArray[np.float64]
+
+# Weak clusterings whose labels tell the groups of the foreground apart: at most, at least.
+_MEMBERS, _FEWEST = 100, 20
+# Objects whose clusters are found at once.
+_BLOCK = 8192
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """A run so far, and what new objects need of it.
+
+    Attributes
+    ----------
+    weak : WeakClusterer
+    running : Running
+    progress : Progress
+    scaling : Scaling or None
+    kept : array or None
+        The objects that were seeds, scaled.
+    draws : list of Draw
+        The run's draws with rows of ``kept``.
+    groups : Groups or None
+        Groups of the foreground, None where there is no foreground.
+    sums : array
+        Sums of the columns: whether the same objects come again.
+    """
+
+    weak: WeakClusterer
+    running: Running
+    progress: Progress
+    scaling: Scaling | None
+    kept: Any = None
+    draws: list[Draw] = field(default_factory=list)
+    groups: Groups | None = None
+    sums: Any = None
+
+    def scaled(self, X: Any) -> Any:
+        """The objects on the scale and in the precision the models were made in."""
+        X = X if self.scaling is None else self.scaling.apply(X)
+        return X.astype(self.kept.dtype, copy=False) if hasattr(self.kept, "dtype") else X
+
+    def keep_seeds(self, X: Any, data: Any) -> "Fitted":
+        """The same run with its seeds: at most as many objects as there are."""
+        sums = _sums(X)
+        draws, weak = self.running.draws, self.weak
+        divergence = getattr(weak, "divergence", None)
+        if isinstance(weak, RandomBregman) and isinstance(divergence, Precomputed):
+            # Seeds are columns of whatever matrix comes; the fitted one can go.
+            weak = replace(weak, divergence=replace(divergence, kernel=None))
+            return replace(self, weak=weak, kept=data[:0], draws=draws, sums=sums)
+        if divergence is None:
+            return replace(self, kept=data[:0], draws=draws, sums=sums)
+        rows = [draw.rows for draw in draws if draw.rows is not None]
+        used = np.unique(np.concatenate(rows))
+        kept = divergence.take(data, used)
+        moved = [Draw(len(r), rows=np.searchsorted(used, r)) for r in rows]
+        return replace(self, kept=kept, draws=moved, sums=sums)
+
+    def score(self, X: Any, n_jobs: int | None) -> Floats:
+        """Scores of any objects."""
+        data = self.scaled(X)
+        return score_new(self.running, self.weak, self.kept, self.draws, data, n_jobs=n_jobs)
+
+    def members(self, data: Any, rows: NDArray[np.int64]) -> NDArray[np.int16 | np.int32]:
+        """Clusters of some objects in the telling weak clusterings, members by objects."""
+        objects = self.weak.objects(_rows(data, rows))
+        draws = self.telling()
+        kind = np.int16 if max(draw.n_clusters for draw in draws) < 2**15 else np.int32
+        members = np.empty((len(draws), len(rows)), kind)
+        parts = blocks(objects, _BLOCK)
+        for member, draw in zip(members, draws, strict=True):
+            model = self.weak.model(self.kept, draw)
+            for number, part in enumerate(parts):
+                start = number * _BLOCK
+                member[start : start + _BLOCK] = self.weak.labels(part, model)
+        return members
+
+    def telling(self) -> list[Draw]:
+        """The weak clusterings that tell groups apart.
+
+        Clusters of few objects each separate everything from everything: of small data only the
+        coarse clusterings count, as far as there are enough of them.
+        """
+        counts = np.array([draw.n_clusters for draw in self.draws])
+        excess = np.maximum(counts - 2 * np.sqrt(self.weak.n_objects), 0)
+        order = np.argsort(excess, kind="stable")[:_MEMBERS]
+        wanted = max(int((excess[order] == 0).sum()), _FEWEST)
+        return [self.draws[i] for i in order[:wanted]]
+
+    def split(
+        self, owner: Any, X: Any, data: Any, foreground: NDArray[np.bool_]
+    ) -> NDArray[np.int32]:
+        """Labels of the fitted objects: -1, or the group of the foreground.
+
+        The groups are noted in ``owner``.
+        """
+        labels = np.full(len(foreground), -1, np.int32)
+        rows = np.flatnonzero(foreground)
+        if not len(rows):
+            owner._fitted = replace(self, groups=None)
+            return labels
+        members = self.members(data, rows)
+        counts = [draw.n_clusters for draw in self.telling()]
+        if owner.clusterer is None or isinstance(owner.clusterer, str):
+            wanted = 1 if owner.clusterer is None else _at_most(owner.n_clusters, len(rows))
+            rng = random(owner.seed_, SAMPLE, 0)
+            groups, labels[rows] = by_consensus(members, counts, wanted, rng, owner.n_jobs)
+        else:
+            part = _rows(X, rows)
+            if isinstance(getattr(self.weak, "divergence", None), Precomputed):
+                part = part[:, rows]
+            groups, labels[rows] = by_clusterer(members, counts, part, owner.clusterer)
+        owner._fitted = replace(self, groups=groups)
+        return labels
+
+    def place(self, X: Any, foreground: NDArray[np.bool_]) -> NDArray[np.int32]:
+        """Labels of any objects, given which of them are foreground."""
+        labels = np.full(len(foreground), -1, np.int32)
+        rows = np.flatnonzero(foreground)
+        if self.groups is not None and len(rows):
+            labels[rows] = self.groups.place(self.members(self.scaled(X), rows))
+        return labels
+
+
+def chosen_divergence(estimator: Any, X: Any) -> Divergence:
+    """The divergence an estimator's parameters ask for, its kernel tuned where they say so."""
+    if estimator.divergence != "gaussian":
+        return resolve(estimator.divergence)
+    gamma = estimator.gamma
+    if not isinstance(gamma, str):
+        return resolve("gaussian", alpha=estimator.alpha, gamma=gamma)
+    if estimator.weak != "soft":
+        # The nearest seed is the same whatever the width.
+        return resolve("gaussian", alpha=estimator.alpha)
+    return _tuned(estimator, X)
+
+
+def _tuned(estimator: Any, X: Any) -> Gaussian:
+    """The Gaussian kernel of `tune_gaussian`."""
+    # It scores objects by the same engine, so it stands above this module.
+    from consilience.minority.tuning import tune_gaussian
+
+    found = tune_gaussian(
+        X, method=estimator.gamma, random_state=estimator.seed_, n_jobs=estimator.n_jobs
+    )
+    return Gaussian(alpha=found.alpha, gamma=found.gamma)
+
+
+def chosen_scaling(estimator: Any, X: Any) -> Scaling | None:
+    """The scaling an estimator's parameters ask for."""
+    kind = estimator.scaling
+    if kind == "auto":
+        split = estimator.weak == "split" or isinstance(estimator.weak, RandomSplit)
+        unit = estimator.divergence == "gaussian" and not isinstance(estimator.gamma, str)
+        kind = "box" if (split or unit) and not sparse.issparse(X) else "none"
+    if kind != "none" and (not hasattr(X, "shape") or is_pairwise(estimator.divergence)):
+        raise InvalidInputError(
+            f"scaling={kind!r} needs columns. Use scaling='none' with a kernel over other objects."
+        )
+    return fit_scaling(kind, X, owner="EWOCS")
+
+
+def is_pairwise(divergence: Any) -> bool:
+    """Whether data come as a matrix of objects by objects."""
+    return isinstance(divergence, Precomputed) or (
+        isinstance(divergence, str) and divergence == "precomputed"
+    )
+
+
+def takes_sparse(estimator: Any) -> bool:
+    """Whether the divergence, where there is one, works on rows without their zeros."""
+    divergence = estimator.divergence
+    if estimator.weak == "split":
+        return True
+    return not is_pairwise(divergence) and not (
+        isinstance(divergence, Mahalanobis)
+        or (isinstance(divergence, str) and divergence == "mahalanobis")
+    )
+
+
+def check_objects(estimator: Any, X: Any, *, reset: bool) -> Any:
+    """The objects as floats, or as the list a kernel function takes."""
+    kernel = estimator.divergence
+    any_objects = estimator.weak != "split" and (
+        isinstance(kernel, Kernel) or (callable(kernel) and not isinstance(kernel, Divergence))
+    )
+    if any_objects and not sparse.issparse(X) and np.ndim(_first(X)) != 1:
+        X = list(X)
+        if not X:
+            raise InvalidInputError("Found 0 objects, a minimum of 1 is required.")
+        return X
+    sparse_kind = "csr" if takes_sparse(estimator) else False
+    return validate_data(
+        estimator,
+        X,
+        accept_sparse=sparse_kind,
+        dtype=[np.float64, np.float32],
+        order="C",
+        reset=reset,
+    )
+
+
+def check_same_objects(fitted: Fitted, X: Any) -> None:
+    """Raise unless these look like the objects a run was made on."""
+    if not np.array_equal(_sums(X), fitted.sums):
+        raise InvalidInputError(
+            "EWOCS.more needs the objects the model was fitted on. Got others. Call fit for new "
+            "objects, or predict to judge them by this model."
+        )
+
+
+def grid_of(scores: Floats) -> float:
+    """A step so small that only rounding is lost on it."""
+    return float(np.ldexp(1.0, int(np.frexp(np.abs(scores).max())[1]) - 44))
+
+
+def on_grid(scores: Floats, step: float) -> Floats:
+    """Scores rounded to whole steps: equal objects have equal scores wherever they stand."""
+    return np.asarray(np.rint(scores / step) * step) if step > 0 else scores
+
+
+def _rows(X: Any, rows: NDArray[np.int64]) -> Any:
+    return X[rows] if hasattr(X, "shape") else [X[i] for i in rows]
+
+
+def _first(X: Any) -> Any:
+    try:
+        return X[0]
+    except (TypeError, IndexError, KeyError):
+        return None
+
+
+def _sums(X: Any) -> Any:
+    if hasattr(X, "shape"):
+        return np.r_[X.shape[0], np.asarray(X.sum(axis=0)).ravel()]
+    return np.array([len(X)])
+
+
+def _at_most(n_clusters: int | None, n_foreground: int) -> int | None:
+    if n_clusters is None or n_clusters <= n_foreground:
+        return n_clusters
+    warnings.warn(
+        f"n_clusters={n_clusters} groups were asked for, but only {n_foreground} objects are "
+        "foreground; each is its own group.",
+        ConsilienceWarning,
+        stacklevel=6,
+    )
+    return n_foreground

@@ -1,0 +1,117 @@
+"""When enough weak clusterings have been counted.
+
+Both rules look at the scores after every hundred repetitions. "reliability" stops when the share
+of noise in the scores is small, twice running. "paper" stops when the median change of the
+scores by one repetition is small; that change falls with the square of their number whatever the
+data, so its tolerance is a number of repetitions in disguise.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from consilience.minority.scores import Running, extend, in_blocks
+from consilience.minority.weak import WeakClusterer
+
+__all__ = ["Progress", "count_up", "n_lines"]
+
+# Repetitions between two looks at the scores; between two reports of progress with many objects.
+_WINDOW, _STEP = 100, 20
+_MANY_OBJECTS = 50_000
+_TOLERANCE = {"reliability": 0.995, "paper": 1e-10}
+
+
+@dataclass
+class Progress:
+    """The rule, and what it has seen.
+
+    Attributes
+    ----------
+    rule : {"reliability", "paper"}
+    tol : float or None
+        None is a reliability of 0.995, or a change of 1e-10.
+    seen : list of (repetitions, reliability, median change)
+        One entry every hundred repetitions; the change is NaN unless the rule is "paper".
+    """
+
+    rule: str = "reliability"
+    tol: float | None = None
+    seen: list[tuple[int, float, float]] = field(default_factory=list)
+
+    def look(self, running: Running) -> None:
+        """Note how settled the scores are, every hundred repetitions."""
+        R = running.n_repetitions
+        if R % _WINDOW == 0 and (not self.seen or self.seen[-1][0] < R):
+            change = float(np.median(running.changes[-_WINDOW:])) if running.changes else np.nan
+            self.seen.append((R, running.reliability(), change))
+
+    @property
+    def settled(self) -> bool:
+        """Whether the rule says that there are enough."""
+        tol = _TOLERANCE[self.rule] if self.tol is None else self.tol
+        if self.rule == "paper":
+            return bool(self.seen) and self.seen[-1][2] < tol
+        return len(self.seen) >= 2 and min(self.seen[-1][1], self.seen[-2][1]) >= tol
+
+
+def n_lines(start: int, last: int, n_objects: int) -> int:
+    """Lines `count_up` yields at most on the way from one number of repetitions to another."""
+    step = _step(n_objects)
+    return -(-last // step) - start // step
+
+
+def _step(n_objects: int) -> int:
+    return _STEP if n_objects > _MANY_OBJECTS else _WINDOW
+
+
+def count_up(
+    running: Running,
+    weak: WeakClusterer,
+    X: Any,
+    progress: Progress,
+    *,
+    wanted: int | None,
+    ceiling: int,
+    seed: int,
+    n_jobs: int | None,
+) -> Iterator[str]:
+    """Add repetitions until there are enough; yields a line after every few.
+
+    Parameters
+    ----------
+    running : Running
+        Changed in place.
+    weak : WeakClusterer
+        Fitted on ``X``.
+    X : array or CSR matrix
+    progress : Progress
+        Changed in place.
+    wanted : int or None
+        Repetitions in all; None follows the rule.
+    ceiling : int
+        Most repetitions of the rule.
+    seed : int
+    n_jobs : int or None
+    """
+    parts = in_blocks(weak, X)
+    last = ceiling if wanted is None else wanted
+    step = _step(weak.n_objects)
+    while running.n_repetitions < last:
+        start = running.n_repetitions
+        stop = min(last, start - start % step + step)
+        extend(
+            running,
+            weak,
+            X,
+            range(start, stop),
+            seed=seed,
+            n_jobs=n_jobs,
+            with_changes=progress.rule == "paper",
+            parts=parts,
+        )
+        progress.look(running)
+        yield f"{stop} repetitions, reliability {running.reliability():.4f}"
+        if wanted is None and progress.settled:
+            return

@@ -1,0 +1,391 @@
+"""Scores of the objects over many weak clusterings, streamed: no clustering is ever kept.
+
+A repetition passes over the objects twice, in blocks: once for the sizes of its clusters, once
+for the objects' scores, the mean size of the clusters an object is in. Threads own repetitions;
+their results are added in the order of their numbers, so that neither the number of threads
+nor how a run was divided changes a digit.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+from joblib import Parallel, delayed, effective_n_jobs
+from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
+
+from consilience._validation import Options, check_value
+from consilience.kernels.minority import Scratch, weighted_scores, weighted_sizes
+from consilience.minority._divergence import Terms
+from consilience.minority.weak import Draw, WeakClusterer, blocks
+
+__all__ = ["Running", "Scored", "extend", "in_blocks", "score_new", "score_objects"]
+
+Floats = NDArray[np.float64]
+
+# Objects a block: products with a hundred seeds stay in the second cache. A constant, because
+# sums are taken block by block.
+_BLOCK = 512
+# Soft grades of one repetition are kept for its second pass up to this many bytes, all threads
+# together; beyond, they are computed again.
+_KEPT = 2**29
+# Scores a task may return, in numbers.
+_RETURNED = 2**22
+
+
+class Repetition(NamedTuple):
+    """One weak clustering: what was drawn, the sizes of its clusters, the scores it gave."""
+
+    draw: Draw
+    sizes: Floats
+    scores: Floats
+
+
+@dataclass
+class Running:
+    """Sums over the repetitions so far, and the models to score new objects with.
+
+    Attributes
+    ----------
+    aggregate : {"mean", "log"}
+        Mean of relative sizes ``s / n``, or of their logarithms ``log(s k / n)``.
+    total : ndarray of shape (n_objects,)
+        Sum of the scores of all repetitions.
+    squares : ndarray of shape (n_objects,)
+        Sum of squares of the scores, those of each repetition centred.
+    shift : float
+        Sum of the repetitions' mean scores.
+    draws, sizes : list
+        One of each a repetition.
+    changes : list of float
+        Mean squared change of the scores, mapped onto [0, 1], by each repetition from the
+        second on; filled where the published rule to stop is followed.
+    """
+
+    aggregate: str
+    total: Floats
+    squares: Floats
+    shift: float = 0.0
+    draws: list[Draw] = field(default_factory=list)
+    sizes: list[Floats] = field(default_factory=list)
+    changes: list[float] = field(default_factory=list)
+
+    @classmethod
+    def empty(cls, n_objects: int, aggregate: str) -> "Running":
+        """No repetitions yet."""
+        return cls(aggregate, np.zeros(n_objects), np.zeros(n_objects))
+
+    @property
+    def n_repetitions(self) -> int:
+        """Repetitions so far."""
+        return len(self.draws)
+
+    @property
+    def scores(self) -> Floats:
+        """Mean score of each object."""
+        return self.total / max(self.n_repetitions, 1)
+
+    def add(self, found: Repetition, *, with_change: bool = False) -> None:
+        """Count one more repetition, the next by its number."""
+        n = len(self.total)
+        before = _unit(self.total) if with_change and self.n_repetitions else None
+        scores = _aggregated(found.scores, found.draw.n_clusters, n, self.aggregate)
+        mean = float(scores.mean())
+        self.total += scores
+        self.shift += mean
+        scores -= mean
+        self.squares += scores**2
+        self.draws.append(found.draw)
+        self.sizes.append(found.sizes)
+        if before is not None:
+            self.changes.append(float(((_unit(self.total) - before) ** 2).mean()))
+
+    def variances(self) -> Floats:
+        """Variance of each object's centred score between repetitions; infinite after one."""
+        R = self.n_repetitions
+        if R < 2:
+            return np.full(len(self.total), np.inf)
+        return np.maximum(self.squares - (self.total - self.shift) ** 2 / R, 0) / (R - 1)
+
+    def standard_errors(self) -> Floats:
+        """How far each mean score may be off: the root of its variance over the repetitions."""
+        return np.sqrt(self.variances() / max(self.n_repetitions, 1))
+
+    def reliability(self) -> float:
+        """Estimated squared correlation of the scores with their limit, from 0 to 1.
+
+        One minus the share of noise in the variance of the scores between objects. 1 where
+        all objects score alike and nothing is left to learn; 0 after one repetition.
+        """
+        noise = float((self.variances() / max(self.n_repetitions, 1)).mean())
+        between = float(self.scores.var())
+        if noise == 0:
+            return 1.0
+        return max(0.0, 1.0 - noise / between) if between > 0 else 0.0
+
+
+@dataclass(frozen=True)
+class Scored:
+    """Scores of the objects and how settled they are.
+
+    Attributes
+    ----------
+    scores : ndarray of shape (n_objects,)
+        Larger = more foreground.
+    standard_errors : ndarray of shape (n_objects,)
+    reliability : float
+        See `Running.reliability`.
+    n_repetitions : int
+    """
+
+    scores: Floats
+    standard_errors: Floats
+    reliability: float
+    n_repetitions: int
+
+
+def score_objects(
+    X: Any,
+    weak: WeakClusterer,
+    n_repetitions: int = 100,
+    *,
+    seed: int = 0,
+    aggregate: str = "mean",
+    n_jobs: int | None = None,
+) -> Scored:
+    """Scores of the objects over a number of weak clusterings (Algorithm 1 without threshold).
+
+    Parameters
+    ----------
+    X : array or CSR matrix of shape (n_objects, n_features), or what the divergence takes
+    weak : WeakClusterer
+        Fitted here on X, see `consilience.minority.weak.weak_clusterer`.
+    n_repetitions : int, default=100
+    seed : int, default=0
+        The same seed draws the same models, whatever the divergence.
+    aggregate : {"mean", "log"}, default="mean"
+        Mean of relative sizes as published, or of their logarithms.
+    n_jobs : int or None
+        Threads; None means one.
+
+    Returns
+    -------
+    Scored
+
+    References
+    ----------
+    Gonzàlez & Turmo (2013), Unsupervised ensemble minority clustering, Algorithm 1.
+
+    Examples
+    --------
+    >>> from consilience.minority.weak import weak_clusterer
+    >>> X = np.r_[np.random.default_rng(0).uniform(-9, 9, (50, 2)), np.full((10, 2), 3.0)]
+    >>> found = score_objects(X, weak_clusterer("hard", k_max=20), 50)
+    >>> found.scores[50:].min() > np.median(found.scores[:50])
+    np.True_
+    """
+    check_value("aggregate", aggregate, [Options(("mean", "log"))], owner="score_objects")
+    weak = weak.fit(X)
+    running = Running.empty(weak.n_objects, aggregate)
+    extend(running, weak, X, range(n_repetitions), seed=seed, n_jobs=n_jobs)
+    return Scored(
+        running.scores, running.standard_errors(), running.reliability(), running.n_repetitions
+    )
+
+
+def extend(
+    running: Running,
+    weak: WeakClusterer,
+    X: Any,
+    numbers: range,
+    *,
+    seed: int,
+    n_jobs: int | None = None,
+    with_changes: bool = False,
+    parts: list[Terms] | None = None,
+) -> None:
+    """Add the repetitions of these numbers, which must follow those already counted.
+
+    Parameters
+    ----------
+    running : Running
+        Changed in place.
+    weak : WeakClusterer
+        Fitted on ``X``.
+    X : array or CSR matrix
+        The objects.
+    numbers : range
+        Numbers of the repetitions.
+    seed : int
+    n_jobs : int or None
+    with_changes : bool, default=False
+        Whether to note by how much every repetition changes the scores.
+    parts : list of Terms, optional
+        ``in_blocks(weak, X)`` if it is at hand.
+    """
+    parts = in_blocks(weak, X) if parts is None else parts
+    workers = effective_n_jobs(n_jobs)
+    orders = [(number, None) for number in numbers]
+    with threadpool_limits(1):
+        for found in _in_order(weak, X, parts, orders, seed, workers):
+            running.add(found, with_change=with_changes)
+
+
+def score_new(
+    running: Running,
+    weak: WeakClusterer,
+    kept: Any,
+    draws: list[Draw],
+    X: Any,
+    *,
+    n_jobs: int | None = None,
+) -> Floats:
+    """Scores of other objects by the models of a run (Algorithm 2 without threshold).
+
+    Parameters
+    ----------
+    running : Running
+    weak : WeakClusterer
+        As it was fitted.
+    kept : array or CSR matrix
+        The objects that were seeds.
+    draws : list of Draw
+        The run's draws, with rows of ``kept``.
+    X : array or CSR matrix
+        Other objects; those of the run get the scores they have, to rounding.
+    n_jobs : int or None
+    """
+    parts = in_blocks(weak, X)
+    n = sum(len(part.offset) for part in parts)
+    workers = effective_n_jobs(n_jobs)
+    orders = list(zip(draws, running.sizes, strict=True))
+    total = np.zeros(n)
+    with threadpool_limits(1):
+        for found in _in_order(weak, kept, parts, orders, 0, workers):
+            # A new object may be alone in a cluster that was empty before.
+            found.scores[:] = np.maximum(found.scores, 1 / found.draw.n_clusters)
+            k, trained = found.draw.n_clusters, len(running.total)
+            total += _aggregated(found.scores, k, trained, running.aggregate)
+    return total / max(running.n_repetitions, 1)
+
+
+def in_blocks(weak: WeakClusterer, X: Any) -> list[Terms]:
+    """The objects as the weak clusterer wants them, a block at a time."""
+    return blocks(weak.objects(X), _BLOCK)
+
+
+def _in_order(
+    weak: WeakClusterer,
+    X: Any,
+    parts: list[Terms],
+    orders: list[tuple[Any, Any]],
+    seed: int,
+    workers: int,
+) -> Iterator[Repetition]:
+    """Repetitions in the order asked for, made by several threads."""
+    n = sum(len(part.offset) for part in parts)
+    kept = _KEPT // max(workers, 1)
+    if workers == 1:
+        yield from _repetitions(weak, X, parts, orders, seed, kept)
+        return
+    # Tasks short enough to share the work, long enough to be worth handing out.
+    size = max(1, min(len(orders) // (4 * workers), _RETURNED // max(n, 1)))
+    groups = [orders[start : start + size] for start in range(0, len(orders), size)]
+    tasks = (delayed(_group)(weak, X, parts, group, seed, kept) for group in groups)
+    for found in Parallel(workers, prefer="threads", return_as="generator")(tasks):
+        yield from found
+
+
+def _group(*args: Any) -> list[Repetition]:
+    return list(_repetitions(*args))
+
+
+def _repetitions(
+    weak: WeakClusterer,
+    X: Any,
+    parts: list[Terms],
+    orders: Iterable[tuple[Any, Any]],
+    seed: int,
+    kept: int,
+) -> Iterator[Repetition]:
+    """Repetitions by number, or by draw with the sizes their clusters had."""
+    room = _Room(parts, kept)
+    for order, sizes in orders:
+        draw = order if isinstance(order, Draw) else weak.draw(seed, order)
+        model = weak.model(X, draw)
+        if weak.soft:
+            yield Repetition(draw, *_soft(weak, parts, model, sizes, room))
+        else:
+            yield Repetition(draw, *_hard(weak, parts, model, sizes))
+
+
+class _Room:
+    """Memory for the grades of one repetition after another: taken once, not every time."""
+
+    def __init__(self, parts: list[Terms], kept: int) -> None:
+        self.lengths = [len(part.offset) for part in parts]
+        self.n_objects = sum(self.lengths)
+        self.kept = kept
+        self.buffer: NDArray[Any] = np.empty(0)
+
+    def keeps(self, k: int, dtype: Any) -> bool:
+        """Whether the grades of all objects in k clusters may be kept."""
+        return bool(self.n_objects * k * np.dtype(dtype).itemsize <= self.kept)
+
+    def places(self, k: int, dtype: Any) -> list[NDArray[Any]]:
+        """An array of shape (k, b) for every block; the same memory for all if not kept."""
+        keep = self.keeps(k, dtype)
+        starts = np.cumsum([0, *self.lengths[:-1]]) if keep else np.zeros(len(self.lengths), int)
+        needed = k * (self.n_objects if keep else max(self.lengths))
+        if self.buffer.size < needed or self.buffer.dtype != dtype:
+            self.buffer = np.empty(needed, dtype)
+        return [
+            self.buffer[k * start : k * (start + length)].reshape(k, length)
+            for start, length in zip(starts, self.lengths, strict=True)
+        ]
+
+
+def _hard(
+    weak: WeakClusterer, parts: list[Terms], model: Terms, sizes: Floats | None
+) -> tuple[Floats, Floats]:
+    """Sizes of the clusters and the size of each object's own."""
+    labels = np.concatenate([weak.labels(part, model) for part in parts])
+    if sizes is None:
+        sizes = np.bincount(labels, minlength=len(model.offset)).astype(np.float64)
+        return sizes, sizes[labels]
+    return sizes, np.maximum(sizes, 1.0)[labels]
+
+
+def _soft(
+    weak: WeakClusterer, parts: list[Terms], model: Terms, sizes: Floats | None, room: _Room
+) -> tuple[Floats, Floats]:
+    """Sizes of the clusters, and each object's mean of them by its grades."""
+    dtype, k = model.offset.dtype, len(model.offset)
+    scratch, places = Scratch(dtype), room.places(k, dtype)
+    made: list[Any] = []
+    if sizes is None:
+        sizes = np.zeros(k)
+        for part, place in zip(parts, places, strict=True):
+            grades = weak.weights(part, model, scratch, place)
+            weighted_sizes(*grades, sizes)
+            if room.keeps(k, dtype):
+                made.append(grades)
+    scores = np.empty(room.n_objects)
+    start = 0
+    for number, (part, place) in enumerate(zip(parts, places, strict=True)):
+        grades = made[number] if made else weak.weights(part, model, scratch, place)
+        weighted_scores(*grades, sizes, scores[start : start + len(part.offset)])
+        start += len(part.offset)
+    return sizes, scores
+
+
+def _aggregated(scores: Floats, k: int, n: int, aggregate: str) -> Floats:
+    """A repetition's scores on the scale that is averaged; a new array."""
+    return scores / n if aggregate == "mean" else np.log(scores * (k / n))
+
+
+def _unit(values: Floats) -> Floats:
+    """Values mapped onto [0, 1]; equal values onto 0."""
+    low, high = values.min(), values.max()
+    return (values - low) / (high - low) if high > low else np.zeros(len(values))
