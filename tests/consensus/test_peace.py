@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numba import config
 from sklearn.metrics import adjusted_rand_score
 from strategies import label_tables
 
@@ -29,6 +30,8 @@ from consilience.errors import ConsilienceWarning, InvalidParameterError
 from consilience.generate import many_algorithms
 from consilience.kernels.peace_rows import make_store
 from consilience.metrics import consistency_index
+
+pytestmark = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="slow as plain Python")
 
 few = settings(max_examples=25)
 seeds = st.integers(0, 2**31)

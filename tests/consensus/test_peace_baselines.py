@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from numba import config
 from sklearn.metrics import adjusted_rand_score
 from strategies import ensembles, label_tables
 
@@ -17,6 +18,8 @@ from consilience.consensus.baum_eagon import BaumEagon, baumeagon
 from consilience.consensus.dyadic import DyadicAspect, dyadicaspect
 from consilience.errors import ConsilienceWarning, InvalidParameterError
 from consilience.kernels.peace_rows import make_store
+
+pytestmark = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="slow as plain Python")
 
 few = settings(max_examples=25)
 seeds = st.integers(0, 2**31)

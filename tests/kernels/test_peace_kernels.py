@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numba import config
 from strategies import ensembles
 
 from consilience.kernels.peace_aspect import aspect_likelihood_rows, aspect_rows
@@ -18,7 +19,8 @@ from consilience.kernels.peace_growth import (
 from consilience.kernels.peace_rows import block_of_columns, make_store, row_counts, row_room
 from consilience.kernels.peace_square import square_rows
 
-few = settings(max_examples=30)
+SMALL = bool(config.DISABLE_JIT)
+few = settings(max_examples=10 if SMALL else 30)
 seeds = st.integers(0, 2**31)
 PLAIN, FITTED = np.array([0.0, 1.0]), np.array([0.15, 0.7])
 
@@ -208,18 +210,20 @@ def test_aspects_are_their_formula(case, seed):
 def test_blocks_and_the_way_rows_are_made_change_no_bit(seed):
     rng = np.random.default_rng(seed)
 
+    n = 30 if SMALL else 150
+
     class Large:
-        members = np.ascontiguousarray(rng.integers(-2, 5, (12, 150)).astype(np.int8))
-        n_objects = 150
+        members = np.ascontiguousarray(rng.integers(-2, 5, (12, n)).astype(np.int8))
+        n_objects = n
 
     case = Case(Large, seed)
     for kernel, out, args in (
-        (growth_rows, np.empty((150, 3)), (case.Y, case.Z, PLAIN)),
-        (likelihood_rows, np.empty(150), (case.Y, case.Z, FITTED)),
-        (rate_rows, np.empty((150, 4)), (case.Y, case.Z, FITTED)),
-        (square_rows, np.empty((150, 4)), (case.Y, True)),
-        (aspect_rows, np.empty((150, 3)), (case.Y, case.Y)),
-        (aspect_likelihood_rows, np.empty(150), (case.Y + 0.1, case.Y)),
+        (growth_rows, np.empty((n, 3)), (case.Y, case.Z, PLAIN)),
+        (likelihood_rows, np.empty(n), (case.Y, case.Z, FITTED)),
+        (rate_rows, np.empty((n, 4)), (case.Y, case.Z, FITTED)),
+        (square_rows, np.empty((n, 4)), (case.Y, True)),
+        (aspect_rows, np.empty((n, 3)), (case.Y, case.Y)),
+        (aspect_likelihood_rows, np.empty(n), (case.Y + 0.1, case.Y)),
     ):
         whole = case.over(kernel, out.copy(), *args)
         for dense, block in ((True, 64), (True, 7), (False, 64), (False, 33)):

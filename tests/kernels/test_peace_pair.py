@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from numba import config
 from strategies import label_tables
 
 from consilience import Ensemble
@@ -14,7 +15,8 @@ from consilience.kernels.peace_growth import others
 from consilience.kernels.peace_pair import best_step, line_gain, line_slope, pair_steps
 from consilience.kernels.peace_square import quartic_change, square_step, square_steps
 
-few = settings(max_examples=30)
+SMALL = bool(config.DISABLE_JIT)
+few = settings(max_examples=10 if SMALL else 30)
 seeds = st.integers(0, 2**31)
 RATES = st.sampled_from([(0.0, 1.0), (0.15, 0.7)]).map(np.array)
 
@@ -71,9 +73,9 @@ def test_the_gradient_is_the_slope_of_the_log_likelihood(problem, rates):
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("rates", [(0.0, 1.0), (0.15, 0.7)])
 def test_relative_error_of_the_gradient(weighted, rates, seed):
-    ensemble = planted(seed, n=12)
+    ensemble = planted(seed, n=9)
     if weighted:
-        ensemble = ensemble.take(np.repeat(np.arange(12), 3))
+        ensemble = ensemble.take(np.repeat(np.arange(9), 3))
     pairs = make_pairs(ensemble, 2**30)
     assert (pairs.weights > 1).any() == weighted
     rng = np.random.default_rng(seed)
@@ -248,7 +250,7 @@ def test_every_pair_step_lowers_the_loss(problem, by_seen):
 
 
 def test_rows_from_labels_give_the_same_steps(seed):
-    ensemble = planted(seed)
+    ensemble = planted(seed, n=15 if SMALL else 40)
     rates = np.array([0.0, 1.0])
     results = []
     for budget in (2**30, 1):
