@@ -73,7 +73,7 @@ def _statements(cells: Sequence[Cell]) -> list[Claim]:
         for row in ("(1) CI", "(2) CI")
     }
     said = "(1) CI: PEACE above BE on the mean of the sets"
-    claims.append(Claim(said, gaps["(1) CI"] > 0, float(gaps["(1) CI"]), float("nan"), runs))
+    claims.append(Claim(said, bool(gaps["(1) CI"] > 0), float(gaps["(1) CI"]), float("nan"), runs))
     said = "(2) CI: PEACE and BE within 0.05 on the mean of the sets"
     near = abs(gaps["(2) CI"]) < 0.05
     return [*claims, Claim(said, bool(near), float(gaps["(2) CI"]), float("nan"), runs)]

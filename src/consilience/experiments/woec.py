@@ -267,7 +267,7 @@ def _kmeans_against_wokmeans(name: str, n_members: int, seed: int) -> Scores:
     X, y, k = toy(name, seed)
     ensemble = woec(n_members, k, random_state=seed).generate(X)
     weighted = consensus.wokmeans(ensemble, k, X=X, n_init=1, random_state=seed).labels
-    ten = {"X": X, "n_init": 10, "random_state": seed}
+    ten: dict[str, Any] = {"X": X, "n_init": 10, "random_state": seed}
     columns = {
         "k-means": _one_kmeans(X, k, seed),
         "WOKmeans": weighted,
