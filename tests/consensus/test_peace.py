@@ -1,6 +1,5 @@
 """PEACE: what its solvers promise, equal objects counted once, and what it says of itself."""
 
-import os
 import warnings
 
 import numpy as np
@@ -23,11 +22,8 @@ from consilience.consensus._peace_fits import (
 )
 from consilience.consensus._peace_pairs import Pairs, make_pairs
 from consilience.consensus._peace_starts import make_starts
-from consilience.consensus.baum_eagon import baumeagon
 from consilience.consensus.peace import PEACE, peace
-from consilience.datasets import load
 from consilience.errors import ConsilienceWarning, InvalidParameterError
-from consilience.generate import many_algorithms
 from consilience.kernels.peace_rows import make_store
 from consilience.metrics import consistency_index
 
@@ -73,10 +69,9 @@ def expanded(pairs):
     """The same objects, every one of them on its own."""
     members = np.ascontiguousarray(pairs.store.members[:, pairs.inverse])
     n = members.shape[1]
-    each = (pairs.weights[pairs.inverse] * 0 + 1, np.zeros(n))
     facts = (pairs.scale, pairs.joined, pairs.partners)
     store = make_store(members, dense=True)
-    return Pairs(store, np.arange(n), *each, *(fact[pairs.inverse] for fact in facts))
+    return Pairs(store, np.arange(n), np.ones(n), np.zeros(n), *(f[pairs.inverse] for f in facts))
 
 
 # ---- the objective ------------------------------------------------------------------------
@@ -394,20 +389,3 @@ def test_where_no_run_is_needed_the_labels_are_all_there_is():
     assert model.labels_.tolist() == [0, 0, 0]
     assert not hasattr(model, "memberships_")
     assert model.spread_over_starts(lambda labels: float(len(labels))).mean == 3.0
-
-
-# ---- the paper's data ---------------------------------------------------------------------
-
-
-@pytest.mark.skipif(
-    "CONSILIENCE_DATA" not in os.environ,
-    reason="set CONSILIENCE_DATA to the folder of the papers' data sets",
-)
-def test_many_algorithms_on_breast_suit_the_models_and_not_average_link():
-    table = load("breast_cancer_wisconsin")
-    X, y = np.asarray(table.X, float), np.asarray(table.truth)
-    ensemble = many_algorithms([*range(3, 11), 15, 20], random_state=0).generate(X)
-    soft = [function(ensemble, 2, random_state=0).labels for function in (peace, baumeagon)]
-    for labels in soft:
-        assert consistency_index(y, labels) == pytest.approx(0.97, abs=0.01)
-    assert consistency_index(y, eac(ensemble, 2).labels) == pytest.approx(0.65, abs=0.01)

@@ -168,6 +168,14 @@ def test_a_step_of_a_group_always_pays(problem):
         assert line_slope(0.0, line, m, own)[0] <= 0.0
 
 
+def test_mass_next_to_nothing_can_still_be_moved():
+    line = np.array([[0.5], [0.5], [0.4], [3.0], [1.0], [0.0], [0.0]])
+    own = np.array([6.0, 0.9, 0.85, 0.0, 1.0])
+    for mass in (1e-5, 1e-19, 1e-90):
+        assert best_step(mass, line, 1, own) == mass
+        assert square_step(mass, 0.3, 2.0, 6.0, 0.9, 0.85) == mass
+
+
 def test_a_step_stops_before_an_observed_event_becomes_impossible():
     # The object leaves the one it was joined to once; everybody else pulls.
     line = np.array([[0.3, 0.1], [0.7, 0.9], [-1.0, 1.0], [1.0, 50.0], [0.0, 0.0]])

@@ -99,7 +99,9 @@ def _from_average_link(pairs: Pairs, k: int) -> Floats:
     return Y
 
 
-def best_of(fits: list[Fit], pairs: Pairs, *, highest: bool) -> tuple[ConsensusResult, Ints]:
+def best_of(
+    fits: list[Fit], pairs: Pairs, *, highest: bool, solver: str | None = None
+) -> tuple[ConsensusResult, Ints]:
     """The run with the best objective, the first on ties, and the labels of its groups."""
     objectives = np.array([fit.objective for fit in fits])
     best = int(objectives.argmax() if highest else objectives.argmin())
@@ -110,6 +112,7 @@ def best_of(fits: list[Fit], pairs: Pairs, *, highest: bool) -> tuple[ConsensusR
         objective=fit.objective,
         n_iter=fit.sweeps + fit.steps,
         converged=fit.converged,
+        solver=solver,
         memberships=fit.memberships[pairs.inverse],
         details={
             **({} if fit.gap is None else {"gap": fit.gap}),

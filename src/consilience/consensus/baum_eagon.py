@@ -141,7 +141,7 @@ def baumeagon(
             starts,
             n_jobs,
         )
-        found, _labels = best_of(fits, pairs, highest=False)
+        found, _labels = best_of(fits, pairs, highest=False, solver=solver)
         found.details["loss"] = found.objective
         return found
 

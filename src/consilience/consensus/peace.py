@@ -170,7 +170,7 @@ def peace(
             starts,
             n_jobs,
         )
-        found, labels = best_of(fits, pairs, highest=True)
+        found, labels = best_of(fits, pairs, highest=True, solver=solver)
         share = inside_share(pairs, labels)
         found.details["log_likelihood"] = found.objective
         found.details["inside_share"] = share

@@ -72,9 +72,10 @@ def square_rows(joined, seen, column, start, stop, n_members, weights, own, Y, b
 @njit(cache=True, nogil=True)
 def quartic_change(step, slope, bend, inside, lean, square):
     """Change of the halved loss by a step; see `square_step`."""
-    after = square + 2.0 * step * (lean + step)
-    was, now = 1.0 - square, 1.0 - after
-    return step * (step * bend - 2.0 * slope) + 0.5 * inside * (now * now - was * was)
+    # The difference of two squares as a product: tiny steps must not vanish in rounding.
+    longer = 2.0 * step * (lean + step)
+    group = longer * (2.0 * (1.0 - square) - longer)
+    return step * (step * bend - 2.0 * slope) - 0.5 * inside * group
 
 
 @njit(cache=True, nogil=True)
