@@ -69,6 +69,7 @@ _ROOMS = (
     "metrics",
     "minority",
     "partition",
+    "plot",
 )
 
 __all__ = [
@@ -132,6 +133,7 @@ __all__ = [
     "metrics",
     "minority",
     "partition",
+    "plot",
     "relabel",
 ]
 
@@ -148,6 +150,7 @@ if TYPE_CHECKING:
         metrics,
         minority,
         partition,
+        plot,
     )
     from consilience.consensus import (
         ASRS,
