@@ -1,15 +1,15 @@
 """Minority clustering: the few dense groups in a majority of noise."""
 
-from consilience.minority import consistency, divergences, thresholds, weak
-from consilience.minority.bubbles import BBOCC, BBCPress
+from consilience.minority import consistency, divergences, references, thresholds, weak
+from consilience.minority.bubbles import BBOCC, BBCPress, bbc, bbcpress, bbocc, hocc
 from consilience.minority.dgrade import DGRADE
 from consilience.minority.ewocs import EWOCS
-from consilience.minority.grams import GRAMS
-from consilience.minority.hds import AutoHDS
+from consilience.minority.grams import GRAMS, GramsResult
+from consilience.minority.hds import AutoHDS, autohds
 from consilience.minority.kmd import KMD
 from consilience.minority.scores import score_objects
-from consilience.minority.soft_bubbles import SoftBBC
-from consilience.minority.tuning import tune_gaussian
+from consilience.minority.soft_bubbles import SoftBBC, softbbc
+from consilience.minority.tuning import GaussianTuning, tune_gaussian
 
 __all__ = [
     "BBOCC",
@@ -19,10 +19,19 @@ __all__ = [
     "KMD",
     "AutoHDS",
     "BBCPress",
+    "GaussianTuning",
+    "GramsResult",
     "SoftBBC",
+    "autohds",
+    "bbc",
+    "bbcpress",
+    "bbocc",
     "consistency",
     "divergences",
+    "hocc",
+    "references",
     "score_objects",
+    "softbbc",
     "thresholds",
     "tune_gaussian",
     "weak",

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from consilience.errors import InvalidInputError
-from consilience.minority._rivals import Rival, Space, nearest_centres
+from consilience.minority._rivals import Rival, Space, nearest_centres, smallest
 from consilience.minority.divergences import Divergence, resolve
 
 __all__ = [
@@ -48,7 +48,8 @@ class Bubbles:
     reach : float
         Divergence up to which a new object is inside: the radius, and what rounding may add.
     costs : tuple of float
-        Sum of the divergences of the foreground after each step, of the last size.
+        Sum of the divergences of the objects wanted (without others that tie with the last)
+        after each step, of the last size.
     n_iter : int
         Steps done, over all sizes.
     converged : bool
@@ -78,9 +79,14 @@ class Bubbles:
 
 @dataclass(frozen=True)
 class Inside:
-    """Objects within the radius of their nearest centre."""
+    """Objects within the radius of their nearest centre.
+
+    ``labels`` holds exactly as many as were wanted, of those that tie at the radius the first;
+    with all of them the cost could rise. ``which`` is every object's nearest centre.
+    """
 
     gaps: Floats
+    which: Ints
     labels: Ints
     radius: float
 
@@ -89,12 +95,18 @@ class Inside:
         """Sum of their divergences."""
         return float(self.gaps[self.labels >= 0].sum())
 
+    def with_ties(self) -> Ints:
+        """Labels of all objects within the radius."""
+        return np.where(self.gaps <= self.radius, self.which, -1)
+
 
 def objects_inside(space: Space, size: int, centres: Any) -> Inside:
-    """The ``size`` objects nearest to any centre, with those that tie with the last."""
+    """The ``size`` objects nearest to any centre."""
     gaps, which = space.nearest(centres)
-    radius = float(np.partition(gaps, size - 1)[size - 1])
-    return Inside(gaps, np.where(gaps <= radius, which, -1), radius)
+    rows = smallest(gaps, size)
+    labels = np.full(space.n_objects, -1, np.int64)
+    labels[rows] = which[rows]
+    return Inside(gaps, which, labels, float(gaps[rows].max()))
 
 
 def settle(space: Space, size: int, centres: Any, max_iter: int) -> Bubbles:
@@ -116,8 +128,8 @@ def settle(space: Space, size: int, centres: Any, max_iter: int) -> Bubbles:
 def found_bubbles(
     space: Space, centres: Any, inside: Inside, costs: tuple[float, ...], n_iter: int, ended: bool
 ) -> Bubbles:
-    """The result, without bubbles that are empty."""
-    alive, packed = packed_labels(inside.labels)
+    """The result, without bubbles that are empty, with all objects that tie at the radius."""
+    alive, packed = packed_labels(inside.with_ties())
     beyond = inside.gaps[inside.gaps > inside.radius]
     # The object that sets the radius must be inside when it comes back in other company: a
     # matrix product rounds by the shape of the whole. Half the way to the next object at most.

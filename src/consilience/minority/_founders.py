@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from consilience.kernels.density import count_founders, found_clusters
-from consilience.minority._rivals import BLOCK_BYTES, Space, check_budget
+from consilience.minority._rivals import BLOCK_BYTES, Space, check_budget, smallest
 
 __all__ = ["Seeds", "dgrade_memory", "longest_run", "seed_clusters"]
 
@@ -108,14 +108,14 @@ class _Search:
         for s in range(1, self.space.n_objects + 1):
             self._advance()
             # Order does not matter to the count.
-            dense = _smallest(self.costs, self.size)
+            dense = smallest(self.costs, self.size)
             yield int(count_founders(self.neighbours, self.costs, dense, s, witness))
 
     def labels(self, smoothing: int) -> NDArray[np.int32]:
         """DGRADE's clusters of the dense objects, -1 elsewhere."""
         while self.n_counted < smoothing:
             self._advance()
-        dense = _smallest(self.costs, self.size)
+        dense = smallest(self.costs, self.size)
         dense = dense[np.argsort(self.costs[dense], kind="stable")]
         labels = np.full(self.space.n_objects, -1, np.int32)
         found_clusters(self.neighbours, self.costs, dense, smoothing, labels)
@@ -165,12 +165,3 @@ def _nearest_keys(block: Floats, low: int, width: int) -> NDArray[np.uint64]:
     keys = np.ascontiguousarray(keys[:, :width])
     keys.sort(axis=1)
     return keys
-
-
-def _smallest(values: Floats, size: int) -> Ints:
-    """The ``size`` smallest by (value, index), in order of index."""
-    limit = np.partition(values, size - 1)[size - 1]
-    below = values < limit
-    ties = np.flatnonzero(values == limit)[: size - int(below.sum())]
-    below[ties] = True
-    return np.flatnonzero(below)

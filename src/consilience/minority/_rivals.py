@@ -33,6 +33,7 @@ __all__ = [
     "count_foreground",
     "nearest_centres",
     "no_contrast",
+    "smallest",
     "square_rows",
 ]
 
@@ -88,6 +89,15 @@ def count_foreground(n_foreground: float, n_objects: int) -> int:
     else:
         wanted = round(float(n_foreground) * n_objects)
     return min(max(wanted, 1), n_objects)
+
+
+def smallest(values: Floats, size: int) -> Ints:
+    """The ``size`` smallest by (value, index), in order of index."""
+    limit = np.partition(values, size - 1)[size - 1]
+    below = values < limit
+    ties = np.flatnonzero(values == limit)[: size - int(below.sum())]
+    below[ties] = True
+    return np.flatnonzero(below)
 
 
 def no_contrast(X: Any) -> str | None:

@@ -83,9 +83,10 @@ def bbocc(
 
     Notes
     -----
-    The cost, the sum of the divergences inside, never rises for a Bregman divergence. For the
-    Gaussian kernel the centre is the mean in the input space, which is not the best one: there
-    the steps may go round in circles until ``max_iter``.
+    The cost, the sum of the divergences inside, never rises for a Bregman divergence: of objects
+    that tie at the radius the centre is the mean of the first only, as many as were wanted. For
+    the Gaussian kernel the centre is the mean in the input space, which is not the best one:
+    there the steps may go round in circles until ``max_iter``.
 
     References
     ----------

@@ -142,7 +142,7 @@ default="2gauss"
 
     Examples
     --------
-    >>> from consilience.datasets._minority import make_toy_minority
+    >>> from consilience.datasets import make_toy_minority
     >>> X, y = make_toy_minority(0.5, random_state=0)
     >>> model = EWOCS(n_repetitions=100, random_state=0).fit(X)
     >>> ((model.labels_ >= 0) == (y > 0)).mean() > 0.8
