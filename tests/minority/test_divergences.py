@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import sparse
@@ -153,6 +153,8 @@ def test_mahalanobis_does_not_feel_linear_maps(seed):
     )
 )
 @settings(max_examples=25)
+@example(np.array([[2.2e-313]]))
+@example(np.array([[5.0], [2.2e-313]]))
 def test_divergences_are_never_negative(X):
     for name in ("euclidean", "gaussian", "mahalanobis", "kl", "itakura-saito"):
         found = resolve(name).fit(X).pair(X, X)

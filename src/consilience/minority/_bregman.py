@@ -45,7 +45,9 @@ class _Smoothed(Divergence):
         means = np.asarray(X.mean(axis=0, dtype=np.float64)).ravel()
         # A column of zeros has no scale of its own; data of zeros have none at all.
         scale = means.mean() if means.any() else 1.0
-        return replace(self, epsilon=self.smoothing * np.where(means > 0, means, scale))
+        added = self.smoothing * np.where(means > 0, means, scale)
+        # Where a column is all but zero: no less than what still has an inverse.
+        return replace(self, epsilon=np.maximum(added, 1e8 * np.finfo(X.dtype).tiny))
 
     def _ready(self, X: Any) -> Self:
         return self.fit(X) if self.epsilon is None else self
