@@ -15,6 +15,8 @@ __all__ = ["as_csv", "as_lines", "as_page", "summaries"]
 _HEADER = "table,data,row,column,published,published_spread,measured,difference,spread,runs,note"
 # Below the winner of a row only if a paired test says so at this level, as in the papers.
 _LEVEL = 0.05
+# What describes the members, or looks at the truth.
+_NO_METHOD = ("Min", "Max", "Mean", "RANDOM", "ALLFG", "CONVEX")
 
 
 def as_csv(cells: Sequence[Cell]) -> str:
@@ -49,14 +51,14 @@ def as_lines(cells: Sequence[Cell]) -> list[tuple[str, ...]]:
 def summaries(cells: Sequence[Cell]) -> list[tuple[str, int, float, float, int]]:
     """For each column: cells, median and largest absolute difference, cells within noise.
 
-    Within noise means a difference below two standard errors of our own mean.
+    Within noise means a difference of at most two standard errors of our own mean.
     """
     found = []
     for column in dict.fromkeys(cell.column for cell in cells):
         mine = [cell for cell in cells if cell.column == column and not isnan(cell.difference)]
         if mine:
             gaps = [abs(cell.difference) for cell in mine]
-            near = sum(gap < 2 * _error(cell) for gap, cell in zip(gaps, mine, strict=True))
+            near = sum(gap <= 2 * _error(cell) for gap, cell in zip(gaps, mine, strict=True))
             found.append((column, len(mine), float(np.median(gaps)), max(gaps), near))
     return found
 
@@ -101,8 +103,7 @@ def _figures(cells: Sequence[Cell]) -> str:
 
 def _best(cells: Sequence[Cell]) -> set[str]:
     """The methods of a row that no paired test puts below the highest mean."""
-    # What describes the members is no method.
-    rivals = [cell for cell in cells if cell.column not in ("Min", "Max", "Mean")]
+    rivals = [cell for cell in cells if cell.column not in _NO_METHOD]
     if len(rivals) < 2 or len(rivals[0].values) < 2:
         return set()
     top = max(rivals, key=lambda cell: cell.measured)
