@@ -12,7 +12,8 @@ from consilience.consensus import mcla
 from consilience.errors import InvalidInputError, InvalidParameterError
 from consilience.experiments import EXPERIMENTS, Plan, conclude, woec_table2, woec_table3
 from consilience.experiments._cells import of
-from consilience.experiments._woec_data import REAL, real, standardised, toy
+from consilience.experiments._standard import standardised
+from consilience.experiments._woec_data import REAL, real, toy
 from consilience.generate import woec
 
 pytestmark = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="slow as plain Python")

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from consilience import __version__
 from consilience._cli.folders import AMBIGUOUS, SUMMARY
@@ -77,11 +76,6 @@ class Found:
     seconds: dict[str, float]
     notes: tuple[str, ...]
 
-    def ids(self) -> NDArray[Any]:
-        """Identifier of each object, its row number where there is none."""
-        given = self.input.ids
-        return np.arange(self.input.n_objects) if given is None else given
-
 
 def find(wish: Wish, *, callbacks: Sequence[Any] = ()) -> Found:
     """Read, make members unless labels are given, and flag the ambiguous objects."""
@@ -147,7 +141,7 @@ def found_writers(found: Found) -> dict[str, Callable[[Path], None]]:
     text = json.dumps(_summary(found), indent=2, allow_nan=False, default=str) + "\n"
 
     def write_flags(path: Path) -> None:
-        columns = [found.ids(), shown, flags.astype(int)]
+        columns = [found.input.identifiers(), shown, flags.astype(int)]
         write_table(path, header=["id", "score", "ambiguous"], columns=columns)
 
     def write_summary(path: Path) -> None:
@@ -210,6 +204,6 @@ def _show_most_ambiguous(found: Found, console: "Console") -> None:
     for i in order[:10].tolist():
         score = found.ambiguity.scores[i]
         told = "seen by nobody" if np.isnan(score) else f"{score:.4f}"
-        lines.add_row(Text(str(found.ids()[i])), told)
+        lines.add_row(Text(str(found.input.identifiers()[i])), told)
     tell(console, "\nThe most ambiguous:")
     console.print(lines)

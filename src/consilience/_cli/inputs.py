@@ -29,6 +29,10 @@ class Input:
     ids: NDArray[Any] | None = None
     truth: NDArray[Any] | None = None
 
+    def identifiers(self) -> NDArray[Any]:
+        """Identifier of each object, its row number where there is none."""
+        return np.arange(self.n_objects) if self.ids is None else self.ids
+
 
 def gather(
     data: Path | None,

@@ -106,11 +106,6 @@ class Found:
     seconds: dict[str, float]
     notes: tuple[str, ...]
 
-    def ids(self) -> NDArray[Any]:
-        """Identifier of each object, its row number where there is none."""
-        given = self.input.ids
-        return np.arange(self.input.n_objects) if given is None else given
-
     def agreement(self) -> dict[str, float] | None:
         """AUC of the scores, and precision, recall and F1 of the foreground, with a truth."""
         if self.truth is None or not 0 < (self.truth > 0).sum() < len(self.truth):
@@ -174,7 +169,7 @@ def found_writers(found: Found) -> dict[str, Callable[[Path], None]]:
 
     def write_scores(path: Path) -> None:
         columns = [
-            found.ids(),
+            found.input.identifiers(),
             np.round(model.scores_, 9),
             model.labels_,
             model.undecided_.astype(int),

@@ -8,7 +8,8 @@ from importlib.resources import files
 from os import PathLike
 
 import numpy as np
-from scipy import stats
+
+from consilience.compare import paired
 
 __all__ = ["Cell", "Claim", "Plan", "Published", "paired_claim", "published"]
 
@@ -91,16 +92,11 @@ def paired_claim(statement: str, better: Cell, worse: Cell, *, level: float = 0.
     """Whether one cell's runs lie above another's, by a paired t-test on the same runs.
 
     The claim holds if the mean difference is positive and the two-sided p-value below
-    ``level``. With no spread at all p is 0, or 1 if the means are equal.
+    ``level``.
     """
-    gap = np.asarray(better.values) - np.asarray(worse.values)
-    mean = float(gap.mean())
-    # Rounding leaves a spread of about 1e-17 between equal differences.
-    if np.ptp(gap) < 1e-12:
-        p_value = 1.0 if abs(mean) < 1e-12 else 0.0
-    else:
-        p_value = float(stats.ttest_1samp(gap, 0.0).pvalue)
-    return Claim(statement, mean > 0 and p_value < level, mean, p_value, len(gap))
+    test = paired(better.values, worse.values)
+    holds = test.mean_difference > 0 and test.t_p < level
+    return Claim(statement, holds, test.mean_difference, test.t_p, test.n_pairs)
 
 
 def of(cells: Sequence[Cell], **key: str) -> Cell | None:

@@ -7,8 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from consilience.datasets import load, make_woec_toy
+from consilience.experiments._standard import standardised
 
-__all__ = ["REAL", "TOYS", "real", "standardised", "toy"]
+__all__ = ["REAL", "TOYS", "real", "toy"]
 
 Sample = tuple[NDArray[np.float64], NDArray[np.intp], int]
 Rows = NDArray[np.bool_]
@@ -71,9 +72,3 @@ def toy(name: str, seed: int) -> Sample:
     """A fresh sample of a toy example, standardised."""
     X, y = make_woec_toy(name.lower(), random_state=seed)  # type: ignore[arg-type]
     return standardised(X), y, int(y.max()) + 1
-
-
-def standardised(X: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Columns of mean 0 and variance 1 (divisor n - 1), without the constant ones."""
-    spread = X.std(axis=0, ddof=1)
-    return (X[:, spread > 0] - X[:, spread > 0].mean(axis=0)) / spread[spread > 0]

@@ -18,6 +18,7 @@ from consilience.datasets import load, make_gaussians
 from consilience.ensemble import Ensemble
 from consilience.experiments._cells import Cell, Claim, Plan, of, paired_claim, published
 from consilience.experiments._reclustering import Reclustered
+from consilience.experiments._standard import standardised
 from consilience.experiments._table import experiment, wanted
 from consilience.generate import rcc
 from consilience.metrics import nmi
@@ -139,7 +140,7 @@ def _read(about: _Set, data_home: Any) -> tuple[NDArray[np.float64], NDArray[Any
     data = load(about.name, data_home)
     X = np.asarray(data.X, np.float64)[:, : about.n_features]
     if about.standardised:
-        X = (X - X.mean(axis=0)) / X.std(axis=0, ddof=1)
+        X = standardised(X)
     return X, np.asarray(data.truth)
 
 

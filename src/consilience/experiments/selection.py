@@ -19,6 +19,7 @@ from consilience.datasets import load
 from consilience.ensemble import Ensemble
 from consilience.errors import ConsilienceWarning
 from consilience.experiments._cells import Cell, Claim, Plan, of, paired_claim, published
+from consilience.experiments._standard import standardised
 from consilience.experiments._table import experiment, wanted
 from consilience.generate import KMeansEnsemble, Linkage, full_ensemble, kmeans_ensemble
 from consilience.metrics import relabelled_accuracy
@@ -134,7 +135,7 @@ def _read(name: str, data_home: Any) -> Sample:
     data = load(SETS[name], data_home)
     X = np.asarray(data.X, np.float64)
     y = np.asarray(data.truth)
-    return (X - X.mean(axis=0)) / X.std(axis=0, ddof=1), y, len(np.unique(y))
+    return standardised(X), y, len(np.unique(y))
 
 
 def _each(plan: Plan, run: Any, sample: Sample) -> list[Scores]:
