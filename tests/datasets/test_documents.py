@@ -171,6 +171,8 @@ def test_bad_lines_are_named(tmp_path, line, message):
         (gzip.compress(b'{"id": 1, "text": "\xff"}'), "damaged, cut short"),
         (gzip.compress(b""), "is empty"),
     ],
+    # Compressed bytes hold the time: as names they would differ from process to process.
+    ids=["cut short", "not gzip", "not UTF-8", "nothing"],
 )
 def test_damaged_files_are_refused(tmp_path, raw, message):
     (tmp_path / "x.jsonl.gz").write_bytes(raw)
