@@ -1,0 +1,192 @@
+"""What is known of a consensus, for all objects: computed once, read by every section."""
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from consilience._labels import encode
+from consilience.ensemble import Ensemble
+from consilience.errors import ConsilienceWarning
+from consilience.evidence import Ambiguity, ambiguous, cluster_stability
+from consilience.evidence import confidence as evidence_confidence
+from consilience.report._objects import Truth, checked, known_truth
+
+__all__ = ["Case", "make_case"]
+
+Floats = NDArray[np.float64]
+Positions = NDArray[np.int64]
+
+# Objects times pairs of members whose overlap is looked at: one or two seconds.
+_PAIR_BUDGET = 3 * 10**8
+_FEWEST_PAIRS = 50
+# With gaps every pair of objects has its own denominator: time grows with the square of these.
+_MAX_PAIRWISE = 10_000
+# Cells of the table objects x clusters, 8 bytes each.
+_MAX_CELLS = 5 * 10**7
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """A consensus and the evidence for it.
+
+    Attributes
+    ----------
+    ensemble : Ensemble
+    labels : ndarray of shape (n_objects,)
+        Places 0..K-1 in ``numbers``; -1 in no cluster.
+    numbers : ndarray of shape (K,)
+        The clusters' numbers as they were given.
+    confidence : ndarray of shape (n_objects,) or None
+    runner_up : ndarray of shape (n_objects,) or None
+        Place of the next best cluster; -1 where there is none.
+    ambiguity : Ambiguity
+    stability : ndarray of shape (K,) or None
+        How well the members know each cluster again; None where there is one cluster only.
+    truth : Truth or None
+    notes : tuple of str
+    """
+
+    ensemble: Ensemble
+    labels: Positions
+    numbers: Positions
+    confidence: Floats | None
+    runner_up: Positions | None
+    ambiguity: Ambiguity
+    stability: Floats | None
+    truth: Truth | None
+    notes: tuple[str, ...]
+
+    @property
+    def n_objects(self) -> int:
+        """Number of objects."""
+        return len(self.labels)
+
+    @property
+    def n_clusters(self) -> int:
+        """Clusters that hold an object."""
+        return len(self.numbers)
+
+    @property
+    def sizes(self) -> Positions:
+        """Objects of each cluster."""
+        return np.bincount(self.labels[self.labels >= 0], minlength=self.n_clusters)
+
+    @property
+    def doubt(self) -> Floats:
+        """Ambiguity of each object: 0 where the members agree about it; NaN where they are silent.
+
+        One less the score of `consilience.evidence.ambiguous`, so that more is more.
+        """
+        return 1.0 - self.ambiguity.scores
+
+    def number(self, places: Positions) -> Positions:
+        """Numbers of clusters, as given, of their places; -1 stays."""
+        return np.append(self.numbers, -1)[places]
+
+    def mean_confidence(self, objects: NDArray[np.bool_]) -> float | None:
+        """Mean confidence of some objects; None where it is not known."""
+        if self.confidence is None or not objects.any():
+            return None
+        return float(np.mean(self.confidence[objects]))
+
+
+def make_case(
+    ensemble: Ensemble,
+    labels: Any,
+    *,
+    confidence: Any,
+    runner_up: Any,
+    truth: Any,
+    seed: int,
+) -> Case:
+    """Evidence for a consensus, estimated where there is very much of it."""
+    n = ensemble.n_objects
+    codes, numbers = _compact(labels, n)
+    notes: list[str] = []
+    if confidence is None:
+        sure, other = _found_confidence(ensemble, codes, len(numbers), notes)
+    else:
+        given = checked(confidence, n, what="confidence").astype(np.float64)
+        sure = np.where(np.isfinite(given), given, 0.0)
+        other = None if runner_up is None else _places(runner_up, n, numbers)
+    return Case(
+        ensemble=ensemble,
+        labels=codes,
+        numbers=numbers,
+        confidence=sure,
+        runner_up=other,
+        ambiguity=_found_ambiguity(ensemble, codes, seed, notes),
+        stability=_found_stability(ensemble, codes, len(numbers)),
+        truth=known_truth(truth, n),
+        notes=tuple(notes),
+    )
+
+
+def _compact(labels: Any, n: int) -> tuple[Positions, Positions]:
+    """Labels 0..K-1 without holes, -1 for none, and the number each stands for."""
+    codes = np.maximum(encode(labels, what="labels"), -1)
+    checked(codes, n, what="labels")
+    values = np.asarray(labels)
+    if values.dtype.kind not in "iu":  # names are numbered as they appear
+        values = codes
+    found, first = np.unique(codes, return_index=True)
+    return codes, values[first[found >= 0]].astype(np.int64)
+
+
+def _places(runner_up: Any, n: int, numbers: Positions) -> Positions:
+    """Next best clusters, given by number, as places; -1 where there is none."""
+    given = checked(runner_up, n, what="runner_up").astype(np.int64)
+    if not len(numbers):
+        return np.full(n, -1, np.int64)
+    # Compact labels keep the order of the numbers.
+    place = np.minimum(np.searchsorted(numbers, given), len(numbers) - 1)
+    return np.where(numbers[place] == given, place, -1)
+
+
+def _found_confidence(
+    ensemble: Ensemble, codes: Positions, n_clusters: int, notes: list[str]
+) -> tuple[Floats | None, Positions | None]:
+    n = ensemble.n_objects
+    if n * n_clusters > _MAX_CELLS:
+        notes.append(
+            f"Confidence was not computed: {n:,} objects and {n_clusters:,} groups are too many."
+        )
+        return None, None
+    exact = n <= _MAX_PAIRWISE or not ensemble.has_unseen
+    if not exact:
+        notes.append(
+            "For the confidence, clusterings that did not see both objects of a pair count as "
+            "separating them: exact shares would take too long for so many objects."
+        )
+    found = evidence_confidence(ensemble, codes, missing="pair" if exact else "all")
+    return found.confidence, found.runner_up.astype(np.int64)
+
+
+def _found_ambiguity(
+    ensemble: Ensemble, codes: Positions, seed: int, notes: list[str]
+) -> Ambiguity:
+    n, R = ensemble.n_objects, ensemble.n_members
+    n_pairs = max(_FEWEST_PAIRS, _PAIR_BUDGET // n)
+    every = R * (R - 1) // 2
+    if n_pairs < every:
+        notes.append(
+            f"The ambiguity of the objects was estimated from {n_pairs:,} of {every:,} pairs of "
+            "clusterings."
+        )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConsilienceWarning)
+        return ambiguous(ensemble, labels=codes, n_pairs=n_pairs, random_state=seed)
+
+
+def _found_stability(ensemble: Ensemble, codes: Positions, n_clusters: int) -> Floats | None:
+    """How well unions of members' clusters give each cluster back, mean over the members.
+
+    Unions, because members are often finer than their consensus: their pieces of a cluster are
+    no disagreement.
+    """
+    if n_clusters < 2:
+        return None
+    return cluster_stability(Ensemble([codes]), ensemble, criterion="nmi")

@@ -1,0 +1,160 @@
+"""Sections about decisions: the number of clusters, the method, and the truth where it is known."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.metrics import adjusted_rand_score
+
+from consilience import metrics
+from consilience.report._case import Case
+from consilience.report._figures import Figure, curves, mark, matrix, section, series, table
+from consilience.report._objects import Truth
+from consilience.report._values import finite
+
+if TYPE_CHECKING:
+    from consilience.compare.several import Comparison
+    from consilience.consensus.number import Criterion, NumberChoice
+
+__all__ = ["methods_section", "number_section", "truth_scores", "truth_section"]
+
+Section = dict[str, Any]
+
+_MAX_CLASSES = 20
+_MAX_GROUPS = 40
+_TRUTH_WORDS = {
+    "consistency_index": "share of objects that agree once groups are matched to classes",
+    "nmi": "normalised mutual information (0 to 1)",
+    "ari": "adjusted Rand index (0: chance, 1: equal)",
+}
+
+
+def number_section(choice: "NumberChoice") -> Section:
+    """Every criterion for the number of clusters: its curve, its reference, what it chose."""
+    rows = [
+        [
+            criterion.title,
+            criterion.n_clusters,
+            finite(criterion.clarity, 2),
+            "yes" if criterion.name == choice.taken else "",
+            criterion.words,
+        ]
+        for criterion in choice.criteria
+    ]
+    names = ["criterion", "chooses", "clarity (0 to 1)", "decided", "in words"]
+    read = (
+        "Each curve is one way to judge a number of groups, and its mark is the number that it "
+        "chooses. Trust the answer where several ways choose the same number and where a curve "
+        "lies far from the dashed one, which is what data without any groups would give."
+    )
+    figures = [_criterion(criterion, choice) for criterion in choice.criteria]
+    return section("number", "How many groups", read, table(names, rows), *figures)
+
+
+def _criterion(criterion: "Criterion", choice: "NumberChoice") -> Figure:
+    lines = [series("the data", criterion.tested, criterion.values)]
+    if criterion.reference is not None:
+        lines.append(series("data without groups", criterion.tested, criterion.reference, "dashed"))
+    marks = []
+    if criterion.n_clusters is not None:
+        words = f"chooses {criterion.n_clusters}"
+        taken = criterion.n_clusters == choice.n_clusters
+        marks.append(mark(criterion.n_clusters, words, taken=taken, axis="x"))
+    better = "higher is better" if criterion.larger_is_better else "lower is better"
+    return curves(lines, "number of groups", better, marks=marks, title=criterion.title)
+
+
+def methods_section(comparison: "Comparison") -> Section:
+    """Several methods: how far they agree, how well each speaks for the members."""
+    columns = ["method", "groups", "agreement with the clusterings"]
+    truth = comparison.truth or {}
+    columns += [_TRUTH_WORDS.get(name, name) for name in truth]
+    columns += ["seconds", "remark"]
+    rows: list[list[Any]] = []
+    for i, name in enumerate(comparison.names):
+        scores = [finite(values[i], 3) for values in truth.values()]
+        remark = "taken: agrees best with the clusterings" if name == comparison.best else ""
+        rows.append(
+            [
+                name,
+                int(comparison.n_clusters[i]),
+                finite(comparison.anmi[i], 3),
+                *scores,
+                finite(comparison.seconds[i], 2),
+                remark,
+            ]
+        )
+    gaps = [None] * (len(truth) + 3)
+    rows += [[name, *gaps, f"failed: {why}"] for name, why in comparison.failed.items()]
+    read = (
+        "The darker the crossing of two methods, the more alike are the groups they find; the "
+        "table says how well each speaks for the single clusterings. Methods that agree although "
+        "they work differently make the result more credible, and a method apart from all others "
+        "deserves suspicion."
+    )
+    figures = [table(columns, rows)]
+    if len(comparison.names) > 1:
+        agreement = np.nan_to_num(np.asarray(comparison.agreement, np.float64))
+        title = "Agreement of the methods"
+        figures.append(matrix(agreement, names=comparison.names, title=title))
+    return section("methods", "Methods compared", read, *figures)
+
+
+def truth_scores(case: Case, truth: Truth) -> dict[str, float]:
+    """Agreement with the true classes, of the objects whose class is known."""
+    known = truth.codes >= -1
+    labels, classes = case.labels[known], truth.codes[known]
+    return {
+        "consistency_index": metrics.consistency_index(classes, labels),
+        "nmi": metrics.nmi(classes, labels),
+        "ari": float(adjusted_rand_score(classes, labels)),
+    }
+
+
+def truth_section(case: Case, truth: Truth, scores: dict[str, float], notes: list[str]) -> Section:
+    """The table of groups by true classes, and how far they agree (`truth_scores`)."""
+    rows = [[_TRUTH_WORDS[name], round(value, 4)] for name, value in scores.items()]
+    read = (
+        "Each row is a group, each column a true class, and the numbers count the objects in "
+        "both. A perfect result has one large number in every row and every column and nothing "
+        "beside it."
+    )
+    figures = [_contingency(case, truth, notes), table(["measure", "value"], rows)]
+    return section("truth", "Agreement with the true classes", read, *figures)
+
+
+def _contingency(case: Case, truth: Truth, notes: list[str]) -> Figure:
+    known = truth.codes >= -1
+    k, n_classes = case.n_clusters, len(truth.names)
+    # Objects in none come last on both sides.
+    row = np.where(case.labels[known] < 0, k, case.labels[known])
+    col = np.where(truth.codes[known] < 0, n_classes, truth.codes[known])
+    groups = [f"cluster {number}" for number in case.numbers.tolist()] + ["in no cluster"]
+    classes = [*truth.names, "none"]
+    row, groups = _largest(row, groups, _MAX_GROUPS, "other clusters")
+    col, classes = _largest(col, classes, _MAX_CLASSES, "other classes")
+    counts = np.bincount(row * len(classes) + col, minlength=len(groups) * len(classes))
+    counts = counts.reshape(len(groups), len(classes))
+    # Classes in the order of the groups that hold most of them: large numbers near the diagonal.
+    order = np.lexsort((-counts.max(axis=0), counts.argmax(axis=0)))
+    counts, classes = counts[:, order], [classes[c] for c in order.tolist()]
+    unknown = int((~known).sum())
+    if unknown:
+        notes.append(f"{unknown:,} objects without a true class are left out of its comparison.")
+    rows = [[name, *line] for name, line in zip(groups, counts.tolist(), strict=True)]
+    return table(["", *classes], rows)
+
+
+def _largest(
+    codes: NDArray[np.int64], names: list[str], most: int, rest: str
+) -> tuple[NDArray[np.int64], list[str]]:
+    """Codes that occur, renumbered in order; past ``most`` the rarest share one code."""
+    counts = np.bincount(codes, minlength=len(names))
+    kept = np.flatnonzero(counts)
+    if len(kept) > most:
+        kept = np.sort(np.argsort(-counts, kind="stable")[: most - 1])
+    place = np.full(len(names), len(kept))
+    place[kept] = np.arange(len(kept))
+    found = [names[c] for c in kept.tolist()]
+    n_rest = int((counts > 0).sum()) - len(kept)
+    return place[codes], [*found, f"{rest} ({n_rest})"] if n_rest else found

@@ -1,0 +1,120 @@
+"""The answer in a few plain sentences: for a person who has not read any paper."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from consilience.report._case import Case
+from consilience.report._values import counted, listed, percent
+
+if TYPE_CHECKING:
+    from consilience.consensus.number import NumberChoice
+
+__all__ = ["consensus_headline", "group_sizes"]
+
+# From this mean confidence on, these words.
+_SURE = (
+    (0.9, "The clusterings support these groups firmly"),
+    (0.75, "The clusterings support these groups fairly well"),
+    (0.6, "The clusterings support these groups only moderately"),
+    (0.0, "The clusterings hardly support these groups"),
+)
+_MAX_LISTED = 8
+
+
+def consensus_headline(
+    case: Case, choice: "NumberChoice | None", agreement: float | None
+) -> list[str]:
+    """What the groups are, how sure we are, what is doubtful, how clear the number is."""
+    said = [_groups(case)]
+    if case.n_clusters > 1:
+        sure = case.mean_confidence(case.labels >= 0)
+        if sure is not None:
+            words = next(words for least, words in _SURE if sure >= least)
+            said.append(
+                f"{words}: where 1 is certain and 0.5 is torn between two groups, the objects "
+                f"have {sure:.2f} on average."
+            )
+    said.append(_doubtful(case))
+    said.append(_number(case, choice))
+    if agreement is not None:
+        said.append(
+            f"With groups matched to the true classes, {percent(agreement, 1)} of the objects "
+            "agree."
+        )
+    return said
+
+
+def group_sizes(sizes: list[int]) -> str:
+    """Sizes in words, the largest first; ends only where there are many."""
+    ordered = sorted(sizes, reverse=True)
+    if len(ordered) <= _MAX_LISTED:
+        return f"of {listed(f'{size:,}' for size in ordered)} objects"
+    return f"the largest of {counted(ordered[0], 'object')}, the smallest of {ordered[-1]:,}"
+
+
+def _groups(case: Case) -> str:
+    n, sizes = case.n_objects, case.sizes
+    left = n - int(sizes.sum())
+    if not case.n_clusters:
+        return f"None of the {counted(n, 'object')} was put into a group."
+    whom = f"The {counted(n, 'object')} fall" if n > 1 else "The 1 object falls"
+    if case.n_clusters == 1:
+        text = f"{whom} into a single group" + (f" of {int(sizes[0]):,}" if left else "")
+    else:
+        text = f"{whom} into {case.n_clusters:,} groups, {group_sizes(sizes.tolist())}"
+    if left:
+        text += f"; {left:,} ({percent(left, n)}) belong to no group"
+    return text + "."
+
+
+def _doubtful(case: Case) -> str:
+    flags = case.ambiguity.flags
+    n, doubtful = case.n_objects, int(flags.sum())
+    if case.ensemble.n_members < 2:
+        return "There is only one clustering, so nothing can be said about doubtful objects."
+    if not doubtful:
+        return "No object stands out as doubtful."
+    where = _between(case)
+    return (
+        f"{counted(doubtful, 'object')} ({percent(doubtful, n)}) "
+        f"{'are' if doubtful > 1 else 'is'} doubtful, because the clusterings disagree about "
+        f"{'them' if doubtful > 1 else 'it'}{where}; the column 'ambiguous' of the table of "
+        f"objects marks {'them' if doubtful > 1 else 'it'}."
+    )
+
+
+def _between(case: Case) -> str:
+    """Between which two groups most of the doubtful objects lie, if there are such two."""
+    if case.runner_up is None or case.n_clusters < 3:
+        return ""
+    torn = case.ambiguity.flags & (case.labels >= 0) & (case.runner_up >= 0)
+    if not torn.any():
+        return ""
+    ends = np.sort(np.stack([case.labels[torn], case.runner_up[torn]]), axis=0)
+    pairs, counts = np.unique(ends, axis=1, return_counts=True)
+    best = int(counts.argmax())
+    if counts[best] < 2 or counts[best] < 0.2 * case.ambiguity.n_flagged:
+        return ""
+    a, b = case.numbers[pairs[:, best]].tolist()
+    return f", most often ({counts[best]:,}) between clusters {a} and {b}"
+
+
+def _number(case: Case, choice: "NumberChoice | None") -> str:
+    if choice is None:
+        return "Whether another number of groups would fit better was not examined."
+    k, taken = case.n_clusters, choice.n_clusters
+    votes = [c.n_clusters for c in choice.criteria]
+    agree = sum(vote == taken for vote in votes)
+    how_many = f"{agree} of {counted(len(votes), 'criterion').replace('criterions', 'criteria')}"
+    if choice.clear and taken != k:
+        return f"The data speak clearly for {counted(taken, 'group')}, not for the {k} shown here."
+    if choice.clear:
+        verb = "chooses" if agree == 1 else "choose"
+        return f"The number of groups is clear: {how_many} {verb} {taken}."
+    chosen = sorted({vote for vote in votes if vote is not None})
+    words = f"the criteria choose {listed(chosen)}" if chosen else "no criterion sees any"
+    return (
+        f"There is no clear structure in the number of groups ({words}), so take {k:,} as one "
+        "possible reading."
+    )

@@ -1,0 +1,205 @@
+"""A consensus summarised: everything the report says and shows, as plain values."""
+
+from collections.abc import Mapping, Sequence
+from numbers import Integral
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from consilience._validation import Interval, RandomState, Satisfies, check_value
+from consilience.ensemble import Ensemble
+from consilience.errors import InvalidInputError
+from consilience.report._case import Case, make_case
+from consilience.report._choices import (
+    methods_section,
+    number_section,
+    truth_scores,
+    truth_section,
+)
+from consilience.report._done import done_rows
+from consilience.report._members import members_section
+from consilience.report._pairs import pair_view
+from consilience.report._sections import (
+    ambiguity_section,
+    cluster_rows,
+    dendrogram_section,
+    matrix_section,
+    object_rows,
+    stability_section,
+    view_section,
+)
+from consilience.report._thin import Shown, choose_shown
+from consilience.report._words import consensus_headline
+
+if TYPE_CHECKING:
+    from consilience.compare.several import Comparison
+    from consilience.consensus.number import NumberChoice
+
+__all__ = ["SCHEMA", "summarise_consensus"]
+
+#: Version of the dictionary's shape, which the page checks.
+SCHEMA = 1
+
+_AN_ENSEMBLE = [Satisfies(lambda value: isinstance(value, Ensemble), "an Ensemble")]
+_MANY = [Interval(Integral, 2)]
+
+
+def summarise_consensus(
+    ensemble: Ensemble,
+    labels: Any,
+    *,
+    X: Any = None,
+    ids: Any = None,
+    truth: Any = None,
+    confidence: Any = None,
+    runner_up: Any = None,
+    columns: Sequence[str] = (),
+    choice: "NumberChoice | None" = None,
+    comparison: "Comparison | None" = None,
+    about: Mapping[str, str] | None = None,
+    notes: Sequence[str] = (),
+    title: str = "Consensus of many clusterings",
+    max_points: int = 5000,
+    max_matrix: int = 500,
+    random_state: Any = 0,
+) -> dict[str, Any]:
+    """Everything a report says and shows about a consensus, as values that JSON can hold.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        Labels of n objects by R members.
+    labels : array of shape (n_objects,)
+        The consensus; negative for objects in no cluster.
+    X : array, frame or CSR matrix of shape (n_objects, n_features), optional
+        For the view of the objects; without it the view is made of the members' labels.
+    ids : sequence of length n_objects, optional
+        Identifiers of any type; by default the ensemble's index, else row numbers.
+    truth : sequence of length n_objects, optional
+        True classes in any form, missing where unknown.
+    confidence, runner_up : arrays of shape (n_objects,), optional
+        As a consensus method returned them; computed where no confidence is given.
+    columns : sequence of str, optional
+        Names of the columns of X.
+    choice : NumberChoice, optional
+        What `consilience.consensus.choose_n_clusters` found.
+    comparison : Comparison, optional
+        Several methods on this ensemble.
+    about : mapping of str to str, optional
+        What was done: data, generator, method, seed, time, command.
+    notes : sequence of str, optional
+        Warnings to repeat.
+    title : str
+    max_points : int, default=5000
+        Objects in the table and the view at most. Of more objects a share of every cluster is
+        kept, small clusters more than their share, doubtful objects first; the notes say so.
+    max_matrix : int, default=500
+        Objects in pictures of pairs at most.
+    random_state : int, RandomState or None, default=0
+        For what is drawn by chance.
+
+    Returns
+    -------
+    dict
+        With the keys schema, kind, title, headline, done, notes, clusters, objects, sections.
+        Every number is finite or null. The column "ambiguity" is one less the score of
+        `consilience.evidence.ambiguous`: more is more ambiguous.
+
+    Notes
+    -----
+    Linear in the number of objects, in time and memory: pairs of objects are looked at for
+    ``max_matrix`` of them only. (Where no confidence is given, members that missed objects make
+    it quadratic up to 10,000 objects; an estimate takes over there.)
+
+    Examples
+    --------
+    >>> ens = Ensemble([[0, 0, 0, 1, 1, 1], [0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 1, 1]])
+    >>> found = summarise_consensus(ens, [0, 0, 0, 1, 1, 1])
+    >>> found["headline"][0]
+    'The 6 objects fall into 2 groups, of 3 and 3 objects.'
+    >>> [part["id"] for part in found["sections"]]
+    ['objects', 'co-association', 'dendrogram', 'ambiguity', 'stability', 'members']
+    """
+    owner = "summarise_consensus"
+    check_value("ensemble", ensemble, _AN_ENSEMBLE, owner=owner)
+    check_value("max_points", max_points, _MANY, owner=owner)
+    check_value("max_matrix", max_matrix, _MANY, owner=owner)
+    check_value("random_state", random_state, [RandomState()], owner=owner)
+    _check_rows(X, ensemble.n_objects)
+    seed = int(check_random_state(random_state).randint(2**31 - 2))
+    case = make_case(
+        ensemble, labels, confidence=confidence, runner_up=runner_up, truth=truth, seed=seed
+    )
+    shown = choose_shown(
+        case.labels,
+        case.doubt,
+        case.ambiguity.flags,
+        max_points=int(max_points),
+        max_pairs=int(max_matrix),
+        seed=seed,
+    )
+    said = [*map(str, notes), *shown.notes, *case.notes]
+    against = {} if case.truth is None else truth_scores(case, case.truth)
+    sections = _sections(case, shown, X, columns, choice, comparison, seed, said)
+    if case.truth is not None:
+        sections.append(truth_section(case, case.truth, against, said))
+    return {
+        "schema": SCHEMA,
+        "kind": "consensus",
+        "title": str(title),
+        "headline": consensus_headline(case, choice, against.get("consistency_index")),
+        "done": done_rows(about, _facts(case, choice)),
+        "clusters": cluster_rows(case, said),
+        "objects": object_rows(case, shown, ids),
+        "sections": sections,
+        "notes": said,
+    }
+
+
+def _sections(
+    case: Case,
+    shown: Shown,
+    X: Any,
+    columns: Sequence[str],
+    choice: "NumberChoice | None",
+    comparison: "Comparison | None",
+    seed: int,
+    notes: list[str],
+) -> list[dict[str, Any]]:
+    """Sections in the order of the page: the result, the doubts, the reasons."""
+    some = case.ensemble
+    if len(shown.pairs) < case.n_objects:
+        some = some.take(shown.pairs)
+    pairs = pair_view(some, case.labels[shown.pairs])
+    found = [
+        view_section(case, shown, X, columns, seed, notes),
+        None if choice is None else number_section(choice),
+        matrix_section(shown, pairs),
+        dendrogram_section(case, shown, pairs),
+        ambiguity_section(case),
+        stability_section(case, notes),
+        members_section(case, seed, notes),
+        None if comparison is None else methods_section(comparison),
+    ]
+    return [part for part in found if part is not None]
+
+
+def _facts(case: Case, choice: "NumberChoice | None") -> dict[str, str]:
+    k = case.ensemble.n_clusters
+    clusters = f"{k.min()}" if k.min() == k.max() else f"{k.min()} to {k.max()}"
+    facts = {
+        "Objects": f"{case.n_objects:,}",
+        "Clusterings": f"{case.ensemble.n_members:,}, with {clusters} groups each",
+    }
+    return facts if choice is None else facts | {"Number of groups": choice.words}
+
+
+def _check_rows(X: Any, n_objects: int) -> None:
+    if X is None:
+        return
+    n = int(np.shape(X)[0]) if hasattr(X, "shape") else len(X)
+    if n != n_objects:
+        raise InvalidInputError(
+            f"X must have a row for each of the {n_objects} objects. Got {n} rows instead."
+        )
