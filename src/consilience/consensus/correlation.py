@@ -133,8 +133,8 @@ def correlationclustering(
     Notes
     -----
     Joining cluster q costs object i the sum over q of 1 - 2 A_ij, a cluster of its own
-    nothing. With one denominator for all pairs that is |q| - 2/R times the sum over members
-    of the objects in q with i's label: a table of n_c x k whole numbers, exact, time
+    nothing. With one denominator for all pairs that is ``|q| - 2/R`` times the sum over
+    members of the objects in q with i's label: a table of n_c x k whole numbers, exact, time
     O(n R k) a sweep. It stays linear with unseen labels and ``pair_weight="seen"`` (a
     member that did not see a pair tosses a coin, as in the paper's section 2). With
     ``pair_weight="equal"`` every pair has its own denominator: exact too, but time O(n^2 R)

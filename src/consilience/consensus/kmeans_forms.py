@@ -171,10 +171,10 @@ def kcc(
     Notes
     -----
     A centre holds the distribution m of its objects over the clusters of each member. An
-    object with label l costs, for the four utilities, 1 - 2 m(l) + |m|^2, -log m(l) (floored
-    at 1e-12), 1 - m(l) / |m| and 1 - (m(l) / |m|_p)^(p-1). Where no object of a centre is
-    labelled by a member, m is the member's distribution over all objects. Equal rows are
-    one weighted row: exact. Time O(u R k) a round for u distinct rows.
+    object with label l costs, for the four utilities, ``1 - 2 m(l) + |m|^2``, ``-log m(l)``
+    (floored at 1e-12), ``1 - m(l) / |m|`` and ``1 - (m(l) / |m|_p)^(p-1)``. Where no object of
+    a centre is labelled by a member, m is the member's distribution over all objects. Equal
+    rows are one weighted row: exact. Time O(u R k) a round for u distinct rows.
 
     References
     ----------

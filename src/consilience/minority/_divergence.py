@@ -159,7 +159,7 @@ class Euclidean(Divergence):
 
 @dataclass(frozen=True)
 class Gaussian(Euclidean):
-    """Distance in the feature space of a Gaussian kernel, 2 alpha (1 - exp(-gamma |x - s|^2))."""
+    """Distance in a Gaussian kernel's feature space, ``2 alpha (1 - exp(-gamma |x - s|^2))``."""
 
     name: ClassVar[str] = "gaussian"
     alpha: float = 10.0

@@ -348,7 +348,7 @@ class BBCPress(ClusterMixin, BubbleRival):
         Minus the divergence from the nearest centre.
     threshold_ : float
         Objects with at least this score are foreground.
-    cluster_centers_ : ndarray of shape (n_clusters_, n_features)
+    cluster_centers_ : ndarray of shape ``(n_clusters_, n_features)``
     n_clusters_ : int
         Bubbles that hold an object.
     n_iter_ : int

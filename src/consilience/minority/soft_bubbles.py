@@ -278,7 +278,7 @@ class SoftBBC(ClusterMixin, Rival):
     memberships_ : ndarray of shape (n_objects, n_components), float64
     cluster_centers_ : ndarray of shape (n_components, n_features)
         Of all components; ``components_`` says which of them each label is.
-    components_ : ndarray of shape (n_clusters_,), int64
+    components_ : ndarray of shape ``(n_clusters_,)``, int64
     weights_ : ndarray of shape (n_components + 1,), float64
         Shares of the components, and last of the background.
     n_clusters_ : int

@@ -65,7 +65,7 @@ class GaussianTuning:
     Attributes
     ----------
     alpha, gamma : float
-        Parameters of the kernel alpha exp(-gamma |x - y|^2).
+        Parameters of the kernel ``alpha exp(-gamma |x - y|^2)``.
     surface : ndarray of shape (n_alphas, n_gammas)
         The criterion at every point of the first grid: the least squared distance of two
         centres, in units of the paper's data ("auto"), or how far the scores part ("contrast").
