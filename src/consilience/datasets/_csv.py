@@ -1,29 +1,44 @@
 """CSV files as chunks of text rows, with the line of the file that each row ends on.
 
-UTF-8 with or without a byte order mark; delimiter ``,`` ``;`` or tab, taken from the first
-line. A first line of numbers only is data: the columns are then named c0, c1, ... Only the
-line ``0,1,2,...`` counts as a header (pandas writes it for columns without names).
+UTF-8 with or without a byte order mark; delimiter ``,`` ``;`` tab or ``|``, taken from the
+first line. A first line that holds values is data: the columns are then named c0, c1, ...
+Only the line ``0,1,2,...`` counts as a header (pandas writes it for columns without names).
+Lines above the header that start with ``#`` are comments, and so are later ones that are no
+row of the table.
 """
 
 import csv
 import gzip
 import io
-import warnings
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import IO, Any, NamedTuple, TextIO, cast
 
+from consilience.datasets._cells import Decimal, number
 from consilience.datasets._files import CUT_SHORT, plural, refusing_damage, unique_names
-from consilience.errors import ConsilienceWarning, InvalidInputError
+from consilience.errors import InvalidInputError
+
+__all__ = [
+    "Chunk",
+    "CsvTable",
+    "chunks_of",
+    "decoding",
+    "no_rows",
+    "open_bytes",
+    "open_csv",
+    "rows_of_text",
+]
 
 # Rows come in chunks of about this many cells: text is some 60 bytes a cell, floats are 8.
 _CELLS = 100_000
-
-# The words for "no value" that pandas, R and databases write; compared in lower case.
-MISSING = frozenset({"", "na", "n/a", "#n/a", "nan", "-nan", "null", "none", "?"})
+# As many rows below the first line are looked at to tell whether it is a header.
+_PEEK = 100
+_DELIMITERS = ",;\t|"
+_SPREADSHEET = re.compile(r'"?sep=([,;|\t])"?\s*', re.IGNORECASE)  # as Excel writes and wants it
 
 
 class Chunk(NamedTuple):
@@ -35,56 +50,50 @@ class Chunk(NamedTuple):
 
 @dataclass(frozen=True)
 class CsvTable:
-    """An open CSV file: its column names and, to be read once, its rows."""
+    """An open CSV file: its column names and, to be read once, its rows.
+
+    Data start below line ``header_ends``; ``notes`` grows while the rows are read.
+    """
 
     names: list[str]
     chunks: Iterator[Chunk]
     delimiter: str
-
-
-def number(cell: str) -> float | None:
-    """The number a cell holds, or None.
-
-    Python reads 1_000 as a number; in a table it is more likely a name.
-
-    >>> number(" 2.5e3"), number("1_000"), number("")
-    (2500.0, None, None)
-    """
-    if "_" in cell:
-        return None
-    try:
-        return float(cell)
-    except ValueError:
-        return None
+    header_ends: int
+    notes: list[str]
 
 
 @contextmanager
-def open_csv(source: Path) -> Iterator[CsvTable]:
+def open_csv(source: Path, decimal: Decimal | None = None) -> Iterator[CsvTable]:
     """Open a CSV file and read its header line; refuses what cannot be read as one."""
     with (
-        _decoding(source),
-        _open_bytes(source) as raw,
+        decoding(source),
+        open_bytes(source) as raw,
         io.TextIOWrapper(raw, encoding="utf-8-sig", newline="") as text,
     ):
-        skipped, first = _first_line(source, text)
-        delimiter = _delimiter(first)
-        reader = csv.reader(chain([first], text), delimiter=delimiter, strict=True)
-        rows = _rows(source, reader, skipped)
+        notes: list[str] = []
+        above, first, delimiter = _first_lines(source, text, decimal, notes)
+        reader = csv.reader(chain(first, text), delimiter=delimiter, strict=True)
+        rows = _rows(source, reader, above)
         line, cells = next(rows)
-        names, is_data = _column_names(source, [cell.strip() for cell in cells])
-        if is_data:
-            rows = chain([(line, cells)], rows)
-        yield CsvTable(names, _chunks(source, rows, len(names)), delimiter)
+        peeked = list(islice(rows, _PEEK))
+        names, is_data = _column_names(
+            source, [cell.strip() for cell in cells], [row for _, row in peeked], decimal, notes
+        )
+        rows = chain([(line, cells)] if is_data else [], peeked, rows)
+        chunks = _some(source, chunks_of(source, rows, len(names), notes))
+        yield CsvTable(names, chunks, delimiter, above if is_data else line, notes)
 
 
-def _open_bytes(source: Path) -> IO[bytes]:
+def open_bytes(source: Path) -> IO[bytes]:
+    """The file's bytes, unpacked where its name ends in ``.gz``."""
     return cast(
         IO[bytes], (gzip.open if source.name.lower().endswith(".gz") else open)(source, "rb")
     )
 
 
 @contextmanager
-def _decoding(source: Path) -> Iterator[None]:
+def decoding(source: Path) -> Iterator[None]:
+    """Say where a file is no UTF-8 text, and that it is cut short where it is."""
     with refusing_damage(source, CUT_SHORT):
         try:
             yield
@@ -97,7 +106,7 @@ def _decoding(source: Path) -> Iterator[None]:
 
 def _first_bad_line(source: Path) -> str:
     """Where the first byte is that is not UTF-8; a second pass, made only to say so."""
-    with _open_bytes(source) as lines:
+    with open_bytes(source) as lines:
         for line, raw in enumerate(lines, 1):
             if line == 1 and raw[:2] in (b"\xff\xfe", b"\xfe\xff"):
                 return "it starts with the mark of UTF-16"
@@ -108,21 +117,154 @@ def _first_bad_line(source: Path) -> str:
     return "a character is cut short"
 
 
-def _first_line(source: Path, text: TextIO) -> tuple[int, str]:
-    """Number of blank lines at the top, and the first line after them."""
-    for skipped, line in enumerate(text):
-        if line.strip():
-            return skipped, line
-    raise InvalidInputError(f"{source.name!r} is empty: it holds only blank lines.")
+def _first_lines(
+    source: Path, text: TextIO, decimal: Decimal | None, notes: list[str]
+) -> tuple[int, list[str], str]:
+    """Number of lines above the table, its first lines as far as read, and the delimiter."""
+    comments: list[int] = []
+    pending: list[str] = []  # the last comment and what was read below it
+    delimiter = None
+    for above, line in enumerate(text):
+        told = _SPREADSHEET.fullmatch(line)
+        if line.lstrip().startswith("#"):
+            comments.append(above)
+            pending = [line]
+        elif told and delimiter is None:
+            delimiter = told[1]
+        elif not line.strip():
+            pending.append(line)
+        else:
+            delimiter = delimiter or _delimiter(line, decimal)
+            table = [line]
+            if comments and _is_header(pending[0], line, delimiter):
+                above = comments.pop()
+                table = [pending[0].lstrip().removeprefix("#").lstrip(), *pending[1:], line]
+            _note_comments(source, len(comments), notes)
+            return above, table, delimiter
+    raise InvalidInputError(
+        f"{source.name!r} is empty: it holds only blank lines{' and comments' * bool(comments)}."
+    )
 
 
-def _delimiter(line: str) -> str:
+def _is_header(comment: str, line: str, delimiter: str) -> bool:
+    """Whether a line that starts with # names the columns, as ``#id,x,y`` does of ``1,2,3``."""
+    names, cells = (
+        next(csv.reader([text.strip()], delimiter=delimiter)) for text in (comment, line)
+    )
+    return (
+        1 < len(names) == len(cells)
+        and not any(number(name) is not None for name in names)
+        and any(number(cell) is not None for cell in cells)
+    )
+
+
+def _note_comments(source: Path, count: int, notes: list[str], where: str = " at the top") -> None:
+    if count:
+        one = count == 1
+        notes.append(
+            f"{plural(count, 'line')}{where} of {source.name!r} that "
+            f"{'starts with # is a comment' if one else 'start with # are comments'}: skipped."
+        )
+
+
+def _delimiter(line: str, decimal: Decimal | None) -> str:
     """The delimiter that cuts the line into most cells; a comma where none does."""
 
     def cells(delimiter: str) -> int:
         return len(next(csv.reader([line], delimiter=delimiter)))
 
-    return max(",;\t", key=cells)
+    # Where commas are decimal marks they cut a line only if nothing else does.
+    others = max(_DELIMITERS[1:], key=cells)
+    if decimal == "," and cells(others) > 1:
+        return others
+    return max(_DELIMITERS, key=cells)
+
+
+# ---- the first line: a header or not ------------------------------------------------------
+
+
+def _column_names(
+    source: Path,
+    first: list[str],
+    below: list[list[str]],
+    decimal: Decimal | None,
+    notes: list[str],
+) -> tuple[list[str], bool]:
+    """Column names, and whether the first line is already data."""
+    width = len(first)
+    if width == 1:
+        _refuse_blanks(source, first[0], below)
+    numeric = [value for cell in first if (value := number(cell, decimal)) is not None]
+    if len(numeric) == width:
+        if first != [str(i) for i in range(width)] or width == 1:
+            return _no_header(source, width, "holds only numbers", notes), True
+        notes.append(
+            f"The first line of {source.name!r}, {','.join(first[:4])}{',...' * (width > 4)}, is "
+            "taken as a header, as pandas writes it, not as an object."
+        )
+    elif numeric:
+        if _values_again(first, below, decimal):
+            why = "holds numbers, and words that come again below,"
+            return _no_header(source, width, why, notes), True
+        # Years and wavelengths name columns, and do so in order.
+        if 2 * len(numeric) >= width and numeric != sorted(set(numeric)):
+            notes.append(
+                f"The first line of {source.name!r} is taken as the names of the columns, though "
+                f"{len(numeric)} of its {width} cells are numbers. If it is an object, put a line "
+                "of names above it."
+            )
+    if _has_row_names(first, below):
+        first = ["", *first]
+    for position, name in enumerate(first[1:], 2):
+        if not name:
+            raise InvalidInputError(
+                f"{source.name!r} line 1: column {position} has no name. Name it, or remove the "
+                "delimiter too many."
+            )
+    unique_names(source, first)
+    return first, False
+
+
+def _refuse_blanks(source: Path, first: str, below: list[list[str]]) -> None:
+    """Raise if what looks like one column is several with blanks between them."""
+    width, rows = len(first.split()), [row[0].split() for row in below]
+    if width < 2 or not rows or any(len(row) != width for row in rows):
+        return
+    if all(number(cell) is not None for cell in rows[0]):
+        raise InvalidInputError(
+            f"{source.name!r} has blanks between its columns. Save it with commas, semicolons "
+            "or tabs between them."
+        )
+
+
+def _no_header(source: Path, width: int, why: str, notes: list[str]) -> list[str]:
+    notes.append(
+        f"{source.name!r} has no header line: its first line {why} and is "
+        f"read as data, with columns named c0 to c{width - 1}."
+    )
+    return [f"c{i}" for i in range(width)]
+
+
+def _values_again(first: list[str], below: list[list[str]], decimal: Decimal | None) -> bool:
+    """Whether a word of the first line stands in its column again: then it is a value."""
+    words = [(j, cell) for j, cell in enumerate(first) if cell and number(cell, decimal) is None]
+    return any(
+        len(row) == len(first) and row[j].strip() == word for row in below for j, word in words
+    )
+
+
+def _has_row_names(first: list[str], below: list[list[str]]) -> bool:
+    """Whether rows start with a name that the header leaves out, as R writes tables."""
+    if len(first) < 2 or not below or any(len(row) != len(first) + 1 for row in below):
+        return False
+    starts = [row[0].strip() for row in below]
+    if all(not row[-1].strip() for row in below) or len(set(starts)) < len(starts):
+        return False
+    counted = [str(i) for i in range(1, len(starts) + 1)]
+    return starts == counted or all(start and number(start) is None for start in starts)
+
+
+# ---- rows -----------------------------------------------------------------------------------
 
 
 def _rows(source: Path, reader: Any, skipped: int) -> Iterator[tuple[int, list[str]]]:
@@ -149,55 +291,56 @@ def _rows(source: Path, reader: Any, skipped: int) -> Iterator[tuple[int, list[s
         yield line, cells
 
 
-def _column_names(source: Path, first: list[str]) -> tuple[list[str], bool]:
-    """Column names, and whether the first line is already data."""
-    width = len(first)
-    counted = [str(i) for i in range(width)]
-    if all(number(cell) is not None for cell in first):
-        if first != counted or width == 1:
-            _note(
-                f"{source.name!r} has no header line: its first line holds only numbers and is "
-                f"read as data, with columns named c0 to c{width - 1}."
-            )
-            return [f"c{i}" for i in range(width)], True
-        _note(
-            f"The first line of {source.name!r}, {','.join(first[:4])}{',...' * (width > 4)}, is "
-            "taken as a header, as pandas writes it, not as an object."
-        )
-    for position, name in enumerate(first[1:], 2):
-        if not name:
-            raise InvalidInputError(
-                f"{source.name!r} line 1: column {position} has no name. Name it, or remove the "
-                "delimiter too many."
-            )
-    unique_names(source, first)
-    return first, False
+def rows_of_text(
+    source: Path, text: str, delimiter: str, skipped: int
+) -> Iterator[tuple[int, list[str]]]:
+    """Rows of a piece of a file that starts below line ``skipped``."""
+    lines = io.StringIO(text, newline="")
+    return _rows(source, csv.reader(lines, delimiter=delimiter, strict=True), skipped)
 
 
-def _chunks(source: Path, rows: Iterator[tuple[int, list[str]]], width: int) -> Iterator[Chunk]:
+def chunks_of(
+    source: Path, rows: Iterable[tuple[int, list[str]]], width: int, notes: list[str]
+) -> Iterator[Chunk]:
+    """Rows in chunks; refuses those of another width unless they are comments."""
     most = max(1, _CELLS // width)
-    chunk, any_rows = Chunk([], []), False
+    chunk, comments = Chunk([], []), 0
     for line, cells in rows:
-        if len(cells) != width:
-            raise InvalidInputError(
-                f"{source.name!r} line {line} has {plural(len(cells), 'value')}, but there "
-                f"{'is' if width == 1 else 'are'} {plural(width, 'column')}. "
-                "Check the line for a delimiter too many or too few, or a cut file."
-            )
+        if len(cells) != width or width == 1:
+            if cells[0].lstrip().startswith("#"):
+                comments += 1
+                continue
+            if len(cells) != width:
+                raise _wrong_width(source, line, len(cells), width)
         chunk.rows.append(cells)
         chunk.lines.append(line)
-        any_rows = True
         if len(chunk.rows) == most:
             yield chunk
             chunk = Chunk([], [])
-    if not any_rows:
-        raise InvalidInputError(
-            f"{source.name!r} has a header line and no data. Add one line an object."
-        )
+    _note_comments(source, comments, notes, " among the rows")
     if chunk.rows:
         yield chunk
 
 
-def _note(text: str) -> None:
-    # Past _column_names, open_csv, contextlib and the two readers to who called read_table.
-    warnings.warn(text, ConsilienceWarning, stacklevel=7)
+def _wrong_width(source: Path, line: int, found: int, width: int) -> InvalidInputError:
+    title = " If the first line is a title, remove it." if width == 1 else ""
+    return InvalidInputError(
+        f"{source.name!r} line {line} has {plural(found, 'value')}, but there "
+        f"{'is' if width == 1 else 'are'} {plural(width, 'column')}. "
+        f"Check the line for a delimiter too many or too few, or a cut file.{title}"
+    )
+
+
+def no_rows(source: Path) -> InvalidInputError:
+    """The error for a file that ends with its header."""
+    return InvalidInputError(
+        f"{source.name!r} has a header line and no data. Add one line an object."
+    )
+
+
+def _some(source: Path, chunks: Iterator[Chunk]) -> Iterator[Chunk]:
+    first = next(chunks, None)
+    if first is None:
+        raise no_rows(source)
+    yield first
+    yield from chunks

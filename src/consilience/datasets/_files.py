@@ -139,15 +139,20 @@ def _arrow_errors() -> tuple[type[Exception], ...]:
 
 
 def unique_names(source: Path, names: Sequence[str]) -> None:
-    """Raise `InvalidInputError` if two columns have the same name."""
-    seen: dict[str, int] = {}
+    """Raise `InvalidInputError` if two columns have the same name; all such are listed."""
+    places: dict[str, list[int]] = {}
     for position, name in enumerate(names, 1):
-        if name in seen:
-            raise InvalidInputError(
-                f"{source.name!r} has two columns named {name!r}, numbers {seen[name]} and "
-                f"{position}. Rename one of them."
-            )
-        seen[name] = position
+        places.setdefault(name, []).append(position)
+    twice = [
+        f"{'two' if len(at) == 2 else len(at)} columns named {name!r}, numbers {listed(at)}"
+        for name, at in places.items()
+        if len(at) > 1
+    ]
+    if twice:
+        raise InvalidInputError(
+            f"{source.name!r} has {'; '.join(twice)}. Rename them in the first line, so that "
+            "each name stands once."
+        )
 
 
 def position_of(source: Path, names: Sequence[str], wanted: str, parameter: str) -> int:

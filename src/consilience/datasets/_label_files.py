@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from consilience._files import written_whole
 from consilience._labels import UNSEEN, encode
-from consilience.datasets._csv import MISSING, number, open_csv
+from consilience.datasets._cells import MISSING, number
+from consilience.datasets._csv import open_csv
 from consilience.datasets._files import (
     CSV_ENDINGS,
     checked_path,
@@ -86,10 +87,8 @@ def has_column(path: str | PathLike[str], name: str) -> bool:
     """Whether a label file has a column of that name; numpy files have none."""
     source, ending = checked_path(path)
     if ending in CSV_ENDINGS:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # who reads the file in earnest will hear of it
-            with open_csv(source) as file:
-                return name in file.names
+        with open_csv(source) as file:
+            return name in file.names
     if ending == ".parquet":
         with open_parquet(source) as file:
             return name in file.schema_arrow.names
@@ -219,6 +218,8 @@ def _read_csv(source: Path, id_column: str | None) -> Ensemble:
                     ids.extend(cell.strip() for cell in cells)
                 else:
                     columns[i].add(cells, lines)
+        for note in file.notes:
+            warnings.warn(note, ConsilienceWarning, stacklevel=3)
     members = [i for i in range(len(names)) if i != at]
     for i in members:
         _warn_of_ids(source, names[i], len(columns[i].words), len(columns[i].codes))

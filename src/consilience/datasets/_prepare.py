@@ -1,0 +1,363 @@
+"""From the columns of a file to a table of finite numbers, nothing left out unsaid.
+
+What a column holds is told from its words; what is not numbers is refused or, if asked for,
+encoded; what is missing is refused or, if asked for, filled in.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from consilience.datasets._cells import MISSING, Decimal
+from consilience.datasets._columns import Columns, Floats
+from consilience.datasets._dates import as_text
+from consilience.datasets._files import listed, plural, shown
+from consilience.datasets._meaning import Kind, Meaning, meaning_of
+from consilience.datasets._refusals import Gap, Refused, no_finite_rows, refuse_gaps, refuse_words
+from consilience.datasets._roles import (
+    MANY,
+    Roles,
+    counts_rows,
+    is_text,
+    note_numbers,
+    recognise_ids,
+    values_of,
+)
+from consilience.errors import InvalidInputError
+
+__all__ = ["Encode", "Impute", "Prepared", "prepare"]
+
+Impute = Literal["median", "mean", "drop-rows"]
+Encode = Literal["onehot", "dates"]
+
+# Words that may well be the name of a group.
+_NAMES_TOO = {"none", "?"}
+
+
+class Prepared(NamedTuple):
+    """What a table is made of; ``sources`` is the file's column behind each column of X."""
+
+    X: Floats
+    columns: tuple[str, ...]
+    sources: tuple[str, ...]
+    ids: NDArray[Any] | None
+    truth: NDArray[np.str_] | None
+    left_out: NDArray[np.int64]
+
+
+@dataclass
+class _Feature:
+    """A column of data: a number an object, or the place of its word among categories."""
+
+    position: int
+    name: str
+    values: Floats
+    categories: tuple[str, ...] = ()
+
+    def gap(self, columns: Columns) -> Gap | None:
+        """What is missing, if anything; the readers have noted where numbers are."""
+        if self.position not in columns.words and self.position not in columns.gaps:
+            return None
+        missing, infinite = int(np.isnan(self.values).sum()), int(np.isinf(self.values).sum())
+        if not missing and not infinite:
+            return None
+        place, cell = columns.gaps.get(self.position, (0, None))
+        if not place:
+            row = int(np.argmin(np.isfinite(self.values)))
+            words = columns.words[self.position]
+            place, cell = int(columns.places()[row]), words.words[words.codes[row]]
+        return Gap(self.name, missing, infinite, place, cell)
+
+
+def prepare(
+    columns: Columns,
+    roles: Roles,
+    *,
+    impute: Impute | None,
+    encode: Encode | None,
+    decimal: Decimal | None,
+    guess: bool = True,
+) -> Prepared:
+    """The table; notes of what was done are added to those of the columns.
+
+    ``guess`` is false where no column can be a row number or an identifier: in plain arrays.
+    """
+    roles_of_words = (roles.ids, roles.truth)
+    meanings = {
+        j: meaning_of(words, decimal)
+        for j, words in columns.words.items()
+        if j not in roles_of_words
+    }
+    ids, data = roles.ids, roles.data
+    if guess:
+        counters = [j for j in data if _is_counter(columns, j, meanings)]
+        found = recognise_ids(columns, roles, meanings, counters)
+        if found is not None:
+            ids, data = found, [j for j in data if j != found]
+        note_numbers(columns, data, meanings, counters)
+    features = _features(columns, data, meanings, encode)
+    features = _without_empty(columns, features, impute is not None)
+    truth = None if roles.truth is None else columns.words[roles.truth].cells()
+    kept = _settle_gaps(columns, features, roles, impute)
+    X, names, sources = _assembled(columns, features, kept)
+    left_out = np.empty(0, np.int64) if kept is None else np.flatnonzero(~kept)
+    return Prepared(
+        X,
+        names,
+        sources,
+        _identifiers(columns, ids, kept),
+        None if truth is None else _taken(truth, kept).astype(np.str_),
+        left_out,
+    )
+
+
+def _is_counter(columns: Columns, j: int, meanings: Mapping[int, Meaning]) -> bool:
+    if j in meanings and meanings[j].kind is not Kind.NUMBERS:
+        return False
+    return counts_rows(values_of(columns, j, meanings))
+
+
+def _taken(values: NDArray[Any], kept: NDArray[np.bool_] | None) -> NDArray[Any]:
+    return values if kept is None else values[kept]
+
+
+def _identifiers(
+    columns: Columns, ids: int | None, kept: NDArray[np.bool_] | None
+) -> NDArray[Any] | None:
+    """Identifiers of the objects kept; row numbers from 0 where rows were left out."""
+    if ids is None:
+        return None if kept is None else np.flatnonzero(kept)
+    if ids in columns.words:
+        return _taken(columns.words[ids].cells(), kept)
+    return _taken(columns.column(ids).astype(np.int64), kept)
+
+
+# ---- words to numbers -----------------------------------------------------------------------
+
+
+def _features(
+    columns: Columns, data: Sequence[int], meanings: Mapping[int, Meaning], encode: Encode | None
+) -> list[_Feature]:
+    """Columns of data as numbers or categories; refuses those that are neither."""
+    features, refused = [], []
+    for j in data:
+        found = _feature(columns, j, meanings.get(j), encode)
+        if isinstance(found, _Feature):
+            features.append(found)
+        else:
+            refused.append(found)
+    refuse_words(columns, refused, encode)
+    yes_no = [
+        f.name
+        for f in features
+        if f.position in meanings and meanings[f.position].kind is Kind.BOOLEANS
+    ]
+    if yes_no:
+        columns.notes.append(
+            f"{_these(yes_no, columns)} {_hold(yes_no)} true and false, or yes and no: read as 1 "
+            "and 0."
+        )
+    _note_encoded(columns, features, meanings)
+    return features
+
+
+def _feature(
+    columns: Columns, j: int, meaning: Meaning | None, encode: Encode | None
+) -> _Feature | Refused:
+    name = columns.names[j]
+    if meaning is None:
+        values = columns.column(j)
+        if j not in columns.days or encode is not None:
+            return _Feature(j, name, _since_first(values) if j in columns.days else values)
+        row = int(np.argmax(np.isfinite(values)))
+        return Refused(name, Kind.DATES, int(columns.places()[row]), as_text(values[row]), None)
+    codes = columns.words[j].codes
+    if meaning.kind in (Kind.NUMBERS, Kind.BOOLEANS):
+        return _Feature(j, name, meaning.values[codes])
+    if meaning.kind is Kind.DATES and encode is not None:
+        return _Feature(j, name, _since_first(meaning.values[codes]))
+    is_free = is_text(meaning) and 2 * len(meaning.said) > columns.n_objects >= MANY
+    if encode == "onehot" and meaning.may_be_categories and not is_free:
+        place = np.full(len(meaning.words), math.nan)
+        place[~meaning.missing] = np.arange(len(meaning.said))
+        return _Feature(j, name, place[codes], tuple(map(str, meaning.said)))
+    kind = Kind.TEXT if is_free else meaning.kind
+    row = columns.words[j].first_row(meaning.odd)
+    return Refused(name, kind, int(columns.places()[row]), meaning.words[meaning.odd], meaning)
+
+
+def _since_first(days: Floats) -> Floats:
+    finite = days[np.isfinite(days)]
+    return days - finite.min() if finite.size else days
+
+
+def _note_encoded(
+    columns: Columns, features: Sequence[_Feature], meanings: Mapping[int, Meaning]
+) -> None:
+    days = [
+        f.name
+        for f in features
+        if f.position in columns.days
+        or (f.position in meanings and meanings[f.position].kind is Kind.DATES)
+    ]
+    if days:
+        columns.notes.append(
+            f"{_these(days, columns)} {_hold(days)} dates or times: read as days since the first."
+        )
+    split = [f"{f.name!r} ({len(f.categories)} categories)" for f in features if f.categories]
+    if split:
+        columns.notes.append(
+            f"{'Columns' if len(split) > 1 else 'Column'} {listed(split)} of "
+            f"{columns.source.name!r} {_hold(split)} categories: each is split into columns of its "
+            "own, which together weigh like one column of numbers."
+        )
+
+
+def _these(names: Sequence[str], columns: Columns) -> str:
+    noun = "Column" if len(names) == 1 else "Columns"
+    return f"{noun} {listed(map(repr, names))} of {columns.source.name!r}"
+
+
+def _hold(names: Sequence[str]) -> str:
+    return "holds" if len(names) == 1 else "hold"
+
+
+# ---- values that are missing ------------------------------------------------------------------
+
+
+def _without_empty(
+    columns: Columns, features: list[_Feature], infinite_too: bool
+) -> list[_Feature]:
+    """Columns that hold any value; a column of infinite ones holds none that can be used."""
+
+    def says(values: Floats) -> NDArray[np.bool_]:
+        return np.isfinite(values) if infinite_too else ~np.isnan(values)
+
+    if columns.n_objects == 1 and not infinite_too:
+        return features  # of a single object nothing can be told about columns
+    # Most columns have a value in their first row, and no more is looked at.
+    empty = [f for f in features if not says(f.values[:1]).any() and not says(f.values).any()]
+    if not empty:
+        return features
+    names = [f.name for f in empty]
+    if len(empty) == len(features):
+        raise InvalidInputError(
+            f"{_these(names, columns)} {_hold(names)} no value in any row, and there are no other "
+            "columns of data. There is nothing to cluster."
+        )
+    columns.notes.append(
+        f"{_these(names, columns)} {_hold(names)} no value in any row and "
+        f"{'is' if len(names) == 1 else 'are'} left out."
+    )
+    gone = {f.position for f in empty}
+    return [f for f in features if f.position not in gone]
+
+
+def _settle_gaps(
+    columns: Columns, features: list[_Feature], roles: Roles, impute: Impute | None
+) -> NDArray[np.bool_] | None:
+    """Fill in what is missing, or say which rows are kept; None keeps all."""
+    gaps = [(f, gap) for f in features if (gap := f.gap(columns)) is not None]
+    lost = np.zeros(columns.n_objects, bool)
+    unknown = _truth_gap(columns, roles, lost)
+    if impute in ("median", "mean"):
+        refuse_gaps(columns, [unknown] if unknown else [], int(lost.sum()), known_groups=True)
+        if gaps:
+            _fill(columns, [f for f, _ in gaps], impute)
+        return None
+    for f, _ in gaps:
+        lost |= ~np.isfinite(f.values)
+    if not lost.any():
+        return None
+    if impute is None:
+        found = [gap for _, gap in gaps] + ([unknown] if unknown else [])
+        refuse_gaps(columns, found, int(lost.sum()), known_groups=not gaps)
+    if lost.all():
+        raise no_finite_rows(columns)
+    places = columns.places()[lost]
+    columns.notes.append(
+        f"{plural(int(lost.sum()), 'row')} of {columns.n_objects} of {columns.source.name!r} "
+        f"{'has' if lost.sum() == 1 else 'have'} missing or infinite values and "
+        f"{'is' if lost.sum() == 1 else 'are'} left out, without a label "
+        f"({columns.place}{'s' * (len(places) > 1)} {listed(places.tolist(), most=10)})."
+    )
+    return ~lost
+
+
+def _truth_gap(columns: Columns, roles: Roles, lost: NDArray[np.bool_]) -> Gap | None:
+    """Objects without a known group, which are marked in ``lost``."""
+    if roles.truth is None:
+        return None
+    words = columns.words[roles.truth]
+    silent = [w is None or str(w).lower() in MISSING - _NAMES_TOO for w in words.words]
+    if not any(silent):
+        return None
+    missing = np.array(silent)[words.codes]
+    lost |= missing
+    row = int(np.argmax(missing))
+    cell, place = words.words[words.codes[row]], int(columns.places()[row])
+    return Gap(columns.names[roles.truth], int(missing.sum()), 0, place, cell)
+
+
+def _fill(columns: Columns, features: Sequence[_Feature], how: Impute) -> None:
+    """Put the middle of a column, or its most frequent word, where nothing is said."""
+    done = []
+    for f in features:
+        known = np.isfinite(f.values)
+        if f.categories:
+            value = float(np.argmax(np.bincount(f.values[known].astype(np.int64))))
+            said = f"the most frequent, {shown(f.categories[int(value)])}"
+        else:
+            value = _middle(f.values[known], how)
+            said = f"the {how}, {value:.6g}"
+        count = len(known) - int(known.sum())
+        f.values[~known] = value
+        done.append(f"{count} of {f.name!r} with {said}")
+    columns.notes.append(
+        f"Values of {columns.source.name!r} that are missing or infinite were filled in "
+        f"(impute={how!r}): {listed(done)}."
+    )
+
+
+def _middle(values: Floats, how: Impute) -> float:
+    """Median or mean, also where the sum would overflow."""
+    middle = np.median if how == "median" else np.mean
+    largest = float(np.abs(values).max())
+    if largest < 1e300:
+        return float(middle(values))
+    return float(middle(values / largest)) * largest
+
+
+# ---- the table --------------------------------------------------------------------------------
+
+
+def _assembled(
+    columns: Columns, features: Sequence[_Feature], kept: NDArray[np.bool_] | None
+) -> tuple[Floats, tuple[str, ...], tuple[str, ...]]:
+    """Columns side by side in the order of the file, categories split.
+
+    Two objects of different categories are at distance 1: with three categories or more each
+    has a column of 0 and sqrt(1/2), with two there is one column of 0 and 1.
+    """
+    if [f.position for f in features] == columns.numeric and not columns.days:
+        names = tuple(f.name for f in features)
+        return _taken(columns.matrix(), kept), names, names
+    plan = [(f, code) for f in features for code in _codes(f)]
+    n = columns.n_objects if kept is None else int(kept.sum())
+    X = np.empty((n, len(plan)))
+    for column, (f, code) in enumerate(plan):
+        values = _taken(f.values, kept)
+        high = 1.0 if len(f.categories) == 2 else math.sqrt(0.5)
+        X[:, column] = values if code is None else high * (values == code)
+    names = tuple(f.name if code is None else f"{f.name}={f.categories[code]}" for f, code in plan)
+    return X, names, tuple(f.name for f, _ in plan)
+
+
+def _codes(feature: _Feature) -> list[int | None]:
+    """Categories that get a column; None is the column of numbers itself."""
+    k = len(feature.categories)
+    return [None] if not k else [1] if k == 2 else list(range(k))

@@ -1,0 +1,135 @@
+"""The words in which columns are refused: which, where, and what to do about it."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+from consilience.datasets._cells import foreign_number
+from consilience.datasets._columns import Columns
+from consilience.datasets._files import listed, shown
+from consilience.datasets._meaning import MOST_CATEGORIES, Kind, Meaning
+from consilience.errors import InvalidInputError
+
+__all__ = ["Gap", "Refused", "no_finite_rows", "refuse_gaps", "refuse_words"]
+
+
+class Refused(NamedTuple):
+    """A column that holds no numbers: what it holds instead, and the first such cell."""
+
+    name: str
+    kind: Kind
+    place: int
+    cell: Any
+    meaning: Meaning | None
+
+
+class Gap(NamedTuple):
+    """A column with values that are missing or infinite, and the first of them."""
+
+    name: str
+    missing: int
+    infinite: int
+    place: int
+    cell: Any
+
+
+def refuse_words(columns: Columns, refused: Sequence[Refused], encode: str | None) -> None:
+    """Raise `InvalidInputError` if there is a column that cannot be made numbers."""
+    if not refused:
+        return
+    found = [f"{r.name!r} ({columns.place} {r.place}: {shown(r.cell)})" for r in refused]
+    many = "a column that does" if len(found) == 1 else f"{len(found)} columns that do"
+    raise InvalidInputError(
+        f"{columns.source.name!r} has {many} not hold numbers: {listed(found)}. "
+        f"{' '.join(_remedies(refused, encode))}"
+    )
+
+
+def _remedies(refused: Sequence[Refused], encode: str | None) -> Iterable[str]:
+    """What to do, kind by kind, and last what helps in any case."""
+    kinds = {kind: [r for r in refused if r.kind is kind] for kind in Kind}
+    yield from _marks(kinds[Kind.FOREIGN_NUMBERS])
+    for r in kinds[Kind.MOSTLY_NUMBERS]:
+        assert r.meaning is not None
+        odd = [
+            word
+            for word, value in zip(r.meaning.words, r.meaning.values, strict=True)
+            if value != value and word not in r.meaning.silent
+        ]
+        yield (
+            f"{r.name!r} holds numbers but for {listed(map(shown, odd), most=5)}: correct or empty "
+            "those cells."
+        )
+    if kinds[Kind.AMBIGUOUS_DATES]:
+        names = listed(repr(r.name) for r in kinds[Kind.AMBIGUOUS_DATES])
+        yield f"Day and month of {names} cannot be told apart: write dates as 2024-12-31."
+    if kinds[Kind.DATES]:
+        names = listed(repr(r.name) for r in kinds[Kind.DATES])
+        yield f"Dates ({names}) become days since the first with encode='dates' (--encode dates)."
+    if kinds[Kind.CATEGORIES] and encode != "onehot":
+        yield (
+            f"Categories ({listed(map(_with_words, kinds[Kind.CATEGORIES]))}) become numbers with "
+            "encode='onehot' (--encode onehot)."
+        )
+    if kinds[Kind.TEXT] and encode == "onehot":
+        yield (
+            f"A column of categories has at most {MOST_CATEGORIES} different words, and on "
+            "average each of them twice."
+        )
+    yield (
+        "Leave columns out with ignore (--ignore); name identifiers with id_column and known "
+        "groups with truth_column (on the command line --id-column, --truth-column)."
+    )
+
+
+def _marks(refused: Sequence[Refused]) -> Iterable[str]:
+    if not refused:
+        return
+    words = [word for r in refused if r.meaning for word in r.meaning.said[:1000]]
+    if any(set(word) & set("$€£¥%") for word in words):
+        yield "Write numbers without signs of currency or percent."
+    marks = {mark for word in words for mark in foreign_number(word) if "," in word}
+    if "," in marks:
+        yield (
+            "Write decimal numbers with a point, not a comma, or say decimal=',' (--decimal ,) "
+            "to have commas read so."
+        )
+    if "." in marks or any(set(word) & set(" '\u00a0\u2009\u202f\u2019") for word in words):
+        yield "If marks between digits group thousands, say decimal='.' (--decimal .)."
+
+
+def _with_words(refused: Refused) -> str:
+    words = refused.meaning.said if refused.meaning else []
+    few = [shown(word, 20) for word in words[:3]] + ["..."] * (len(words) > 3)
+    return f"{refused.name!r}: {', '.join(few)}"
+
+
+def refuse_gaps(columns: Columns, gaps: Sequence[Gap], rows: int, *, known_groups: bool) -> None:
+    """Raise `InvalidInputError` if there are gaps, in so many rows; maybe of groups only."""
+    if not gaps:
+        return
+    words = []
+    for gap in gaps:
+        counts = {"missing": gap.missing, "infinite": gap.infinite}
+        kinds = listed(f"{count} {word}" for word, count in counts.items() if count)
+        words.append(
+            f"{gap.name!r} has {kinds} (first on {columns.place} {gap.place}: {shown(gap.cell)})"
+        )
+    remedy = (
+        "impute='median' (--impute median, or mean) fills them in; impute='drop-rows' leaves out "
+        "those rows, ignore (--ignore) whole columns."
+    )
+    if known_groups:
+        remedy = "Known groups are not guessed: fill them in, or say impute='drop-rows' (--impute)."
+    raise InvalidInputError(
+        f"{columns.source.name!r} has values that are missing or infinite, in {rows} of its "
+        f"{columns.n_objects} rows: {listed(words)}. {remedy}"
+    )
+
+
+def no_finite_rows(columns: Columns) -> InvalidInputError:
+    """The error for a table of which no row would be left."""
+    return InvalidInputError(
+        f"Every row of {columns.source.name!r} has a value that is missing or infinite: none would "
+        "be left. Fill them in with impute='median' (--impute median), or leave out the columns "
+        "that are mostly empty with ignore (--ignore)."
+    )

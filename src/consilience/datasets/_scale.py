@@ -1,0 +1,92 @@
+"""Columns of one weight: each column of the file gets variance 1 in all.
+
+Categories were split into several columns, which share the weight of one: the variances of
+the columns that one category column was split into add up to 1.
+"""
+
+import warnings
+from collections.abc import Sequence
+from itertools import compress
+from typing import NamedTuple
+
+import numpy as np
+
+from consilience.datasets._columns import Floats
+from consilience.datasets._files import listed
+from consilience.errors import ConsilienceWarning, InvalidInputError
+
+__all__ = ["Scaled", "standardise"]
+
+
+class Scaled(NamedTuple):
+    """Columns of one weight, their names, and the names of those left out as constant."""
+
+    X: Floats
+    columns: tuple[str, ...]
+    dropped: tuple[str, ...]
+
+
+def standardise(
+    X: Floats, columns: Sequence[str], *, sources: Sequence[str] = (), what: str = "The data"
+) -> Scaled:
+    """Columns with mean 0 and variance 1, less the constant ones, of which a warning is made.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_objects, n_columns)
+        Finite numbers.
+    columns : sequence of str
+        Their names.
+    sources : sequence of str
+        The file's column behind each column (`Table.sources`); columns of one source share a
+        variance of 1 and keep their proportions. Without it every column stands for itself.
+    what : str
+        The data as messages name them.
+
+    Returns
+    -------
+    Scaled
+        A new array, the names of its columns, and those left out.
+
+    Raises
+    ------
+    InvalidInputError
+        If no column has two different values, though there are two objects or more.
+
+    Examples
+    --------
+    >>> X = np.array([[1.0, 0, 1], [3.0, 1, 0], [1.0, 0, 0], [3.0, 0, 0]])
+    >>> scaled = standardise(X, ("a", "b=x", "b=y"), sources=("a", "b", "b")).X
+    >>> scaled.var(axis=0).round(2).tolist()
+    [1.0, 0.5, 0.5]
+    """
+    varies = X.max(axis=0) > X.min(axis=0)
+    if len(X) > 1 and not varies.any():
+        raise InvalidInputError(
+            f"{what} has the same value in every row of every column: no object differs from "
+            "another, so there is nothing to cluster."
+        )
+    if len(X) == 1:
+        varies[:] = True
+    kept, dropped = tuple(compress(columns, varies)), tuple(compress(columns, ~varies))
+    if dropped:
+        one = len(dropped) == 1
+        warnings.warn(
+            f"{'Column' if one else 'Columns'} {listed(map(repr, dropped))} of {what} "
+            f"{'has' if one else 'have'} the same value in every row and "
+            f"{'is' if one else 'are'} left out.",
+            ConsilienceWarning,
+            stacklevel=3,
+        )
+        X = X[:, varies]
+    group = np.arange(X.shape[1])
+    if len(sources):
+        _, group = np.unique(list(compress(sources, varies)), return_inverse=True)
+    # First to at most 1, by one factor a group: squares of 1e200 would overflow.
+    largest = np.zeros(group.max() + 1)
+    np.maximum.at(largest, group, np.abs(X).max(axis=0))
+    scaled = X / np.where(largest > 0, largest, 1.0)[group]
+    scaled -= scaled.mean(axis=0)
+    spread = np.sqrt(np.bincount(group, scaled.var(axis=0)))
+    scaled /= np.where(spread > 0, spread, 1.0)[group]
+    return Scaled(scaled, kept, dropped)
