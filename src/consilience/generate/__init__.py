@@ -1,7 +1,9 @@
 """How the members of an ensemble are made: in parallel, any clusterer as a member."""
 
+from consilience.generate.checkpoint import ResumeError, RunFolder
 from consilience.generate.clusterers import NJW, PAM, Linkage
 from consilience.generate.combined import Combined, with_defaults
+from consilience.generate.defaults import GeneratorChoice, default_generator
 from consilience.generate.estimators import EstimatorEnsemble
 from consilience.generate.kmeans import KMeansEnsemble
 from consilience.generate.lac import LAC, LACEnsemble, LACRun
@@ -26,12 +28,16 @@ __all__ = [
     "USPEC",
     "Combined",
     "EstimatorEnsemble",
+    "GeneratorChoice",
     "KMeansEnsemble",
     "LACEnsemble",
     "LACRun",
     "Linkage",
+    "ResumeError",
+    "RunFolder",
     "USPECEnsemble",
     "cosine_split_and_merge",
+    "default_generator",
     "fdc",
     "full_ensemble",
     "kmeans_ensemble",

@@ -2,16 +2,17 @@
 
 A generator says how many members it wants and how to make a group of them; this module
 gives each member its seed, spreads the groups over workers, tells scikit-learn's
-callbacks, and keeps going when a member fails.
+callbacks, hands finished members to a checkpoint, and keeps going when a member fails.
 """
 
 import time
 import warnings
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from numbers import Integral
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -23,10 +24,10 @@ from consilience._labels import encode, is_frame, smallest_type
 from consilience._sklearn import CallbackSupportMixin, Steps, with_callbacks
 from consilience._validation import Interval, NoneValue, RandomState, check_params
 from consilience.ensemble import Ensemble
-from consilience.errors import ConsilienceError, ConsilienceWarning
+from consilience.errors import ConsilienceError, ConsilienceWarning, InvalidParameterError
 from consilience.generate._draw import in_groups, member_seeds
 
-__all__ = ["Generator", "Made", "Order"]
+__all__ = ["Checkpoint", "Generator", "Made", "Order", "Session", "opened"]
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,48 @@ class Made:
 
     labels: NDArray[np.signedinteger[Any]] | None
     record: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass
+class Session:
+    """One run of a generator: the members' seeds, and the members that need not be made.
+
+    This one keeps nothing; a checkpoint opens one that does.
+    """
+
+    seeds: list[int]
+    finished: dict[int, Made] = field(default_factory=dict)
+
+    def keep(self, number: int, made: Made) -> None:
+        """Take a member as soon as it is made."""
+
+    def part(self, number: int) -> "Checkpoint | None":
+        """Where the generator of that number inside this one keeps its members."""
+        return None
+
+
+class Checkpoint(Protocol):
+    """What `Generator.generate` needs to be resumable; see `RunFolder`."""
+
+    def opened(
+        self, generator: Any, data: Any, n_members: int, seeds: list[int]
+    ) -> AbstractContextManager[Session]:
+        """A session on this run, whose seeds are those of the run it goes on with."""
+        ...
+
+
+def opened(
+    checkpoint: Checkpoint | None, generator: Any, data: Any, n_members: int, seeds: list[int]
+) -> AbstractContextManager[Session]:
+    """A session of a generator, kept by a checkpoint if there is one."""
+    if checkpoint is None:
+        return nullcontext(Session(seeds))
+    if not hasattr(checkpoint, "opened"):
+        raise InvalidParameterError(
+            f"The 'checkpoint' parameter of {type(generator).__name__}.generate must be a "
+            f"RunFolder. Got {checkpoint!r} instead. Wrap a path: RunFolder(path)."
+        )
+    return checkpoint.opened(generator, data, n_members, seeds)
 
 
 class GenerationError(ConsilienceError, RuntimeError):
@@ -63,13 +106,16 @@ class Generator(CallbackSupportMixin, BaseEstimator):
     n_jobs: int | None
 
     @with_callbacks
-    def generate(self, X: Any) -> Ensemble:
+    def generate(self, X: Any, *, checkpoint: Checkpoint | None = None) -> Ensemble:
         """Make the members on data ``X`` of shape (n_objects, n_features).
 
         Parameters
         ----------
         X : array, frame or CSR matrix of shape (n_objects, n_features)
             Finite numbers. A pandas frame's index is kept.
+        checkpoint : RunFolder, optional
+            Writes every member to disk as soon as it is made; members it already holds are
+            not made again. The ensemble is the same.
 
         Returns
         -------
@@ -82,10 +128,10 @@ class Generator(CallbackSupportMixin, BaseEstimator):
         data = self._check_data(X)
         n_members = self._prepare(data)
         seeds = member_seeds(self.random_state, n_members)
-        orders = [Order(number, seed) for number, seed in enumerate(seeds)]
-        steps = Steps(self, "generate", n_members)
-        made = self._collect(self._stream(data, orders), steps)
-        steps.end()
+        with opened(checkpoint, self, data, n_members, seeds) as session:
+            steps = Steps(self, "generate", n_members)
+            made = self._collect(data, session, steps, in_order=checkpoint is None)
+            steps.end()
         return self._ensemble(made, n_members, X)
 
     @abstractmethod
@@ -100,36 +146,56 @@ class Generator(CallbackSupportMixin, BaseEstimator):
         """Members made in one call of `_make`."""
         return 1
 
-    def _check_data(self, X: Any) -> Any:
-        return check_array(
-            X,
-            accept_sparse="csr",
-            dtype=[np.float64, np.float32],
-            order="C",
-            ensure_min_samples=2,
-            estimator=self,
-            input_name="X",
-        )
+    def _extras(self, made: Made) -> dict[str, NDArray[Any]]:
+        """Arrays of a member beside its labels, for a checkpoint to keep."""
+        return {}
 
-    def _stream(self, X: Any, orders: Sequence[Order]) -> Iterator[list[Made]]:
-        """Groups of members in order, as they become ready."""
-        groups = in_groups(orders, self._group_size(len(orders)))
+    def _restored(
+        self,
+        labels: NDArray[np.signedinteger[Any]],
+        record: dict[str, Any],
+        extras: Mapping[str, NDArray[Any]],
+    ) -> Made:
+        """A member from what a checkpoint kept of it."""
+        return Made(labels, record)
+
+    def _check_data(self, X: Any) -> Any:
+        return check_data(X, self)
+
+    def _stream(
+        self, X: Any, groups: Sequence[Sequence[Order]], in_order: bool
+    ) -> Iterator[tuple[Sequence[Order], list[Made]]]:
+        """Groups of members as they become ready, in order or not."""
         if self.n_jobs in (None, 1) or len(groups) == 1:
-            return (self._make(X, group) for group in groups)
+            return ((group, self._make(X, group)) for group in groups)
         # A plain function of a plain copy: workers need neither callbacks nor progress.
         maker = type(self)(**self.get_params(deep=False))
-        parallel = Parallel(n_jobs=self.n_jobs, prefer=self._prefer, return_as="generator")
-        results: Iterator[list[Made]] = parallel(delayed(maker._make)(X, g) for g in groups)
+        return_as = "generator" if in_order else "generator_unordered"
+        parallel = Parallel(n_jobs=self.n_jobs, prefer=self._prefer, return_as=return_as)
+        results: Iterator[tuple[Sequence[Order], list[Made]]] = parallel(
+            delayed(_make_group)(maker, X, group) for group in groups
+        )
         return results
 
-    def _collect(self, groups: Iterable[list[Made]], steps: Steps) -> list[Made]:
-        made: list[Made] = []
-        for group in groups:
-            made.extend(group)
-            stops = [steps.done("member") for _ in group]
-            if any(stops):  # a callback may ask to stop early: what is done is kept
-                break
-        return made
+    def _collect(self, X: Any, session: Session, steps: Steps, *, in_order: bool) -> list[Made]:
+        """The members in order: those of the session, and the others made now."""
+        made = dict(session.finished)
+        orders = [Order(number, seed) for number, seed in enumerate(session.seeds)]
+        missing = [order for order in orders if order.number not in made]
+        # A callback may ask to stop early: what is done is kept.
+        stops = [steps.done("member") for _ in made]
+        if any(stops):
+            missing = []
+        groups = in_groups(missing, self._group_size(len(orders)))
+        with _ended_quietly(self._stream(X, groups, in_order)) as stream:
+            for group, results in stream:
+                for order, result in zip(group, results, strict=True):
+                    session.keep(order.number, result)
+                    made[order.number] = result
+                stops = [steps.done("member") for _ in group]
+                if any(stops):
+                    break
+        return [made[number] for number in sorted(made)]
 
     def _ensemble(self, made: list[Made], wanted: int, X: Any) -> Ensemble:
         """The members that succeeded, with a warning about those that did not."""
@@ -159,6 +225,37 @@ class Generator(CallbackSupportMixin, BaseEstimator):
         members = np.stack([m.labels for m in good if m.labels is not None], dtype=kind)
         index = getattr(X, "index", None) if is_frame(X) else None
         return Ensemble._trusted(members, index=index, records=[m.record for m in good])
+
+
+def check_data(X: Any, owner: Any) -> Any:
+    """Data as the generators want them: finite floats, dense in C order or CSR."""
+    return check_array(
+        X,
+        accept_sparse="csr",
+        dtype=[np.float64, np.float32],
+        order="C",
+        ensure_min_samples=2,
+        estimator=owner,
+        input_name="X",
+    )
+
+
+@contextmanager
+def _ended_quietly(stream: Any) -> Iterator[Any]:
+    """A generator that is closed at the end, also if it was not used up."""
+    try:
+        yield stream
+    finally:
+        with warnings.catch_warnings():
+            # joblib tells that work was cut short; whoever did so knows.
+            warnings.filterwarnings("ignore", ".*adjusting the input task", UserWarning)
+            stream.close()
+
+
+def _make_group(
+    maker: Generator, X: Any, orders: Sequence[Order]
+) -> tuple[Sequence[Order], list[Made]]:
+    return orders, maker._make(X, orders)
 
 
 def compact(labels: NDArray[Any]) -> NDArray[np.signedinteger[Any]]:

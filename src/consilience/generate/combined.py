@@ -7,7 +7,8 @@ from sklearn.base import BaseEstimator, clone
 from consilience._sklearn import CallbackSupportMixin, Steps, with_callbacks
 from consilience._validation import HasMethods, Satisfies, check_params
 from consilience.ensemble import Ensemble
-from consilience.generate._base import Generator
+from consilience.errors import InvalidParameterError
+from consilience.generate._base import Checkpoint, Generator, check_data, opened
 from consilience.generate._draw import member_seeds
 
 __all__ = ["Combined"]
@@ -55,19 +56,37 @@ class Combined(CallbackSupportMixin, BaseEstimator):
         self.n_jobs = n_jobs
 
     @with_callbacks
-    def generate(self, X: Any) -> Ensemble:
+    def generate(self, X: Any, *, checkpoint: Checkpoint | None = None) -> Ensemble:
         """Make the members of all generators on data ``X``; see `KMeansEnsemble.generate`."""
         check_params(self)
         parts = []
-        steps = Steps(self, "generate", len(self.generators))
         seeds = member_seeds(self.random_state, len(self.generators))
-        for generator, seed in zip(self.generators, seeds, strict=True):
-            maker = with_defaults(generator, seed, self.n_jobs)
-            with steps.step(type(maker).__name__, maker):
-                parts.append((maker, maker.generate(X)))
-        steps.end()
+        # Each generator checks the data as it needs them; a checkpoint wants to know them too.
+        data = None if checkpoint is None else check_data(X, self)
+        n_members = 0 if checkpoint is None else self._prepare(data)
+        with opened(checkpoint, self, data, n_members, seeds) as session:
+            steps = Steps(self, "generate", len(self.generators))
+            for number, generator in enumerate(self.generators):
+                maker = with_defaults(generator, session.seeds[number], self.n_jobs)
+                part = session.part(number)
+                with steps.step(type(maker).__name__, maker):
+                    # Anything with `generate` will do where nothing is kept.
+                    made = maker.generate(X) if part is None else maker.generate(X, checkpoint=part)
+                    parts.append((maker, made))
+            steps.end()
         self.records_ = tuple(r for maker, _ in parts for r in getattr(maker, "records_", ()))
         return Ensemble.concatenate([ensemble for _, ensemble in parts])
+
+    def _prepare(self, X: Any) -> int:
+        """Number of members of all generators; raises if one of them cannot be resumed."""
+        for generator in self.generators:
+            if not isinstance(generator, Generator | Combined):
+                raise InvalidParameterError(
+                    f"The generator {type(generator).__name__} keeps no checkpoint. Give clusterers"
+                    " of your own to EstimatorEnsemble, or generate without 'checkpoint'."
+                )
+            check_params(generator)
+        return sum(generator._prepare(X) for generator in self.generators)
 
 
 def with_defaults(generator: Any, random_state: Any, n_jobs: int | None) -> Any:

@@ -1,6 +1,6 @@
 """Locally adaptive clustering (LAC) and ensembles of it: every cluster weighs the features."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
@@ -223,11 +223,11 @@ class LACEnsemble(Generator):
         )
 
     def _prepare(self, X: Any) -> int:
-        check_n_clusters(self._clusters(X).high, len(X), owner=type(self).__name__)
+        check_n_clusters(self._clusters(X).high, X.shape[0], owner=type(self).__name__)
         return self.n_members
 
     def _clusters(self, X: Floats) -> Clusters:
-        return Clusters.resolve(self.n_clusters, len(X), owner=type(self).__name__)
+        return Clusters.resolve(self.n_clusters, X.shape[0], owner=type(self).__name__)
 
     def _make(self, X: Any, orders: Sequence[Order]) -> list[Made]:
         return [self._make_one(X, order) for order in orders]
@@ -251,6 +251,15 @@ class LACEnsemble(Generator):
             "error": None,
         }
         return _made(fit, record)
+
+    def _extras(self, made: Made) -> dict[str, NDArray[Any]]:
+        run = made.run if isinstance(made, _MadeLAC) else None
+        return {} if run is None else {"centres": run.centres, "weights": run.weights}
+
+    def _restored(
+        self, labels: NDArray[Any], record: dict[str, Any], extras: Mapping[str, NDArray[Any]]
+    ) -> Made:
+        return _MadeLAC(labels, record, LACRun(extras["centres"], extras["weights"]))
 
     def _ensemble(self, made: list[Made], wanted: int, X: Any) -> Ensemble:
         self.runs_ = tuple(m.run for m in made if isinstance(m, _MadeLAC))

@@ -201,14 +201,14 @@ class USPECEnsemble(Generator):
         )
 
     def _prepare(self, X: Any) -> int:
-        _check_fits(self, self._clusters(X).high, len(X))
+        _check_fits(self, self._clusters(X).high, X.shape[0])
         return self.n_members
 
     def _clusters(self, X: Floats) -> Clusters:
-        clusters = Clusters.resolve(self.n_clusters, len(X), owner=type(self).__name__)
+        clusters = Clusters.resolve(self.n_clusters, X.shape[0], owner=type(self).__name__)
         if not isinstance(self.n_clusters, tuple):
             return clusters
-        most = min(self.n_representatives, len(X)) - 1
+        most = min(self.n_representatives, X.shape[0]) - 1
         return Clusters(min(clusters.low, most), min(clusters.high, most))
 
     def _make(self, X: Any, orders: Sequence[Order]) -> list[Made]:

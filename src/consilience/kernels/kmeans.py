@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from consilience.kernels.kmeans_lloyd import lloyd
-from consilience.kernels.kmeans_members import Members, member_of
+from consilience.kernels.kmeans_members import Members, member_view
 from consilience.kernels.kmeans_online import many_online
 from consilience.kernels.kmeans_runs import (
     Indices,
@@ -115,7 +115,7 @@ def many_kmeans(
         members = start_members(part, sieve, labels[some])
         ends = _phases(X, part, sieve, members, scratch, options, tols[some])
         inertia = finish_members(X, part, sieve, members, scratch, assign_all=assign_all)
-        centres = [member_of(members, m).centres for m in range(len(part.starts))]
+        centres = [member_view(members, m).centres for m in range(len(part.starts))]
         found += zip(centres, inertia, *ends, strict=True)
     return join_runs(labels, found)
 

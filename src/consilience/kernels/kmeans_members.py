@@ -112,7 +112,7 @@ def make_members(
     )
     labels.fill(-1)
     for m in range(k.size):
-        coarsen(member_of(members, m), sieve)
+        coarsen(member_view(members, m), sieve)
     return members
 
 
@@ -138,6 +138,10 @@ def member_of(members, m):
         members.labels[m],
         members.gaps[m],
     )
+
+
+# For plain Python: an interrupt while compiled code hands a named tuple back may end the process.
+member_view = getattr(member_of, "py_func", member_of)
 
 
 @njit(cache=True, nogil=True)

@@ -8,7 +8,7 @@ from numba import njit
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from consilience.kernels.kmeans_members import coarsen, measure, member_of, sweep
+from consilience.kernels.kmeans_members import coarsen, measure, member_view, sweep
 from consilience.kernels.kmeans_runs import (
     Indices,
     KMeansRuns,
@@ -92,12 +92,12 @@ def _dense_runs(
         part = task.part(some)
         members = start_members(part, sieve, labels[some])
         for m, plan in enumerate(plans[some]):
-            one = member_of(members, m)
+            one = member_view(members, m)
             _follow(X, plan, sieve, one, scratch, spherical)
         n = len(part.starts)
         sweep(X, sieve, members, scratch, np.arange(n), False, np.zeros(n, np.int64))
         inertia = finish_members(X, part, sieve, members, scratch, assign_all=assign_all)
-        centres = [member_of(members, m).centres for m in range(n)]
+        centres = [member_view(members, m).centres for m in range(n)]
         found += zip(centres, inertia, map(len, plans[some]), [True] * n, strict=True)
     return found
 

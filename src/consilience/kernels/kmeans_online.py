@@ -18,7 +18,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from consilience.kernels.kmeans_lloyd import mean_of
-from consilience.kernels.kmeans_members import Members, coarsen, member_of, tally
+from consilience.kernels.kmeans_members import Members, coarsen, member_view, tally
 from consilience.kernels.kmeans_scan import (
     LANES,
     TILE,
@@ -48,7 +48,7 @@ def many_online(
     ended = np.zeros(len(rows), np.bool_)
     for m, own in enumerate(rows):
         own = np.arange(X.shape[0]) if own is None else own
-        one = member_of(members, m)
+        one = member_view(members, m)
         one.counts.fill(0)
         one.sums.fill(0)
         tally(X, one.features, own, one.labels[own], 1.0, one.sums, one.counts)

@@ -7,7 +7,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
-from consilience.kernels.kmeans_members import Members, make_members, member_of, sweep
+from consilience.kernels.kmeans_members import Members, make_members, member_view, sweep
 from consilience.kernels.kmeans_scan import Scratch, Sieve, squared_distance
 
 UNSEEN = -2
@@ -104,7 +104,7 @@ def finish_members(
     inertia = np.zeros(len(task.rows))
     everything = np.arange(X.shape[0])
     for m, rows in enumerate(task.rows):
-        one = member_of(members, m)
+        one = member_view(members, m)
         own = everything if rows is None else rows
         inertia[m] = inertia_of(X, own, one.features, one.centres, one.labels)
         if rows is not None:

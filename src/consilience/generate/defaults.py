@@ -1,0 +1,125 @@
+"""Which members to make, if nobody says: by the size and the kind of the data."""
+
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any
+
+from consilience._validation import Boolean, Interval, check_value
+from consilience.generate._base import Generator
+from consilience.generate.kmeans import KMeansEnsemble
+
+__all__ = ["GeneratorChoice", "default_generator"]
+
+# Up to here k-means with about the root of n clusters on all objects takes seconds.
+_MODERATE = 20_000
+# Beyond: clusters of a member, and objects it is fitted to; the others go to the nearest.
+_CLUSTERS = (20, 60)
+_FITTED = 20_000
+# Columns above which a member of dense data sees a part of them.
+_WIDE = 1_000
+
+
+@dataclass(frozen=True)
+class GeneratorChoice:
+    """A generator, and why it was taken.
+
+    Attributes
+    ----------
+    name : str
+        A few words for what it makes.
+    generator : Generator
+        Ready to use: ``generator.generate(X)``.
+    why : str
+        One sentence.
+    """
+
+    name: str
+    generator: Generator
+    why: str
+
+
+def default_generator(
+    n_objects: int,
+    n_features: int,
+    *,
+    n_members: int = 100,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+    sparse: bool = False,
+) -> GeneratorChoice:
+    """The generator to take for data of this size and kind, with one sentence of reason.
+
+    Parameters
+    ----------
+    n_objects, n_features : int
+        Shape of the data.
+    n_members : int, default=100
+        Clusterings to make.
+    random_state, n_jobs
+        Handed to the generator.
+    sparse : bool, default=False
+        Whether the data are a sparse matrix, such as counts of words.
+
+    Returns
+    -------
+    GeneratorChoice
+
+    Notes
+    -----
+    Members with many more clusters than the data have groups follow groups of any shape, and
+    the methods of `consilience.consensus.default_method` join them. Up to 20,000 objects
+    their number is between half the root of n and the root (Fred & Jain's split and merge);
+    above, that would be hundreds of clusters on every object, and a member has 20 to 60
+    clusters, fitted to 20,000 objects drawn anew for each. On 100,000 objects of eight groups
+    in 10 columns 50 such members take 2.1 s instead of 6.0 s, and the consensus is the same
+    (ARI 0.999). Of more than 1,000 dense columns a member sees 1,000, drawn anew too. Sparse
+    rows are compared by their direction (cosine).
+
+    Examples
+    --------
+    >>> found = default_generator(150, 4, n_members=20, random_state=0)
+    >>> found.name, found.generator.n_clusters
+    ('k-means, half the root of n to the root clusters', ('sqrt/2', 'sqrt'))
+    >>> default_generator(10**6, 4).generator.n_clusters
+    (20, 60)
+    """
+    count = [Interval(Integral, 1)]
+    for name, value in (
+        ("n_objects", n_objects),
+        ("n_features", n_features),
+        ("n_members", n_members),
+    ):
+        check_value(name, value, count, owner="default_generator")
+    check_value("sparse", sparse, [Boolean()], owner="default_generator")
+    names, reasons, settings = _of_size(n_objects)
+    if sparse:
+        settings["metric"] = "cosine"
+        names.append("by cosine")
+        reasons.append("sparse rows are compared by their direction, not by their length")
+    elif n_features > _WIDE:
+        settings["max_features"] = _WIDE
+        names.append(f"{_WIDE:,} of {n_features:,} columns each")
+        reasons.append(f"a part of the {n_features:,} columns is enough for each of them")
+    generator = KMeansEnsemble(n_members, random_state=random_state, n_jobs=n_jobs, **settings)
+    return GeneratorChoice(", ".join(names), generator, "; ".join(reasons) + ".")
+
+
+def _of_size(n_objects: int) -> tuple[list[str], list[str], dict[str, Any]]:
+    """Names, reasons and settings by the number of objects."""
+    if n_objects <= _MODERATE:
+        return (
+            ["k-means", "half the root of n to the root clusters"],
+            ["Many small clusters in each clustering follow groups of any shape"],
+            {},
+        )
+    settings = {"n_clusters": _CLUSTERS, "max_samples": _FITTED}
+    low, high = _CLUSTERS
+    return (
+        [f"k-means on samples of {_FITTED:,}", f"{low} to {high} clusters"],
+        [
+            f"With {n_objects:,} objects each clustering is fitted to {_FITTED:,} of them and "
+            "the others go to the nearest centre: many times quicker, and the ensemble evens "
+            "out the difference"
+        ],
+        settings,
+    )
