@@ -74,11 +74,14 @@ def test_cluster_writes_labels_and_summary(groups, capsys):
         "n_objects": 30,
         "columns": ["x", "y"],
         "columns_left_out": [],
+        "rows_left_out": 0,
         "standardised": True,
     }
     assert summary["ensemble"]["n_members"] == 5
     assert summary["method"]["name"] == "eac"
     assert set(summary["seconds"]) == {"read", "generate", "consensus"}
+    assert summary["choice"] is None
+    assert summary["comparison"] is None
     assert summary["warnings"] == []
     out = capsys.readouterr().out
     assert "30 objects, 2 columns of numbers, standardised" in out
@@ -143,7 +146,7 @@ def test_labels_alone_are_enough(capsys):
     assert [row["cluster"] for row in rows] == ["0", "0", "1", "1"]
     assert summary["ensemble"]["n_members"] == 2
     assert summary["agreement_with_truth"]["consistency_index"] == 1
-    assert "2 clusterings given" in capsys.readouterr().out
+    assert "2 clusterings, of 2 clusters each: given in mine.csv." in capsys.readouterr().out
 
 
 def test_labels_may_come_with_data(groups):
@@ -151,7 +154,7 @@ def test_labels_may_come_with_data(groups):
     assert main(["cluster", *groups, "--labels", "mine.npz", "-k", "2"]) == 0
     rows, summary = written("consilience-groups")
     assert rows[0]["id"] == "obj0"
-    assert summary["ensemble"]["from"] == "mine.npz"
+    assert summary["ensemble"]["from"] == "given in mine.npz."
 
 
 def test_arrays_are_numbered_from_zero():
@@ -176,14 +179,18 @@ def test_warnings_become_notes(capsys):
     assert summary["data"]["columns_left_out"] == ["c2"]
 
 
-def test_a_second_run_replaces_the_first_and_nothing_else(groups, capsys):
+def test_a_second_run_replaces_the_first_only_by_force_and_nothing_else(groups, capsys):
     Path("consilience-groups").mkdir()
     Path("consilience-groups/mine.txt").write_text("keep")
-    for k in ("2", "3"):
-        assert main(["cluster", *groups, "-k", k, *FEW]) == 0
+    assert main(["cluster", *groups, "-k", "2", *FEW]) == 0
+    capsys.readouterr()
+    said = refused(capsys, "cluster", *groups, "-k", "3", *FEW)
+    assert "--force" in said
+    assert written("consilience-groups")[1]["n_clusters"] == 2
+    assert main(["cluster", *groups, "-k", "3", "--force", *FEW]) == 0
     assert written("consilience-groups")[1]["n_clusters"] == 3
     names = sorted(path.name for path in Path("consilience-groups").iterdir())
-    assert names == ["labels.csv", "mine.txt", "summary.json"]
+    assert names == ["labels.csv", "mine.txt", "report.html", "summary.json"]
 
 
 @compiled
@@ -197,6 +204,7 @@ def test_demo_needs_no_arguments(capsys):
     assert all(len(line) <= 80 for line in out.partition("Try next")[0].splitlines())
     assert sorted(path.name for path in Path("consilience-demo").iterdir()) == [
         "labels.csv",
+        "report.html",
         "spirals.csv",
         "summary.json",
     ]
@@ -232,7 +240,8 @@ def test_help_is_there_at_any_width(words, width, capsys, monkeypatch):
     assert max(map(len, out.splitlines())) <= int(width)
     if words[:1] == ["cluster"]:
         options = "-k --method --members --seed --out --labels --id-column --truth-column --linkage"
-        for option in [*options.split(), "--no-scale", "--jobs", "--max-memory", "DATA"]:
+        more = "--no-scale --jobs --max-memory --methods --impute --encode --force --resume --json"
+        for option in [*options.split(), *more.split(), "--quiet", "--no-report", "DATA"]:
             assert option in out
 
 
@@ -351,24 +360,27 @@ def test_files_of_somebody_else_are_not_replaced(name, capsys):
 
 
 def test_methods_ask_for_what_they_need(capsys, monkeypatch):
-    picky = dataclasses.replace(
-        CONSENSUS["eac"], name="picky", needs_n_clusters=True, needs_data=True
-    )
+    picky = dataclasses.replace(CONSENSUS["eac"], name="picky", needs_data=True)
     monkeypatch.setitem(CONSENSUS, "picky", picky)
     Path("data.csv").write_text(TEN)
-    words = ["cluster", "data.csv", "--method", "picky"]
-    assert "'picky' needs the number of clusters" in refused(capsys, *words)
     words = ["cluster", "--labels", "data.csv", "--method", "picky", "-k", "2"]
     assert "'picky' needs the data" in refused(capsys, *words)
 
 
-def test_a_disk_that_fills_up_leaves_nothing_behind(groups, capsys, monkeypatch):
+def test_a_disk_that_fills_up_leaves_only_what_can_be_gone_on_with(groups, capsys, monkeypatch):
     def full(path, *_):
         raise OSError(errno.ENOSPC, "No space left on device", str(path))
 
-    monkeypatch.setattr("consilience._cli.outputs.write_labels", full)
-    said = refused(capsys, "cluster", *groups, "-k", "2", *FEW, "--out", "deep/down")
+    words = ["cluster", *groups, "-k", "2", *FEW, "--out", "deep/down"]
+    with monkeypatch.context() as patch:
+        patch.setattr("consilience._cli.cluster.write_labels", full)
+        assert main(words) == 2
+    said = capsys.readouterr().err
     assert "No space left on device" in said
+    assert "5 of 5 clusterings are finished and kept in 'deep/down'" in said
+    assert sorted(path.name for path in Path("deep/down").iterdir()) == ["members", "plan.json"]
+    assert main([*words, "--resume"]) == 0
+    assert "plan.json" not in [path.name for path in Path("deep/down").iterdir()]
 
 
 @pytest.mark.parametrize(
@@ -383,7 +395,7 @@ def test_what_happens_on_the_way_is_told_in_a_line(error, status, said, capsys, 
     def fail(*_, **__):
         raise error
 
-    monkeypatch.setattr("consilience._cli.run.run", fail)
+    monkeypatch.setattr("consilience._cli.cluster.gather", fail)
     assert main(["cluster", "data.csv"]) == status
     captured = capsys.readouterr()
     assert said in captured.err

@@ -70,6 +70,7 @@ _ROOMS = (
     "minority",
     "partition",
     "plot",
+    "report",
 )
 
 __all__ = [
@@ -135,6 +136,7 @@ __all__ = [
     "partition",
     "plot",
     "relabel",
+    "report",
 ]
 
 if TYPE_CHECKING:
@@ -151,6 +153,7 @@ if TYPE_CHECKING:
         minority,
         partition,
         plot,
+        report,
     )
     from consilience.consensus import (
         ASRS,

@@ -51,9 +51,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except (ConsilienceError, OSError, MemoryError) as error:
-        return _refuse(_in_words(error))
-    except KeyboardInterrupt:
-        print("interrupted; nothing was written", file=sys.stderr)
+        return _refuse(" ".join([_in_words(error), *getattr(error, "__notes__", ())]))
+    except KeyboardInterrupt as error:
+        kept = " ".join(getattr(error, "__notes__", ())) or "nothing was written"
+        print(f"interrupted; {kept}", file=sys.stderr)
         return _INTERRUPTED
     return 0
 

@@ -1,5 +1,6 @@
 """The demonstration: two spirals that k-means cannot tell apart and its ensemble can."""
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -9,16 +10,21 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from rich.console import Console
 
 from consilience import metrics
-from consilience._cli.outputs import outcome_writers, write_files, write_table
-from consilience._cli.run import Options, Outcome, run
+from consilience._cli.arguments import ClusterWish, Reading, Writing, as_command
+from consilience._cli.cluster import Consensus, find
+from consilience._cli.folders import LABELS, check_folder
+from consilience._cli.jobs import all_writers, progress
+from consilience._cli.outputs import write_files, write_table
+from consilience._cli.show import show_written, tell
+from consilience._cli.show_cluster import show_consensus
 from consilience.datasets import make_spirals
 
-__all__ = ["Demo", "run_demo"]
+__all__ = ["Demo", "carry_out_demo", "run_demo"]
 
 DATA = "spirals.csv"
-FOLDER = Path("consilience-demo")
 
 
 @dataclass(frozen=True)
@@ -28,11 +34,22 @@ class Demo:
     X: NDArray[np.float64]
     kmeans: NDArray[np.int32]
     kmeans_agreement: float
-    outcome: Outcome
+    consensus: Consensus
     written: list[Path]
 
 
-def run_demo(folder: Path = FOLDER, *, callbacks: Sequence[Any] = ()) -> Demo:
+def carry_out_demo(folder: Path, *, force: bool = False) -> None:
+    """Say what is coming, do it, and show both results beside each other."""
+    check_folder(folder, LABELS, DATA, force=force)
+    console = Console(highlight=False)
+    start = time.perf_counter()
+    console.print("Two spirals of 200 points each. One run of k-means cuts straight through them;")
+    console.print("100 runs, combined by evidence accumulation, follow the arms.")
+    console.print("(The very first run compiles the numerical code: allow some seconds.)\n")
+    _show(run_demo(folder, callbacks=progress()), time.perf_counter() - start, console)
+
+
+def run_demo(folder: Path, *, callbacks: Sequence[Any] = ()) -> Demo:
     """Cluster two spirals by k-means alone and by evidence accumulation.
 
     The data go through a file, so that ``consilience cluster`` on the file written here
@@ -45,10 +62,66 @@ def run_demo(folder: Path = FOLDER, *, callbacks: Sequence[Any] = ()) -> Demo:
     save = partial(write_table, header=["x", "y", "arm"], columns=[*X.round(6).T, names])
     with TemporaryDirectory() as place:
         save(Path(place, DATA))
-        asked = Options(data=Path(place, DATA), truth_column="arm", linkage="single")
-        outcome = run(asked, callbacks=callbacks)
-    outcome = replace(outcome, options=replace(asked, data=folder / DATA, out=folder))
-    kmeans = KMeans(2, n_init=10, random_state=0).fit_predict(outcome.input.X)
+        reading = Reading(truth_column="arm")
+        asked = ClusterWish(data=Path(place, DATA), linkage="single", reading=reading)
+        consensus = find(asked, Path(place, "run"), callbacks=callbacks)
+    shown = replace(asked, data=folder / DATA, writing=Writing(out=folder))
+    consensus = replace(consensus, wish=shown)
+    kmeans = KMeans(2, n_init=10, random_state=0).fit_predict(consensus.input.X)
     agreement = float(metrics.consistency_index(arms, kmeans))
-    written = write_files(folder, {DATA: save, **outcome_writers(outcome)})
-    return Demo(X, kmeans, agreement, outcome, written)
+    written = write_files(folder, {DATA: save, **all_writers(consensus)})
+    return Demo(X, kmeans, agreement, consensus, written)
+
+
+def _show(demo: Demo, seconds: float, console: Console) -> None:
+    """Print both results beside each other, and what to try next."""
+    found = demo.consensus.agreement or {}
+    _show_pictures(
+        demo.X,
+        {
+            f"k-means alone: {demo.kmeans_agreement:.0%} right": demo.kmeans,
+            f"consensus: {found['consistency_index']:.0%} right": demo.consensus.labels,
+        },
+        console,
+    )
+    tell(console, "")
+    show_consensus(demo.consensus, console)
+    show_written(demo.written, seconds, console)
+    same = replace(demo.consensus.wish, writing=Writing())
+    tell(console, "\nTry next:")
+    for command, why in (
+        (as_command("cluster", same), "the same, as you would do it with your own data"),
+        (
+            as_command("cluster", replace(same, linkage=None, writing=Writing(force=True))),
+            "average link, and the number of clusters by several criteria: not for chains",
+        ),
+        ("consilience methods", "other ways to combine clusterings"),
+    ):
+        # Not wrapped: a command must survive copying.
+        console.print(f"  {command}", markup=False, highlight=False, soft_wrap=True)
+        tell(console, f"      {why}")
+
+
+def _show_pictures(X: Any, pictures: dict[str, Any], console: Console) -> None:
+    """Print small maps of objects in the plane side by side, a sign for each cluster."""
+    from rich.table import Table
+    from rich.text import Text
+
+    width = max(20, min(48, (console.width - 4 * len(pictures)) // len(pictures)))
+    grid = Table.grid(padding=(0, 2))
+    grid.add_row(*(Text(title, style="bold") for title in pictures))
+    grid.add_row(*(Text(_picture(X, labels, width)) for labels in pictures.values()))
+    console.print(grid)
+
+
+def _picture(X: Any, labels: Any, width: int) -> str:
+    """The plane as lines of text; where objects overlap, the most frequent cluster shows."""
+    height = width // 2  # a character is about twice as high as it is wide
+    low, high = X.min(axis=0), X.max(axis=0)
+    places = (X - low) / np.where(high > low, high - low, 1.0)
+    columns = np.minimum((places[:, 0] * width).astype(int), width - 1)
+    rows = np.minimum(((1 - places[:, 1]) * height).astype(int), height - 1)
+    counts = np.zeros((height, width, int(labels.max()) + 1), int)
+    np.add.at(counts, (rows, columns, labels), 1)
+    signs = np.where(counts.any(axis=2), counts.argmax(axis=2), -1)
+    return "\n".join("".join(" " if s < 0 else ".o+x"[s % 4] for s in row) for row in signs)

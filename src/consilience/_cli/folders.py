@@ -6,10 +6,21 @@ from pathlib import Path
 
 from consilience.errors import InvalidParameterError
 
-__all__ = ["AMBIGUOUS", "LABELS", "SCORES", "SUMMARY", "check_folder", "default_folder"]
+__all__ = [
+    "AMBIGUOUS",
+    "LABELS",
+    "PLAN",
+    "REPORT",
+    "SCORES",
+    "SUMMARY",
+    "check_folder",
+    "default_folder",
+]
 
 LABELS, AMBIGUOUS, SCORES = "labels.csv", "ambiguous.csv", "scores.csv"
-SUMMARY = "summary.json"
+SUMMARY, REPORT = "summary.json", "report.html"
+#: Of a run whose members are not all made, or not yet combined.
+PLAN = "plan.json"
 
 
 def default_folder(source: Path, job: str = "") -> Path:
@@ -22,10 +33,21 @@ def default_folder(source: Path, job: str = "") -> Path:
     return Path(f"consilience-{job}{Path(name).stem or name}")
 
 
-def check_folder(folder: Path, result: str = LABELS) -> None:
+def check_folder(folder: Path, *results: str, force: bool = False, resume: bool = False) -> None:
     """Raise, before any work is done, if a run could not write there or would destroy files.
 
-    A result such as ``labels.csv`` without our ``summary.json`` beside it is somebody else's.
+    Parameters
+    ----------
+    folder : Path
+        It need not exist.
+    results : str
+        Names of the files the run writes, beside the summary and the report.
+    force : bool, default=False
+        Whether results of an earlier run of ours may be replaced. Files that consilience did
+        not write are never replaced: those without our ``summary.json`` beside them.
+    resume : bool, default=False
+        Whether a run that was interrupted is gone on with; all results beside it are ours,
+        because it would not have begun beside others.
     """
     if folder.exists() and not folder.is_dir():
         raise InvalidParameterError(
@@ -37,11 +59,25 @@ def check_folder(folder: Path, result: str = LABELS) -> None:
             f"Results cannot be written to {str(folder)!r}: {str(above)!r} is not a folder you "
             "may write to. Name another with --out."
         )
-    foreign = (folder / result).exists() and not _is_ours(folder / SUMMARY)
-    if foreign or ((folder / SUMMARY).exists() and not _is_ours(folder / SUMMARY)):
+    if (folder / PLAN).exists():
+        if resume or force:
+            return
         raise InvalidParameterError(
-            f"{str(folder)!r} holds a {result} or {SUMMARY} that consilience did not write, and "
-            "would replace. Name another folder with --out."
+            f"{str(folder)!r} holds a run that was interrupted. Go on with it by --resume, begin "
+            "anew with --force, or name another folder with --out."
+        )
+    there = [name for name in (*results, SUMMARY, REPORT) if (folder / name).exists()]
+    if not there:
+        return
+    if not _is_ours(folder / SUMMARY):
+        raise InvalidParameterError(
+            f"{str(folder)!r} holds a {there[0]} that consilience did not write, and would "
+            "replace. Name another folder with --out."
+        )
+    if not force:
+        raise InvalidParameterError(
+            f"{str(folder)!r} holds the results of a run that was finished. Replace them with "
+            "--force, or name another folder with --out."
         )
 
 

@@ -1,20 +1,20 @@
 """What a run works on: data and labels from files, lined up, checked and scaled."""
 
-import warnings
 from dataclasses import dataclass
-from itertools import compress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from consilience._cli.arguments import Reading
 from consilience.datasets import read_labels, read_table
 from consilience.datasets._label_files import has_column
+from consilience.datasets._scale import standardise
 from consilience.ensemble import UNSEEN, Ensemble
-from consilience.errors import ConsilienceWarning, InvalidInputError
+from consilience.errors import InvalidInputError
 
-__all__ = ["Input", "gather", "standardise"]
+__all__ = ["Input", "gather"]
 
 
 @dataclass(frozen=True)
@@ -28,6 +28,27 @@ class Input:
     ensemble: Ensemble | None = None
     ids: NDArray[Any] | None = None
     truth: NDArray[Any] | None = None
+    standardised: bool = False
+    n_left_out: int = 0
+
+    def in_words(self) -> str:
+        """What was read, in a line."""
+        text = f"{self.n_objects} object{'s' * (self.n_objects != 1)}"
+        if self.X is None:
+            return text
+        columns = self.X.shape[1]
+        scaled = ", standardised" if self.standardised else ", as they are"
+        return f"{text}, {columns} column{'s' * (columns != 1)} of numbers{scaled}"
+
+    def facts(self) -> dict[str, Any]:
+        """What was read, for ``summary.json``."""
+        return {
+            "n_objects": self.n_objects,
+            "columns": list(self.columns),
+            "columns_left_out": list(self.dropped),
+            "rows_left_out": self.n_left_out,
+            "standardised": self.standardised,
+        }
 
     def identifiers(self) -> NDArray[Any]:
         """Identifier of each object, its row number where there is none."""
@@ -37,9 +58,8 @@ class Input:
 def gather(
     data: Path | None,
     labels: Path | None,
+    reading: Reading,
     *,
-    id_column: str | None = None,
-    truth_column: str | None = None,
     scale: bool = True,
 ) -> Input:
     """Read the files there are and line them up.
@@ -48,67 +68,48 @@ def gather(
     ----------
     data, labels : Path or None
         A table of numbers, an ensemble, or both; objects in the same order.
-    id_column, truth_column : str or None
-        Columns of the data, or of the labels where there are no data. Both files are
-        checked for the same identifiers where both have them.
+    reading : Reading
+        Its columns are those of the data, or of the labels where there are no data. Both
+        files are checked for the same identifiers where both have them.
     scale : bool
         Whether columns are brought to mean 0 and variance 1.
     """
     if data is None:
         assert labels is not None
-        return _labels_only(labels, id_column, truth_column)
-    table = read_table(data, id_column=id_column, truth_column=truth_column)
+        return _labels_only(labels, _named(reading), reading.truth_column)
+    table = read_table(
+        data,
+        id_column=reading.id_column,
+        truth_column=reading.truth_column,
+        ignore=reading.ignore,
+        impute=reading.impute,
+        encode=reading.encode,
+        decimal=reading.decimal,
+    )
     X, kept = table.X, table.columns
     dropped: tuple[str, ...] = ()
     if scale:
-        X, kept, dropped = standardise(table.X, table.columns, what=repr(data.name))
+        what = repr(data.name)
+        X, kept, dropped = standardise(X, kept, sources=table.sources, what=what)
     ensemble, ids = None, table.ids
     if labels is not None:
-        shared = id_column if id_column and has_column(labels, id_column) else None
+        named = _named(reading)
+        shared = named if named and has_column(labels, named) else None
         ensemble = read_labels(labels, id_column=shared)
-        _check_same_objects(data, table.ids, len(X), labels, ensemble)
+        if len(table.left_out):
+            rows = np.arange(len(X) + len(table.left_out))
+            _check_same_count(data, len(rows), labels, ensemble)
+            ensemble = ensemble.take(np.delete(rows, table.left_out))
+        _check_same_count(data, len(X), labels, ensemble)
+        if named:
+            _check_same_objects(data, table.ids, labels, ensemble)
         ids = ensemble.index if ids is None else ids
-    return Input(len(X), X, kept, dropped, ensemble, ids, table.truth)
+    return Input(len(X), X, kept, dropped, ensemble, ids, table.truth, scale, len(table.left_out))
 
 
-def standardise(
-    X: NDArray[np.float64], columns: tuple[str, ...], *, what: str = "The data"
-) -> tuple[NDArray[np.float64], tuple[str, ...], tuple[str, ...]]:
-    """Columns with mean 0 and variance 1, their names, and the constant columns left out.
-
-    Examples
-    --------
-    >>> import warnings
-    >>> with warnings.catch_warnings():
-    ...     warnings.simplefilter("ignore")
-    ...     standardise(np.array([[1.0, 5.0], [3.0, 5.0]]), ("a", "b"))
-    (array([[-1.],
-           [ 1.]]), ('a',), ('b',))
-    """
-    varies = X.max(axis=0) > X.min(axis=0)
-    if len(X) > 1 and not varies.any():
-        raise InvalidInputError(
-            f"{what} has the same value in every row of every column: no object differs from "
-            "another, so there is nothing to cluster."
-        )
-    kept = tuple(compress(columns, varies)) if len(X) > 1 else columns
-    dropped = tuple(name for name in columns if name not in kept)
-    if dropped:
-        one = len(dropped) == 1
-        warnings.warn(
-            f"{'Column' if one else 'Columns'} {', '.join(map(repr, dropped))} of {what} "
-            f"{'has' if one else 'have'} the same value in every row and "
-            f"{'is' if one else 'are'} left out.",
-            ConsilienceWarning,
-            stacklevel=3,
-        )
-        X = X[:, varies]
-    largest = np.abs(X).max(axis=0)
-    scaled = X / np.where(largest > 0, largest, 1.0)  # first: squares of 1e200 would overflow
-    scaled -= scaled.mean(axis=0)
-    spread = scaled.std(axis=0)
-    scaled /= np.where(spread > 0, spread, 1.0)
-    return scaled, kept, dropped
+def _named(reading: Reading) -> str | None:
+    """The column of identifiers that the user named; "none" says that there is none."""
+    return None if reading.id_column == "none" else reading.id_column
 
 
 def _labels_only(path: Path, id_column: str | None, truth_column: str | None) -> Input:
@@ -135,14 +136,17 @@ def _labels_only(path: Path, id_column: str | None, truth_column: str | None) ->
     return Input(ensemble.n_objects, ensemble=ensemble, ids=ensemble.index, truth=truth)
 
 
-def _check_same_objects(
-    data: Path, ids: NDArray[Any] | None, n_objects: int, labels: Path, ensemble: Ensemble
-) -> None:
+def _check_same_count(data: Path, n_objects: int, labels: Path, ensemble: Ensemble) -> None:
     if n_objects != ensemble.n_objects:
         raise InvalidInputError(
             f"{data.name!r} and {labels.name!r} must hold the same objects in the same order: "
             f"the data have {n_objects} rows, the labels {ensemble.n_objects}."
         )
+
+
+def _check_same_objects(
+    data: Path, ids: NDArray[Any] | None, labels: Path, ensemble: Ensemble
+) -> None:
     if ids is None or ensemble.index is None:
         return
     differ = np.flatnonzero(ids.astype(str) != ensemble.index.astype(str))

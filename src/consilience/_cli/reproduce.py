@@ -33,6 +33,7 @@ class Wish:
     seed: int
     jobs: int | None
     out: Path | None
+    force: bool = False
 
     def plan(self) -> Plan:
         """The plan of it; the lists are taken apart at the commas."""
@@ -82,7 +83,7 @@ def reproduce(wish: Wish, console: "Console") -> None:
         )
     experiment, plan = EXPERIMENTS[wish.name], wish.plan()
     folder = Path(f"consilience-{wish.name}") if wish.out is None else wish.out
-    check_folder(folder)
+    _check_folder(folder, wish)
     start = time.perf_counter()
     tell(console, f"{experiment.title}\n{experiment.paper}")
     cells: list[Cell] = []
@@ -106,6 +107,17 @@ def reproduce(wish: Wish, console: "Console") -> None:
         for name, text in texts.items()
     }
     show_written(write_files(folder, writers), time.perf_counter() - start, console)
+
+
+def _check_folder(folder: Path, wish: Wish) -> None:
+    """Raise if the folder cannot be written to, or holds the table already."""
+    check_folder(folder)
+    page = folder / f"{wish.name}.md"
+    if page.exists() and not wish.force:
+        raise InvalidParameterError(
+            f"{str(page)!r} is there already. Replace it with --force, or name another folder "
+            "with --out."
+        )
 
 
 def _show_cells(cells: list[Cell], console: "Console") -> None:

@@ -13,8 +13,10 @@ from consilience.compare.foreground import (
 from consilience.compare.paired import PairedTest, paired
 from consilience.compare.rank_diagram import RankBars, rank_bars, rank_diagram, rank_text
 from consilience.compare.ranks import Ranks, ranks, ranks_from_means
+from consilience.compare.several import Comparison, compare_methods
 
 __all__ = [
+    "Comparison",
     "Curve",
     "ForegroundScores",
     "PairTest",
@@ -25,6 +27,7 @@ __all__ = [
     "adjust",
     "auc",
     "bergmann_hommel",
+    "compare_methods",
     "hard_auc",
     "paired",
     "precision_recall_curve",

@@ -12,6 +12,7 @@ from consilience.consensus.correlation import (
     correlation_cost,
     correlationclustering,
 )
+from consilience.consensus.defaults import MethodChoice, default_method
 from consilience.consensus.dyadic import DyadicAspect, dyadicaspect
 from consilience.consensus.factorisation import WCC, NMFConsensus, nmfconsensus, wcc
 from consilience.consensus.graph import CSPA, HGPA, cspa, hgpa
@@ -21,6 +22,7 @@ from consilience.consensus.locally_weighted import LWEA, LWGP, lwea, lwgp
 from consilience.consensus.metacluster import MCLA, mcla
 from consilience.consensus.mixtures import BCE, MixtureConsensus, bce, mixtureconsensus
 from consilience.consensus.monti import MontiConsensus, MontiResult, monticonsensus
+from consilience.consensus.number import Criterion, NumberChoice, choose_n_clusters
 from consilience.consensus.path_based import PTA, PTGP, pta, ptgp
 from consilience.consensus.peace import PEACE, peace
 from consilience.consensus.selected import EEAC, eeac
@@ -62,25 +64,30 @@ __all__ = [
     "BaumEagon",
     "ConsensusResult",
     "CorrelationClustering",
+    "Criterion",
     "CumulativeVoting",
     "DyadicAspect",
     "EACResult",
     "Method",
+    "MethodChoice",
     "MixtureConsensus",
     "MontiConsensus",
     "MontiResult",
     "NMFConsensus",
+    "NumberChoice",
     "SupraConsensus",
     "Voting",
     "WOKMeans",
     "asrs",
     "baumeagon",
     "bce",
+    "choose_n_clusters",
     "correlation_cost",
     "correlationclustering",
     "cspa",
     "cts",
     "cumulativevoting",
+    "default_method",
     "dyadicaspect",
     "eac",
     "ecmc",

@@ -23,9 +23,9 @@ Section = dict[str, Any]
 _MAX_CLASSES = 20
 _MAX_GROUPS = 40
 _TRUTH_WORDS = {
-    "consistency_index": "share of objects that agree once groups are matched to classes",
-    "nmi": "normalised mutual information (0 to 1)",
-    "ari": "adjusted Rand index (0: chance, 1: equal)",
+    "consistency_index": "objects that agree with the truth",
+    "nmi": "NMI with the truth",
+    "ari": "ARI with the truth",
 }
 
 
@@ -66,7 +66,7 @@ def _criterion(criterion: "Criterion", choice: "NumberChoice") -> Figure:
 
 def methods_section(comparison: "Comparison") -> Section:
     """Several methods: how far they agree, how well each speaks for the members."""
-    columns = ["method", "groups", "agreement with the clusterings"]
+    columns = ["method", "groups", "ANMI with the clusterings"]
     truth = comparison.truth or {}
     columns += [_TRUTH_WORDS.get(name, name) for name in truth]
     columns += ["seconds", "remark"]

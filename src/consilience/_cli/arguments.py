@@ -1,0 +1,310 @@
+"""What may be typed after each command, as dataclasses whose docstrings are the help.
+
+Imports nothing that is slow: ``consilience --help`` loads no numpy.
+"""
+
+import shlex
+from collections.abc import Iterator
+from dataclasses import dataclass, fields, is_dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from cyclopts import Group, Parameter
+
+from consilience.errors import InvalidParameterError
+
+__all__ = [
+    "AmbiguousWish",
+    "ClusterWish",
+    "MinorityWish",
+    "Reading",
+    "Writing",
+    "as_command",
+    "flag",
+]
+
+_DATA, _RESULTS = Group("The data", sort_key=1), Group("The results", sort_key=2)
+_Flag = Annotated[bool, Parameter(negative=(), show_default=False)]
+_Number = Annotated[int | None, Parameter(name=("-k", "--n-clusters"))]
+_SHORT = {"n_clusters": "-k"}
+
+
+@Parameter(name="*", group=_DATA)
+@dataclass(frozen=True, kw_only=True)
+class Reading:
+    """How the table is read.
+
+    Parameters
+    ----------
+    id_column : str
+        Column of identifiers: not used, but written with the results. [default: recognised,
+        and said; "none" takes every column as data]
+    truth_column : str
+        Column of known groups: not used, only compared with the result.
+    ignore : tuple[str, ...]
+        Column to leave out; may be given again.
+    impute : str
+        What to do about missing values. [default: refuse them]
+    encode : str
+        What to do about columns of text: columns of 0 and 1 for categories and days for
+        dates, or days for dates only. [default: refuse them]
+    decimal : str
+        Decimal mark of a text file. [default: .]
+    """
+
+    id_column: str | None = None
+    truth_column: str | None = None
+    ignore: Annotated[tuple[str, ...], Parameter(negative=(), show_default=False)] = ()
+    impute: Literal["median", "mean", "drop-rows"] | None = None
+    encode: Literal["onehot", "dates"] | None = None
+    decimal: Literal[".", ","] | None = None
+
+
+@Parameter(name="*", group=_RESULTS)
+@dataclass(frozen=True, kw_only=True)
+class Writing:
+    """Where the results go, and what is printed.
+
+    Parameters
+    ----------
+    out : Path
+        Folder for the results. [default: consilience-NAME, after the data]
+    force : bool
+        Replace the results of an earlier run in that folder.
+    no_report : bool
+        Leave out report.html.
+    json : bool
+        Print the summary as JSON, for machines, and nothing else.
+    quiet : bool
+        Print nothing.
+    """
+
+    out: Path | None = None
+    force: _Flag = False
+    no_report: _Flag = False
+    json: _Flag = False
+    quiet: _Flag = False
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class ClusterWish:
+    """What the user typed after ``consilience cluster``; None where a default is chosen.
+
+    Parameters
+    ----------
+    n_clusters : int
+        Number of clusters. Without it, several criteria are asked, and told apart.
+    method : str
+        Consensus method; `consilience methods` lists them. [default: by the size of the data]
+    methods : str
+        Several methods with commas between: each is run, they are compared, and the one
+        that agrees best with all clusterings is taken.
+    members : int
+        Number of clusterings to combine.
+    labels : Path
+        Clusterings you already have, one column each, instead of new ones; an empty cell
+        means that a clustering left the object out.
+    linkage : str
+        average (compact groups), single (chains) or complete, for method eac.
+        [default: average]
+    no_scale : bool
+        Keep the columns as they are. By default each is brought to mean 0 and variance 1.
+    seed : int
+        Equal seeds give equal results, whatever --jobs.
+    jobs : int
+        Threads; -1 takes all cores. [default: 1]
+    max_memory : str
+        Memory for the matrix of pairs, such as "2 GiB"; past it a path without the matrix
+        is taken. [default: 4 GiB]
+    resume : bool
+        Go on with a run that was interrupted: clusterings that were finished are kept.
+    """
+
+    data: Annotated[Path | None, Parameter(parse=False)] = None
+    n_clusters: _Number = None
+    method: str | None = None
+    methods: str | None = None
+    members: int = 100
+    labels: Path | None = None
+    linkage: str | None = None
+    no_scale: _Flag = False
+    seed: int = 0
+    jobs: int | None = None
+    max_memory: str | None = None
+    resume: _Flag = False
+    reading: Reading = Reading()
+    writing: Writing = Writing()
+
+    @property
+    def source(self) -> Path:
+        """The file that names the run: the data, or else the labels."""
+        return _source(self.data, self.labels, "consilience cluster", "data.csv")
+
+    def method_names(self) -> tuple[str, ...]:
+        """The methods asked for by name; none if the choice is left to us."""
+        if self.method is not None and self.methods is not None:
+            raise InvalidParameterError(
+                "--method and --methods cannot both be given. Put all of them into --methods, "
+                f"with commas between: --methods {self.method},{self.methods}."
+            )
+        if self.methods is None:
+            return () if self.method is None else (self.method,)
+        names = tuple(dict.fromkeys(part.strip() for part in self.methods.split(",")))
+        if "" in names:
+            raise InvalidParameterError(
+                "--methods must be names with commas between, such as eac,mcla,wosp. Got "
+                f"{self.methods!r} instead."
+            )
+        return names
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class AmbiguousWish:
+    """What the user typed after ``consilience ambiguous``.
+
+    Parameters
+    ----------
+    n_clusters : int
+        Clusters of every k-means clustering; not needed with --labels.
+    members : int
+        Number of k-means clusterings.
+    labels : Path
+        Clusterings you already have, one column each, instead of k-means.
+    score : str
+        relative (overlap of the clusters an object is in), or anco (the paper's).
+    threshold : str
+        otsu, gap, kde, gmm2, quantile, or a number: objects with a lower score are ambiguous.
+    no_scale : bool
+        Keep the columns as they are. By default each is brought to mean 0 and variance 1.
+    seed : int
+        Equal seeds give equal results, whatever --jobs.
+    jobs : int
+        Threads; -1 takes all cores. [default: 1]
+    resume : bool
+        Go on with a run that was interrupted: clusterings that were finished are kept.
+    """
+
+    data: Annotated[Path | None, Parameter(parse=False)] = None
+    n_clusters: _Number = None
+    members: int = 100
+    labels: Path | None = None
+    score: str = "relative"
+    threshold: str = "otsu"
+    no_scale: _Flag = False
+    seed: int = 0
+    jobs: int | None = None
+    resume: _Flag = False
+    reading: Reading = Reading()
+    writing: Writing = Writing()
+
+    @property
+    def source(self) -> Path:
+        """The file that names the job: the data, or else the labels."""
+        return _source(self.data, self.labels, "consilience ambiguous", "data.csv -k 3")
+
+    def limit(self) -> str | float:
+        """The threshold as the library takes it: a rule's name, or a number."""
+        try:
+            return float(self.threshold)
+        except ValueError:
+            return self.threshold
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class MinorityWish:
+    """What the user typed after ``consilience minority``.
+
+    Parameters
+    ----------
+    weak : str
+        Weak clusterings: soft or hard (random objects as seeds), split (random hyperplanes).
+    divergence : str
+        gaussian, euclidean, mahalanobis, kl, itakura-saito, logistic or cosine.
+    gamma : str
+        Inverse squared width of gaussian; or contrast or auto, which look for it.
+    threshold : str
+        2gauss, dist, ngauss, size (with --n-foreground), best (with --truth-column), or a
+        number: objects with at least that score are foreground.
+    n_foreground : float
+        Number, or share below 1, of foreground objects for --threshold size.
+    n_clusters : int
+        Groups of the foreground. [default: as many as the clusterings tell apart]
+    repetitions : str
+        Weak clusterings; auto stops when the scores have settled.
+    scaling : str
+        auto, none, box, std or robust (for data with far outliers).
+    background : str
+        The value of the known groups that means background. [default: the most frequent]
+    seed : int
+        Equal seeds give equal results, whatever --jobs.
+    jobs : int
+        Threads; -1 takes all cores. [default: 1]
+    """
+
+    data: Annotated[Path | None, Parameter(parse=False)] = None
+    weak: str = "soft"
+    divergence: str = "gaussian"
+    gamma: str = "10"
+    threshold: str = "2gauss"
+    n_foreground: float | None = None
+    n_clusters: _Number = None
+    repetitions: str = "auto"
+    scaling: str = "auto"
+    background: str | None = None
+    seed: int = 0
+    jobs: int | None = None
+    reading: Reading = Reading()
+    writing: Writing = Writing()
+
+    @property
+    def source(self) -> Path:
+        """The file that names the job."""
+        assert self.data is not None
+        return self.data
+
+
+def as_command(job: str, wish: Any) -> str:
+    """The command line that asks for the same.
+
+    >>> as_command("cluster", ClusterWish(data=Path("a.csv"), n_clusters=3, no_scale=True))
+    'consilience cluster a.csv -k 3 --no-scale'
+    """
+    words = ["consilience", job, *([] if wish.data is None else [str(wish.data)])]
+    for name, value in _given(wish):
+        if value is True:
+            words.append(flag(name))
+        for one in value if isinstance(value, tuple) else () if value is True else (value,):
+            words += [flag(name), str(one)]
+    return shlex.join(words)
+
+
+def flag(name: str) -> str:
+    """What is typed for an option.
+
+    >>> flag("id_column"), flag("n_clusters")
+    ('--id-column', '-k')
+    """
+    return _SHORT.get(name, "--" + name.replace("_", "-"))
+
+
+def _given(wish: Any) -> Iterator[tuple[str, Any]]:
+    """Options that are not at their default."""
+    for option in fields(wish):
+        value = getattr(wish, option.name)
+        if is_dataclass(value):
+            yield from _given(value)
+        elif value != option.default and option.name != "data":
+            yield option.name, value
+
+
+def _source(data: Path | None, labels: Path | None, job: str, example: str) -> Path:
+    found = labels if data is None else data
+    if found is None:
+        raise InvalidParameterError(
+            f"{job} needs data or labels. Got neither. Name a file, as in '{job} {example}', "
+            "or give labels you already have with --labels."
+        )
+    return found

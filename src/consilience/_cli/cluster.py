@@ -1,0 +1,419 @@
+"""What ``consilience cluster`` does, without a terminal: a wish in, a consensus out.
+
+Everything that can be refused before the data are read is refused before.
+"""
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from consilience import metrics
+from consilience._cli.arguments import ClusterWish, flag
+from consilience._cli.checks import check_common, check_enough_objects
+from consilience._cli.folders import LABELS
+from consilience._cli.inputs import Input, gather
+from consilience._cli.jobs import Found, Job
+from consilience._cli.members import make_members
+from consilience._cli.stages import Clock, noting
+from consilience._validation import check_params, memory_in_bytes
+from consilience.compare import Comparison, compare_methods
+from consilience.consensus import (
+    CONSENSUS,
+    Method,
+    NumberChoice,
+    choose_n_clusters,
+    default_method,
+)
+from consilience.datasets import write_labels
+from consilience.ensemble import Ensemble
+from consilience.errors import InvalidParameterError
+from consilience.evidence import confidence as confidence_in
+from consilience.generate import default_generator
+
+__all__ = ["CLUSTER", "Consensus", "find"]
+
+_OWNER = "consilience cluster"
+# Options of the command line that only some methods know.
+_OWN = ("linkage", "max_memory")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Consensus(Found):
+    """A consensus and all there is to say about it."""
+
+    name = "cluster"
+    wish: ClusterWish
+    method: Method
+    parameters: dict[str, Any]
+    why_method: str
+    why_members: str
+    ensemble: Ensemble
+    labels: NDArray[np.int32]
+    confidence: NDArray[np.float64] | None
+    runner_up: NDArray[np.int32] | None
+    lifetimes: NDArray[np.float64] | None
+    choice: NumberChoice | None
+    comparison: Comparison | None
+    agreement: dict[str, float] | None
+
+    @property
+    def n_clusters(self) -> int:
+        """Clusters found."""
+        return int(self.labels.max(initial=-1)) + 1
+
+    @property
+    def sizes(self) -> list[int]:
+        """Objects in each cluster."""
+        placed = self.labels[self.labels >= 0]
+        return [int(size) for size in np.bincount(placed, minlength=self.n_clusters)]
+
+    @property
+    def chosen_by(self) -> str:
+        """Who set the number of clusters: the user, the criteria, or the method itself."""
+        if self.wish.n_clusters is not None:
+            return "user"
+        return "method" if self.choice is None else "criteria"
+
+    def candidates(self, most: int = 4) -> list[int]:
+        """Numbers of clusters that hold longest by the method, the best first, if it says."""
+        if self.lifetimes is None:
+            return []
+        order = np.argsort(-self.lifetimes, kind="stable")[:most]
+        return [int(i) + 2 for i in order if self.lifetimes[i] > 0]
+
+    def least_sure(self, most: int = 5) -> list[dict[str, Any]]:
+        """The objects of least confidence, the least sure first; none that are fully sure."""
+        if self.confidence is None:
+            return []
+        ids = self.input.identifiers()
+        found = np.argsort(self.confidence, kind="stable")[:most]
+        return [
+            {
+                "id": np.asarray(ids[i]).item(),
+                "cluster": int(self.labels[i]),
+                "runner_up": None if self.runner_up is None else int(self.runner_up[i]),
+                "confidence": round(float(self.confidence[i]), 4),
+            }
+            for i in found.tolist()
+            if self.confidence[i] < 1
+        ]
+
+    def facts(self) -> dict[str, Any]:
+        """See `Found.facts`."""
+        sure, k = self.confidence, self.ensemble.n_clusters
+        return {
+            "data": self.input.facts(),
+            "ensemble": {
+                "n_members": self.ensemble.n_members,
+                "n_clusters_smallest": int(k.min()),
+                "n_clusters_largest": int(k.max()),
+                "from": self.why_members,
+            },
+            "method": {
+                "name": self.method.name,
+                "paper": self.method.paper,
+                "parameters": self.parameters,
+                "why": self.why_method,
+            },
+            "seed": self.wish.seed,
+            "n_clusters": self.n_clusters,
+            "n_clusters_chosen_by": self.chosen_by,
+            "n_clusters_candidates": self.candidates(),
+            "choice": None if self.choice is None else _choice_facts(self.choice),
+            "comparison": None if self.comparison is None else _comparison_facts(self.comparison),
+            "cluster_sizes": self.sizes,
+            "n_noise": int((self.labels < 0).sum()),
+            "mean_confidence": None if sure is None else round(float(sure.mean()), 6),
+            "least_sure": self.least_sure(10),
+            "agreement_with_truth": self.agreement,
+        }
+
+    def writers(self) -> dict[str, Callable[[Path], None]]:
+        """See `Found.writers`."""
+        ids = None if self.input.ids is None else self.input.ids.tolist()
+        return {LABELS: lambda path: write_labels(path, ids, self.labels, self.confidence)}
+
+    def report(self) -> dict[str, Any]:
+        """See `Found.report`."""
+        from consilience.report import summarise_consensus
+
+        given = self.input
+        return summarise_consensus(
+            self.ensemble,
+            self.labels,
+            X=given.X,
+            ids=given.ids,
+            truth=given.truth,
+            confidence=self.confidence,
+            runner_up=self.runner_up,
+            columns=given.columns,
+            choice=self.choice,
+            comparison=self.comparison,
+            about=self.about(Clusterings=self.why_members, Method=self.method_in_words()),
+            notes=self.notes,
+            title=self.wish.source.name,
+            random_state=self.wish.seed,
+        )
+
+    def method_in_words(self) -> str:
+        """The method, its paper, and why it was taken."""
+        link = self.parameters.get("linkage")
+        name = f"{self.method.name}{f', {link} link' if link else ''}"
+        return f"{name} ({self.method.paper}): {self.why_method}"
+
+    def show(self, console: Any) -> None:
+        """See `Found.show`."""
+        from consilience._cli.show_cluster import show_consensus
+
+        show_consensus(self, console)
+
+
+def find(wish: ClusterWish, folder: Path, *, callbacks: Sequence[Any] = ()) -> Consensus:
+    """Read, make clusterings unless they are given, decide the number, find the consensus.
+
+    Parameters
+    ----------
+    wish : ClusterWish
+        What the user asked for.
+    folder : Path
+        Where clusterings are kept while they are made.
+    callbacks : sequence of scikit-learn callbacks
+        Told about the progress of the generator and of the method.
+
+    Returns
+    -------
+    Consensus
+        Warnings of any part on the way are its ``notes``, each once.
+
+    Raises
+    ------
+    ConsilienceError, OSError
+        If the wish, the files or their contents cannot be used.
+    """
+    named = _checked_methods(wish)
+    clock = Clock()
+    with noting() as notes:
+        with clock.stage("read"):
+            given = gather(wish.data, wish.labels, wish.reading, scale=not wish.no_scale)
+        check_enough_objects(wish, given.n_objects)
+        with clock.stage("generate"):
+            ensemble, why_members = _members(wish, given, folder, callbacks)
+        choice = None
+        if _wants_number(wish, named):
+            with clock.stage("number of clusters"):
+                choice = choose_n_clusters(
+                    given.X, ensemble=ensemble, random_state=wish.seed, n_jobs=wish.jobs
+                )
+        methods, why_method, own = _methods(wish, named, given, ensemble, choice)
+        with clock.stage("consensus"):
+            k = wish.n_clusters if choice is None else choice.n_clusters
+            told = _consensus(wish, methods, own, k, given, ensemble, callbacks)
+        labels = told["labels"]
+        truth = None if given.truth is None else _agreement(given.truth, labels)
+    return Consensus(
+        wish=wish,
+        input=given,
+        why_method=why_method,
+        why_members=why_members,
+        ensemble=ensemble,
+        choice=choice,
+        agreement=truth,
+        seconds=clock.seconds,
+        notes=tuple(notes),
+        **told,
+    )
+
+
+def _checked_methods(wish: ClusterWish) -> list[Method]:
+    """The methods asked for by name, once every option is known to be usable."""
+    _ = wish.source
+    check_common(wish, _OWNER)
+    if wish.max_memory is not None:
+        memory_in_bytes(wish.max_memory, owner=_OWNER, name="--max-memory")
+    names = wish.method_names() or (("eac",) if wish.linkage is not None else ())
+    for name in names:
+        if name not in CONSENSUS:
+            raise InvalidParameterError(
+                f"There is no method {name!r}. The methods are {', '.join(sorted(CONSENSUS))}; "
+                "'consilience methods' describes them."
+            )
+        if CONSENSUS[name].needs_data and wish.data is None:
+            raise InvalidParameterError(
+                f"The method {name!r} needs the data, not only labels. Name the file with the "
+                f"data too: consilience cluster DATA --labels {wish.labels}."
+            )
+    methods = [CONSENSUS[name] for name in names]
+    for method in methods:
+        _estimator(wish, method, wish.n_clusters, strict=len(methods) == 1)
+    return methods
+
+
+def _members(
+    wish: ClusterWish, given: Input, folder: Path, callbacks: Sequence[Any]
+) -> tuple[Ensemble, str]:
+    """The clusterings, and where they come from."""
+    if given.ensemble is not None:
+        return given.ensemble, f"given in {wish.labels}."
+    assert given.X is not None
+    n, d = given.X.shape
+    taken = default_generator(
+        n, d, n_members=wish.members, random_state=wish.seed, n_jobs=wish.jobs
+    )
+    generator = taken.generator.set_callbacks(*callbacks)
+    made = make_members(generator, given.X, folder, resume=wish.resume, force=wish.writing.force)
+    return made, f"{taken.name}. {taken.why}"
+
+
+def _methods(
+    wish: ClusterWish,
+    named: list[Method],
+    given: Input,
+    ensemble: Ensemble,
+    choice: NumberChoice | None,
+) -> tuple[list[Method], str, Mapping[str, Any]]:
+    """The methods to run, why these, and parameters that belong to the choice."""
+    if len(named) > 1:
+        return named, "Of the methods asked for, it agrees best with all clusterings.", {}
+    if named:
+        asked = "As asked." if wish.method_names() else "The method that has a linkage."
+        return named, asked, {}
+    if choice is not None and choice.taken == "lifetime":
+        why = "Groups that only lifetimes tell apart are chains or rings: single link follows them."
+        return [CONSENSUS["eac"]], why, {"linkage": "single"}
+    taken = default_method(ensemble.n_objects, ensemble.n_members, has_data=given.X is not None)
+    _estimator(wish, taken.method, wish.n_clusters, strict=True)
+    return [taken.method], taken.why, taken.parameters
+
+
+def _wants_number(wish: ClusterWish, named: list[Method]) -> bool:
+    """Whether the criteria decide: nobody else did.
+
+    A method that was named and finds the number by itself keeps that right.
+    """
+    if wish.n_clusters is not None:
+        return False
+    return not named or any(method.needs_n_clusters for method in named)
+
+
+def _consensus(
+    wish: ClusterWish,
+    methods: list[Method],
+    own: Mapping[str, Any],
+    k: int | None,
+    given: Input,
+    ensemble: Ensemble,
+    callbacks: Sequence[Any],
+) -> dict[str, Any]:
+    """Fields of a `Consensus`, by one method or by the best of several."""
+    if len(methods) == 1:
+        model = _estimator(wish, methods[0], k, strict=True).set_params(**own)
+        model.set_callbacks(*callbacks).fit(given.X, ensemble=ensemble)
+        params = model.get_params(deep=False)
+        return {
+            "method": methods[0],
+            "parameters": {name: v for name, v in params.items() if name != "generator"},
+            "labels": model.labels_,
+            "confidence": getattr(model, "confidence_", None),
+            "runner_up": getattr(model, "runner_up_", None),
+            "lifetimes": getattr(model, "lifetimes_", None),
+            "comparison": None,
+        }
+    found = compare_methods(
+        ensemble,
+        [method.name for method in methods],
+        k,
+        X=given.X,
+        truth=given.truth,
+        random_state=wish.seed,
+        n_jobs=wish.jobs,
+    )
+    labels = found.labels[found.best]
+    sure = confidence_in(ensemble, labels, n_jobs=wish.jobs)
+    return {
+        "method": CONSENSUS[found.best],
+        "parameters": {"n_clusters": k},
+        "labels": labels,
+        "confidence": sure.confidence,
+        "runner_up": sure.runner_up,
+        "lifetimes": None,
+        "comparison": found,
+    }
+
+
+def _estimator(wish: ClusterWish, method: Method, k: int | None, *, strict: bool) -> Any:
+    """The method's estimator with the options it knows; if strict, refuses others."""
+    wanted = {
+        "n_clusters": k,
+        "linkage": wish.linkage,
+        "max_memory": wish.max_memory,
+        "random_state": wish.seed,
+        "n_jobs": wish.jobs,
+    }
+    known = inspect.signature(method.estimator).parameters
+    for name in ("n_clusters", *_OWN):
+        if strict and wanted[name] is not None and name not in known:
+            raise InvalidParameterError(
+                f"The method {method.name!r} has no option {flag(name)}. Leave it out."
+            )
+    given = {k: v for k, v in wanted.items() if k in known and v is not None}
+    if "n_clusters" not in given and method.needs_n_clusters:
+        given["n_clusters"] = 2  # only to check the others: the number comes later
+    model = method.estimator(**given)
+    if hasattr(model, "_constraints"):
+        check_params(model)
+    return model
+
+
+def _agreement(truth: NDArray[Any], labels: NDArray[Any]) -> dict[str, float]:
+    from sklearn.metrics import adjusted_rand_score
+
+    return {
+        "consistency_index": float(metrics.consistency_index(truth, labels)),
+        "nmi": float(metrics.nmi(truth, labels)),
+        "ari": float(adjusted_rand_score(truth, labels)),
+    }
+
+
+def _choice_facts(choice: NumberChoice) -> dict[str, Any]:
+    return {
+        "n_clusters": choice.n_clusters,
+        "clear": choice.clear,
+        "taken": choice.taken,
+        "words": choice.words,
+        "criteria": [
+            {
+                "name": one.name,
+                "n_clusters": one.n_clusters,
+                "clarity": round(float(one.clarity), 4),
+                "words": one.words,
+            }
+            for one in choice.criteria
+        ],
+    }
+
+
+def _comparison_facts(found: Comparison) -> dict[str, Any]:
+    truth = found.truth or {}
+    return {
+        "best": found.best,
+        "methods": [
+            {
+                "name": name,
+                "n_clusters": int(found.n_clusters[i]),
+                "anmi": round(float(found.anmi[i]), 6),
+                "seconds": round(float(found.seconds[i]), 3),
+                **{score: round(float(values[i]), 6) for score, values in truth.items()},
+            }
+            for i, name in enumerate(found.names)
+        ],
+        "agreement": np.round(found.agreement, 6).tolist(),
+        "failed": found.failed,
+    }
+
+
+CLUSTER = Job("cluster", "", LABELS, find)

@@ -1,0 +1,79 @@
+"""Clusterings made for a job, kept in its folder one by one until the job is done."""
+
+import warnings
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from consilience.ensemble import Ensemble
+from consilience.errors import ConsilienceError, ConsilienceWarning, InvalidParameterError
+from consilience.generate import ResumeError, RunFolder
+
+__all__ = ["clear_members", "keep_members", "make_members"]
+
+
+def make_members(
+    generator: Any, X: Any, folder: Path, *, resume: bool = False, force: bool = False
+) -> Ensemble:
+    """The generator's ensemble; members are written to the folder as they are made.
+
+    Parameters
+    ----------
+    generator : generator
+    X : array of shape (n_objects, n_features)
+    folder : Path
+    resume : bool, default=False
+        Take the members that an interrupted run left there, if it was the same run.
+    force : bool, default=False
+        Throw those away.
+    """
+    run = RunFolder(folder)
+    if force and not resume:
+        run.clear()
+    if resume and run.plan is None:
+        warnings.warn(
+            f"There was nothing to go on with in {str(folder)!r}: the run began at the beginning.",
+            ConsilienceWarning,
+            stacklevel=2,
+        )
+    try:
+        return generator.generate(X, checkpoint=run)
+    except ResumeError as error:
+        if not error.differences:
+            raise
+        raise InvalidParameterError(
+            f"{str(folder)!r} holds another run, and clusterings of two runs must not be mixed: "
+            f"{'; '.join(error.differences)}. Repeat the command as it was, begin anew with "
+            "--force, or name another folder with --out."
+        ) from error
+
+
+def keep_members(folder: Path, command: str, error: BaseException) -> None:
+    """Add to an error what was kept and how to go on; take away a run that has nothing to keep.
+
+    Parameters
+    ----------
+    folder : Path
+    command : str
+        The command line that was interrupted.
+    error : BaseException
+        Gets a note.
+    """
+    run = RunFolder(folder)
+    with suppress(ConsilienceError, OSError):
+        done, wanted = len(run.finished), run.n_members
+        if done:
+            again = command if "--resume" in command.split() else f"{command} --resume"
+            error.add_note(
+                f"{done} of {wanted} clusterings are finished and kept in {str(folder)!r}. Go on "
+                f"with: {again}"
+            )
+        else:
+            clear_members(folder)
+
+
+def clear_members(folder: Path) -> None:
+    """Remove what was kept to go on with, and the folder if nothing else is in it."""
+    RunFolder(folder).clear()
+    with suppress(OSError):
+        folder.rmdir()

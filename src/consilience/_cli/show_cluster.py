@@ -1,0 +1,157 @@
+"""A consensus in the terminal: what was clustered, how, the clusters, where to look twice."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from consilience._cli.cluster import Consensus
+from consilience._cli.show import show_notes, table, tell
+from consilience.compare import Comparison
+from consilience.consensus import NumberChoice
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+__all__ = ["show_consensus"]
+
+_MOST_ROWS = 20
+
+
+def show_consensus(found: Consensus, console: "Console") -> None:
+    """Print all of it, the answer first."""
+    tell(console, f"{found.wish.source.name}: {found.input.in_words()}")
+    tell(console, _how(found))
+    if found.choice is not None:
+        _show_choice(found.choice, console)
+    if found.comparison is not None:
+        _show_comparison(found.comparison, console)
+    console.print(_clusters(found))
+    tell(console, _number(found))
+    if found.agreement is not None:
+        ci, nmi, ari = (found.agreement[key] for key in ("consistency_index", "nmi", "ari"))
+        tell(
+            console,
+            f"Against the known groups: {ci:.0%} of the objects agree (consistency index "
+            f"{ci:.3f}), NMI {nmi:.3f}, adjusted Rand index {ari:.3f}.",
+        )
+    _show_least_sure(found, console)
+    show_notes(found.notes, console)
+
+
+def _how(found: Consensus) -> str:
+    k = found.ensemble.n_clusters
+    clusters = f"{k.min()}" if k.min() == k.max() else f"{k.min()} to {k.max()}"
+    return (
+        f"{found.ensemble.n_members} clusterings, of {clusters} clusters each: "
+        f"{found.why_members}\nCombined by {found.method_in_words()}"
+    )
+
+
+def _show_choice(choice: NumberChoice, console: "Console") -> None:
+    """What every criterion says about the number of clusters, and what was made of it."""
+    lines = table("How many clusters?", "says", "how clearly", right=("says", "how clearly"))
+    for one in choice.criteria:
+        said = "none" if one.n_clusters is None else str(one.n_clusters)
+        style = "bold" if one.name == choice.taken else ""
+        lines.add_row(one.title, said, f"{one.clarity:.0%}", style=style)
+    console.print(lines)
+    tell(console, choice.words)
+
+
+def _show_comparison(found: Comparison, console: "Console") -> None:
+    """The methods beside each other: how they agree with the members, and among themselves."""
+    scores = {"consistency_index": "agree with truth", "nmi": "NMI", "ari": "ARI"}
+    known = [(key, title) for key, title in scores.items() if found.truth and key in found.truth]
+    names = ("method", "clusters", "ANMI", *(title for _, title in known), "seconds")
+    lines = table(*names, right=names[1:])
+    for i, name in enumerate(found.names):
+        cells = [str(found.n_clusters[i]), f"{found.anmi[i]:.3f}"]
+        cells += [f"{(found.truth or {})[key][i]:.3f}" for key, _ in known]
+        style = "bold" if name == found.best else ""
+        lines.add_row(name, *cells, f"{found.seconds[i]:.1f}", style=style)
+    console.print(lines)
+    if len(found.names) > 1:
+        tell(console, "Agreement of the methods with each other (NMI, 1 is the same):")
+        pairs = table("", *found.names, right=found.names)
+        for name, row in zip(found.names, found.agreement, strict=True):
+            pairs.add_row(name, *(f"{value:.2f}" for value in row))
+        console.print(pairs)
+    for name, why in found.failed.items():
+        tell(console, f"{name} was left out: {why}")
+    tell(console, f"Taken: {found.best}, which agrees best with all clusterings (ANMI).")
+
+
+def _number(found: Consensus) -> str:
+    """How many clusters, and who chose the number."""
+    k, asked = found.n_clusters, found.wish.n_clusters
+    text = f"{k} cluster{'s' * (k != 1)}"
+    if asked is not None:
+        return f"{text}, as asked." if k == asked else f"{text}, where {asked} were asked for."
+    if found.choice is None:
+        return f"{text}, {_by_method(found)}"
+    if k != found.choice.n_clusters:
+        return f"{text}, where {found.choice.n_clusters} were looked for; ask for others with -k."
+    return f"{text}; ask for another number with -k."
+
+
+def _by_method(found: Consensus) -> str:
+    """How a method that was named came to its number."""
+    if found.lifetimes is None:
+        return f"a number chosen by {found.method.name}; ask for another with -k."
+    others = [str(c) for c in found.candidates() if c != found.n_clusters]
+    text = "the number with the longest lifetime."
+    if others:
+        text += f" Next come {', '.join(others)}; ask for one with -k."
+    if found.parameters.get("linkage") == "average":
+        text += (
+            " With average link the lifetime tends to ask for too many: leave out --method and "
+            "--linkage, and several criteria are asked."
+        )
+    return text
+
+
+def _clusters(found: Consensus) -> Any:
+    """The table of clusters, the largest only where there are very many."""
+    lines = table("cluster", "objects", "share", "confidence", right=("objects", "share"))
+    sizes, n = found.sizes, found.input.n_objects
+    order = range(len(sizes))
+    if len(sizes) > _MOST_ROWS:
+        order = np.argsort(sizes, kind="stable")[::-1][:_MOST_ROWS].tolist()
+    for cluster in order:
+        size = sizes[cluster]
+        sure = _mean_confidence(found, found.labels == cluster)
+        lines.add_row(str(cluster), str(size), f"{size / n:.0%}", sure)
+    rest = len(sizes) - len(order)
+    if rest:
+        held = sum(sizes) - sum(sizes[cluster] for cluster in order)
+        lines.add_row(f"{rest} smaller", str(held), f"{held / n:.0%}", "")
+    noise = n - sum(sizes)
+    if noise:
+        lines.add_row("noise (-1)", str(noise), f"{noise / n:.0%}", "")
+    lines.add_row("all", str(n), "", _mean_confidence(found, slice(None)), style="bold")
+    return lines
+
+
+def _mean_confidence(found: Consensus, objects: Any) -> str:
+    return "" if found.confidence is None else f"{found.confidence[objects].mean():.2f}"
+
+
+def _show_least_sure(found: Consensus, console: "Console") -> None:
+    from rich.text import Text
+
+    least = found.least_sure(5)
+    if not least:
+        tell(console, "Every object is sure of its cluster.")
+        return
+    name = "id" if found.input.ids is not None else "row"
+    lines = table(name, "cluster", "next best", "confidence")
+    for item in least:
+        other = item["runner_up"]
+        lines.add_row(
+            Text(str(item["id"])),  # an identifier may look like markup
+            str(item["cluster"]),
+            "" if other is None or other < 0 else str(other),
+            f"{item['confidence']:.2f}",
+        )
+    tell(console, "\nLeast sure (1 is certain, 0.5 is torn between two clusters):")
+    console.print(lines)

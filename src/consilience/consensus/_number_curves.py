@@ -1,0 +1,163 @@
+"""What half of the data says about the other half, for every number of clusters.
+
+Half of the objects are clustered into k clusters (Ward's tree, then k-means from its cut),
+the others go to the nearest centre; many halves give an ensemble for every k. Data without
+groups, of the same extent along their principal axes, go the same way.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.spatial.distance import pdist
+from sklearn.decomposition import TruncatedSVD
+from sklearn.utils.extmath import randomized_svd
+
+from consilience.consensus._monti import Values, ambiguous_share, mean_value
+from consilience.ensemble import Ensemble
+from consilience.kernels.agglomerate import agglomerate
+from consilience.kernels.contingency import cluster_contingency, first_columns
+from consilience.kernels.kmeans import many_kmeans
+from consilience.kernels.pairs import count_pairs_condensed
+from consilience.kernels.trees import cut_merges
+
+__all__ = ["Curves", "groupless", "mean_strength", "principal", "resample"]
+
+Floats = NDArray[np.float64]
+Labels = NDArray[np.int32]
+
+_MOST_AXES = 50
+_EXACT_AXES = 500  # above, the longest axes are found without all the others
+_WINDOW = (0.1, 0.9)
+# Axes that carry less than this share of the longest one's spread are rounding.
+_FLAT = 1e-9
+
+
+@dataclass(frozen=True)
+class Curves:
+    """One value for each number of clusters: ambiguous pairs, area, prediction strength."""
+
+    pac: Floats
+    area: Floats
+    strength: Floats
+
+
+def principal(X: Any, seed: int) -> Floats:
+    """Objects along their principal axes, at most 50 of them, without flat ones.
+
+    Distances are kept while there are at most 50 columns; wider data lose what lies outside
+    their 50 longest axes.
+    """
+    if sparse.issparse(X):
+        # Not centred, which would fill the matrix: the first axis then holds the mean.
+        wanted = min(_MOST_AXES, min(X.shape) - 1)
+        found = (
+            TruncatedSVD(wanted, random_state=seed).fit_transform(X)
+            if wanted >= 1
+            else np.asarray(X.toarray())
+        )
+        return principal(found, seed)
+    centred = np.array(X, np.float64)
+    # Scaled by the largest entry first: squares of very large or small numbers stay finite.
+    largest = max(float(centred.max(initial=0.0)), -float(centred.min(initial=0.0)))
+    centred /= largest if largest > 0 else 1.0
+    centred -= centred.mean(axis=0)
+    if min(centred.shape) > _EXACT_AXES:
+        left, spread, _ = randomized_svd(centred, _MOST_AXES, random_state=seed)
+    else:
+        left, spread, _ = np.linalg.svd(centred, full_matrices=False)
+    kept = min(_MOST_AXES, int((spread > _FLAT * spread.max(initial=0.0)).sum()))
+    scores = left[:, :kept] * spread[:kept]
+    return np.ascontiguousarray(scores / scores.std() if kept else scores)
+
+
+def groupless(spreads: Floats, n_objects: int, seed: int, *, flat: bool) -> Floats:
+    """Objects without groups: independent along axes of given spreads, normal or uniform.
+
+    Normal clouds are what a group is; uniform ones have corners, into which k-means settles
+    as firmly as into groups. A finding has to beat both.
+
+    References
+    ----------
+    John, Watson, Russ et al. (2020), M3C: Monte Carlo reference-based consensus clustering,
+    Scientific Reports 10 (the normal reference that keeps the principal axes). Tibshirani,
+    Walther & Hastie (2001), Estimating the number of clusters in a data set via the gap
+    statistic, JRSS B 63 (the uniform one).
+    """
+    rng = np.random.default_rng(seed)
+    shape = (n_objects, len(spreads))
+    unit = rng.uniform(-np.sqrt(3), np.sqrt(3), shape) if flat else rng.normal(size=shape)
+    return unit * spreads
+
+
+def resample(
+    sets: list[Floats], tested: NDArray[np.int64], n_resamples: int, seed: int, n_jobs: int
+) -> list[Curves]:
+    """Curves of several data sets of equal size, each by the same halves of the objects."""
+    found: list[Curves] = Parallel(n_jobs=n_jobs, prefer="threads")(
+        delayed(_curves)(Z, tested, n_resamples, seed) for Z in sets
+    )
+    return found
+
+
+def _curves(Z: Floats, tested: NDArray[np.int64], n_resamples: int, seed: int) -> Curves:
+    rng = np.random.default_rng(seed)
+    n = len(Z)
+    halves = [np.sort(rng.permutation(n)[: -(-n // 2)]) for _ in range(n_resamples)]
+    trees = [agglomerate(pdist(Z[half]), "ward") for half in halves]
+    each = [_look(Z, int(k), halves, trees) for k in tested]
+    return Curves(*(np.array(values) for values in zip(*each, strict=True)))
+
+
+def _look(Z: Floats, k: int, halves: list[Any], trees: list[Floats]) -> tuple[float, float, float]:
+    """Ambiguous pairs, area and strength of clusterings of halves into k clusters."""
+    starts = [
+        _centres(Z[half], cut_merges(tree, k)) for half, tree in zip(halves, trees, strict=True)
+    ]
+    runs = many_kmeans(Z, starts, rows=halves, max_iter=30)
+    # Clusters that lost their last object vanish, so that none is empty.
+    members = np.ascontiguousarray(Ensemble(runs.labels.T).members)
+    joined, _ = count_pairs_condensed(members, with_seen=False)
+    counts = np.bincount(joined, minlength=len(members) + 1)
+    values = Values(np.arange(len(counts)) / len(members), counts)
+    return ambiguous_share(values, *_WINDOW), 1.0 - mean_value(values), mean_strength(members)
+
+
+def _centres(Z: Floats, labels: Labels) -> Floats:
+    sizes = np.bincount(labels)
+    sums = [np.bincount(labels, column) for column in Z.T]
+    return np.ascontiguousarray(np.stack(sums, axis=1) / sizes[:, None])
+
+
+def mean_strength(members: NDArray[np.signedinteger[Any]]) -> float:
+    """Mean prediction strength over all ordered pairs of members, in [0, 1].
+
+    The strength of one member by another: the share of the pairs of objects of a cluster of
+    the first that the second joins too, in the cluster where it is smallest. A cluster of one
+    object has no pairs and counts 0: nothing speaks for it.
+
+    References
+    ----------
+    Tibshirani & Walther (2005), Cluster validation by prediction strength, JCGS 14(3),
+    equation 2.1.
+
+    Examples
+    --------
+    >>> mean_strength(np.array([[0, 0, 1, 1], [0, 0, 1, 1]], np.int8))
+    1.0
+    >>> mean_strength(np.array([[0, 0, 1, 1], [0, 1, 1, 1]], np.int8))
+    0.0
+    """
+    n_members = len(members)
+    if n_members < 2:
+        return 0.0
+    first = first_columns(members)
+    table = cluster_contingency(members)
+    sizes = np.diag(table)
+    joined = np.add.reduceat(table * (table - 1), first[:-1], axis=1)
+    shares = joined / np.maximum(sizes * (sizes - 1), 1)[:, None]
+    weakest = np.minimum.reduceat(shares, first[:-1], axis=0)
+    return float(weakest[~np.eye(n_members, dtype=bool)].mean())

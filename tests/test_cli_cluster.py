@@ -1,0 +1,122 @@
+"""``consilience cluster`` as a whole job: how many groups, which method, several methods."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numba import config
+
+from consilience.cli import main
+from consilience.datasets import make_gaussians
+
+pytest.importorskip("cyclopts")
+pytestmark = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="slow as plain Python")
+
+
+@pytest.fixture(autouse=True)
+def in_a_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "80")
+
+
+def summary(folder="consilience-data"):
+    return json.loads(Path(folder, "summary.json").read_text())
+
+
+def mixture(k, *, n=240, d=3, separation=8.0, seed=0):
+    X, y = make_gaussians(n, k, d, separation=separation, random_state=seed)
+    np.savetxt("data.csv", np.c_[X, y], delimiter=",", header="a,b,c,truth", comments="")
+    return ["data.csv", "--truth-column", "truth"]
+
+
+def test_the_number_is_chosen_by_criteria_side_by_side(capsys):
+    assert main(["cluster", *mixture(4), "--members", "40"]) == 0
+    found = summary()
+    assert found["n_clusters"] == 4
+    assert found["n_clusters_chosen_by"] == "criteria"
+    assert found["choice"]["clear"]
+    names = {one["name"] for one in found["choice"]["criteria"]}
+    assert names == {"lifetime", "delta-area", "pac", "stability"}
+    out = capsys.readouterr().out
+    assert "How many clusters?" in out
+    assert found["choice"]["words"].split()[0] in out
+    assert found["agreement_with_truth"]["consistency_index"] > 0.95
+
+
+def test_noise_has_no_clear_structure(capsys):
+    X = np.random.default_rng(0).uniform(size=(300, 3))
+    np.savetxt("data.csv", X, delimiter=",", header="a,b,c", comments="")
+    assert main(["cluster", "data.csv", "--members", "40"]) == 0
+    assert summary()["choice"]["clear"] is False
+    assert "no clear structure" in " ".join(capsys.readouterr().out.split())
+
+
+def test_defaults_are_named_with_their_reasons(capsys):
+    assert main(["cluster", *mixture(3), "-k", "3", "--members", "10"]) == 0
+    found = summary()
+    assert found["method"]["why"]
+    assert found["ensemble"]["from"]
+    out = " ".join(capsys.readouterr().out.split())
+    assert found["method"]["name"] in out
+    assert " ".join(found["method"]["why"].split()) in out
+
+
+def test_several_methods_are_compared_and_the_best_is_taken(capsys):
+    words = [*mixture(3), "-k", "3", "--members", "15", "--methods", "eac, mcla,wosp,voting"]
+    assert main(["cluster", *words]) == 0
+    found = summary()
+    compared = found["comparison"]
+    assert [one["name"] for one in compared["methods"]] == ["eac", "mcla", "wosp", "voting"]
+    best = max(compared["methods"], key=lambda one: one["anmi"])
+    assert compared["best"] == best["name"] == found["method"]["name"]
+    np.testing.assert_allclose(np.diag(compared["agreement"]), 1)
+    assert all(one["ari"] > 0.9 for one in compared["methods"])
+    out = capsys.readouterr().out
+    assert "ANMI" in out
+    assert f"Taken: {best['name']}" in out
+
+
+def test_several_methods_without_a_number(capsys):
+    assert main(["cluster", *mixture(3), "--members", "30", "--methods", "mcla,hbgf"]) == 0
+    assert summary()["n_clusters"] == 3
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--methods", "eac,none"], "There is no method 'none'"),
+        (["--methods", "eac,,mcla"], "names with commas between"),
+        (["--methods", "eac,mcla", "--method", "eac"], "cannot both be given"),
+        (["--json", "--quiet"], "Give one of them"),
+    ],
+)
+def test_bad_choices_are_refused_before_any_work(words, said, capsys):
+    mixture(2)
+    assert main(["cluster", "data.csv", *words]) == 2
+    assert said in capsys.readouterr().err
+    assert [path.name for path in Path().iterdir()] == ["data.csv"]
+
+
+def test_json_is_all_that_is_printed(capsys):
+    assert main(["cluster", *mixture(2), "-k", "2", "--members", "5", "--json"]) == 0
+    captured = capsys.readouterr()
+    assert json.loads(captured.out) == summary()
+    assert captured.err == ""
+
+
+def test_quiet_prints_nothing(capsys):
+    assert main(["cluster", *mixture(2), "-k", "2", "--members", "5", "--quiet"]) == 0
+    assert capsys.readouterr() == ("", "")
+    assert Path("consilience-data/report.html").exists()
+
+
+def test_the_report_may_be_left_out():
+    assert main(["cluster", *mixture(2), "-k", "2", "--members", "5", "--no-report"]) == 0
+    assert not Path("consilience-data/report.html").exists()
+
+
+def test_methods_for_machines(capsys):
+    assert main(["methods", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert {"name", "summary", "paper", "needs_data"} <= set(found[0])

@@ -1,0 +1,156 @@
+"""Runs of the command line that are interrupted, killed, and gone on with."""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numba import config
+
+from consilience.cli import main
+
+pytest.importorskip("cyclopts")
+pytestmark = [
+    pytest.mark.skipif(bool(config.DISABLE_JIT), reason="slow as plain Python"),
+    pytest.mark.skipif(os.name == "nt", reason="signals of POSIX"),
+]
+
+COMMAND = [sys.executable, "-c", "import sys; from consilience.cli import main; sys.exit(main())"]
+# Members made one by one, so that there are many moments to be killed between.
+SLOWLY = (
+    "import sys, time\n"
+    "from consilience.cli import main\n"
+    "from consilience.generate import _chunks, checkpoint\n"
+    "write = checkpoint.write_chunk\n"
+    "def slow(*args):\n"
+    "    time.sleep(0.02)\n"
+    "    return write(*args)\n"
+    "checkpoint.write_chunk = slow\n"
+    "sys.exit(main())"
+)
+
+
+@pytest.fixture(autouse=True)
+def in_a_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "80")
+
+
+@pytest.fixture
+def job():
+    X = np.random.default_rng(0).normal(size=(120, 3))
+    X[:60] += 3
+    np.savetxt("data.csv", X, delimiter=",", header="a,b,c", comments="")
+    return ["cluster", "data.csv", "-k", "2", "--members", "100", "--no-report"]
+
+
+def members(folder):
+    return list(Path(folder, "members").glob("*.npz"))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_killed_at_any_moment_and_resumed_is_the_uninterrupted_run(job, seed):
+    assert main([*job, "--out", "whole"]) == 0
+    words = [*job, "--out", "killed"]
+    draw = random.Random(seed)
+    for _ in range(3):
+        process = subprocess.Popen(
+            [sys.executable, "-c", SLOWLY, *words, "--resume"],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        # The first members take the longest; then a moment between any two of the others.
+        deadline = time.monotonic() + 60
+        aim = draw.randrange(1, 90)
+        while process.poll() is None and time.monotonic() < deadline:
+            if len(members("killed")) >= aim:
+                break
+            time.sleep(0.005)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    assert main([*words, "--resume"]) == 0
+    whole, resumed = (Path(out, "labels.csv").read_bytes() for out in ("whole", "killed"))
+    assert resumed == whole
+    left = sorted(path.name for path in Path("killed").iterdir())
+    assert left == ["labels.csv", "summary.json"]
+
+
+def test_ctrl_c_keeps_the_finished_members_and_says_how_to_go_on(job):
+    process = subprocess.Popen(
+        [sys.executable, "-c", SLOWLY, *job],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    deadline = time.monotonic() + 60
+    while len(members("consilience-data")) < 5 and time.monotonic() < deadline:
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert out == ""
+    assert "interrupted; " in err
+    assert "of 100 clusterings are finished and kept in 'consilience-data'" in err
+    advised = err.strip().rpartition("Go on with: consilience ")[2].split()
+    kept = len(members("consilience-data"))
+    assert 5 <= kept < 100
+    assert main(advised) == 0
+    assert not Path("consilience-data/plan.json").exists()
+
+
+def test_an_interrupted_run_is_not_begun_again_by_mistake(job, capsys, monkeypatch):
+    def stop(*_, **__):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("consilience._cli.cluster._consensus", stop)
+        assert main(job) == 130
+    capsys.readouterr()
+    assert main(job) == 2
+    said = capsys.readouterr().err
+    assert "--resume" in said
+    assert "--force" in said
+    assert len(members("consilience-data")) == 100
+    assert main([*job, "--force"]) == 0
+
+
+def test_another_job_is_not_resumed(job, capsys, monkeypatch):
+    def stop(*_, **__):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("consilience._cli.cluster._consensus", stop)
+        assert main(job) == 130
+    capsys.readouterr()
+    assert main([*job, "--resume", "--seed", "5"]) == 2
+    said = capsys.readouterr().err
+    assert "seed" in said or "random_state" in said
+    assert "--force" in said
+    Path("data.csv").write_text(Path("data.csv").read_text().replace("1", "2"))
+    assert main([*job, "--resume"]) == 2
+    assert "data" in capsys.readouterr().err
+    assert len(members("consilience-data")) == 100
+
+
+def test_the_finished_members_serve_another_method(job, monkeypatch):
+    def stop(*_, **__):
+        raise MemoryError
+
+    with monkeypatch.context() as patch:
+        patch.setattr("consilience._cli.cluster._consensus", stop)
+        assert main(job) == 2
+    assert main([*job, "--method", "mcla", "--resume"]) == 0
+    found = json.loads(Path("consilience-data/summary.json").read_text())
+    assert found["method"]["name"] == "mcla"
+
+
+def test_nothing_to_resume_is_said(job):
+    assert main([*job, "--resume"]) == 0
+    found = json.loads(Path("consilience-data/summary.json").read_text())
+    assert any("nothing to go on with" in note for note in found["warnings"])
