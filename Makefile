@@ -7,10 +7,11 @@ docs:
 	$(PYTHON) -m sphinx -W --keep-going -q -b html docs build/docs
 	@echo "open build/docs/index.html"
 
-# The pictures of the tutorials and the gallery, drawn by the code on their pages.
+# The pictures of the tutorials, the gallery and the reports, drawn by code of the documentation.
 pictures:
 	$(PYTHON) docs/examples/pages.py
 	$(PYTHON) docs/examples/gallery.py
+	$(PYTHON) docs/examples/report.py
 
 clean:
 	rm -rf build/docs docs/api/generated

@@ -113,6 +113,7 @@ class Minority(Found):
             self.input.X,
             ids=self.input.ids,
             truth=None if self.truth is None else self.truth > 0,
+            columns=self.input.columns,
             about=self.about(
                 Method=f"EWOCS (Gonzàlez & Turmo 2015): {model.n_repetitions_} weak clusterings "
                 f"({self.wish.weak}), divergence {self.wish.divergence}, threshold "

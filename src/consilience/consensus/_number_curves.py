@@ -32,17 +32,24 @@ Labels = NDArray[np.int32]
 _MOST_AXES = 50
 _EXACT_AXES = 500  # above, the longest axes are found without all the others
 _WINDOW = (0.1, 0.9)
+# Clusterings that are enough for the variance within clusters, which hardly differs.
+_FEW = 5
 # Axes that carry less than this share of the longest one's spread are rounding.
 _FLAT = 1e-9
 
 
 @dataclass(frozen=True)
 class Curves:
-    """One value for each number of clusters: ambiguous pairs, area, prediction strength."""
+    """One value for each number of clusters.
+
+    Share of ambiguous pairs, area above the consensus distribution, prediction strength, and
+    the share of the variance that lies within clusters.
+    """
 
     pac: Floats
     area: Floats
     strength: Floats
+    within: Floats
 
 
 def principal(X: Any, seed: int) -> Floats:
@@ -112,8 +119,8 @@ def _curves(Z: Floats, tested: NDArray[np.int64], n_resamples: int, seed: int) -
     return Curves(*(np.array(values) for values in zip(*each, strict=True)))
 
 
-def _look(Z: Floats, k: int, halves: list[Any], trees: list[Floats]) -> tuple[float, float, float]:
-    """Ambiguous pairs, area and strength of clusterings of halves into k clusters."""
+def _look(Z: Floats, k: int, halves: list[Any], trees: list[Floats]) -> tuple[float, ...]:
+    """What `Curves` holds, of clusterings of halves into k clusters."""
     starts = [
         _centres(Z[half], cut_merges(tree, k)) for half, tree in zip(halves, trees, strict=True)
     ]
@@ -123,13 +130,26 @@ def _look(Z: Floats, k: int, halves: list[Any], trees: list[Floats]) -> tuple[fl
     joined, _ = count_pairs_condensed(members, with_seen=False)
     counts = np.bincount(joined, minlength=len(members) + 1)
     values = Values(np.arange(len(counts)) / len(members), counts)
-    return ambiguous_share(values, *_WINDOW), 1.0 - mean_value(values), mean_strength(members)
+    within = np.mean([_within(Z, labels) for labels in members[:_FEW]])
+    return (
+        ambiguous_share(values, *_WINDOW),
+        1.0 - mean_value(values),
+        mean_strength(members),
+        float(within),
+    )
 
 
 def _centres(Z: Floats, labels: Labels) -> Floats:
     sizes = np.bincount(labels)
     sums = [np.bincount(labels, column) for column in Z.T]
     return np.ascontiguousarray(np.stack(sums, axis=1) / sizes[:, None])
+
+
+def _within(Z: Floats, labels: Labels) -> float:
+    """Share of the variance of centred objects that lies within their clusters."""
+    sizes = np.bincount(labels)
+    between = (sizes[:, None] * _centres(Z, labels) ** 2).sum()
+    return float(max(1.0 - between / (Z**2).sum(), 0.0))
 
 
 def mean_strength(members: NDArray[np.signedinteger[Any]]) -> float:

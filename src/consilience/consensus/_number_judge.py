@@ -27,6 +27,7 @@ _CLEAR = 1.0 - 1.0 / np.e  # instability below 1/e of the least that groupless d
 _NEARLY = 1.5  # difference of two such logarithms that decides nothing
 _PAC_CLEAR = 1.0 - np.exp(-2.0)
 _LONG = 0.25  # a lifetime that can be taken, as a share of all thresholds
+_TIGHTER = 0.05  # logarithm of the variance within clusters that groupless data have more
 _HINT = 0.4  # clarity from which a criterion's number is a guess worth naming
 _STEADY = 0.01  # instability that may be chance
 _GAIN = 0.002
@@ -99,19 +100,31 @@ class NumberChoice:
     n_objects: int
 
 
-def by_stability(tested: Numbers, values: Floats, reference: Floats) -> Criterion:
-    """The number on which halves agree, down to the weakest of its clusters."""
+def by_stability(
+    tested: Numbers, values: Floats, reference: Floats, tighter: Floats
+) -> Criterion:
+    """The number on which halves agree, down to the weakest of its clusters.
+
+    ``tighter`` is the logarithm of how much less variance lies within clusters than in the
+    tightest data without groups. A long cloud falls into two as firmly as two groups do, so
+    that firmness alone shows little; but its halves are not as tight.
+    """
     score = _steadier(values, reference)
     seen = np.flatnonzero((values >= _FIRM) & (_clarity(score) >= _CLEAR))
     if seen.size:
         # Groups of groups are steady too: the largest number of those nearly as good.
         seen = seen[score[seen] >= score[seen].max() - _NEARLY]
+    else:
+        seen = np.flatnonzero((values >= _FIRM) & (tighter >= _TIGHTER))
     best = int(seen[-1] if seen.size else score.argmax())
     k = int(tested[best])
     figures = (
         f"the weakest cluster of one half of the objects holds together to {_share(values[best])} "
         f"in another; {_share(reference[best])} would do without any groups"
     )
+    if tighter[best] >= _TIGHTER:
+        less = _share(1.0 - float(np.exp(-tighter[best])))
+        figures += f", which leave at least {less} more variance within clusters"
     words = f"{_start(k, bool(seen.size))}: {figures}."
     return Criterion(
         "stability",
