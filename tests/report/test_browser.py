@@ -322,6 +322,15 @@ def test_zoom_by_wheel_drag_buttons_and_keys(shown, kind):
     assert pixels(page, canvas) == whole
 
 
+def wait_until(page, words):
+    """Ask from outside: the page's policy lets nothing inside evaluate text."""
+    for _ in range(400):
+        if page.evaluate(words):
+            return
+        page.wait_for_timeout(25)
+    raise AssertionError(f"never: {words}")
+
+
 def test_scrolling_past_a_picture_is_not_caught(shown):
     page = shown("consensus").page
     canvas = canvas_of(page, "matrix")
@@ -330,9 +339,9 @@ def test_scrolling_past_a_picture_is_not_caught(shown):
     page.mouse.move(box["x"] + 200, box["y"] + 200)
     at = page.evaluate("scrollY")
     page.mouse.wheel(0, 120)  # out of the widest view: the page goes on
-    page.wait_for_function(f"scrollY >= {at + 120}")
+    wait_until(page, f"scrollY >= {at + 120}")
     page.mouse.wheel(0, -60)  # the pointer has not moved since: still the page's
-    page.wait_for_function(f"scrollY <= {at + 60}")
+    wait_until(page, f"scrollY <= {at + 60}")
     assert pixels(page, canvas) == whole
 
 

@@ -15,6 +15,7 @@ __all__ = [
     "by_pac",
     "by_stability",
     "decide",
+    "tighter_than_chance",
 ]
 
 Floats = NDArray[np.float64]
@@ -29,6 +30,7 @@ _PAC_CLEAR = 1.0 - np.exp(-2.0)
 _LONG = 0.25  # a lifetime that can be taken, as a share of all thresholds
 _TIGHTER = 0.05  # logarithm of the variance within clusters that groupless data have more
 _HINT = 0.4  # clarity from which a criterion's number is a guess worth naming
+_TINY = 1e-12
 _STEADY = 0.01  # instability that may be chance
 _GAIN = 0.002
 _DECIDING = ("stability", "lifetime")
@@ -100,14 +102,13 @@ class NumberChoice:
     n_objects: int
 
 
-def by_stability(
-    tested: Numbers, values: Floats, reference: Floats, tighter: Floats
-) -> Criterion:
+def by_stability(tested: Numbers, values: Floats, reference: Floats, tighter: Floats) -> Criterion:
     """The number on which halves agree, down to the weakest of its clusters.
 
     ``tighter`` is the logarithm of how much less variance lies within clusters than in the
-    tightest data without groups. A long cloud falls into two as firmly as two groups do, so
-    that firmness alone shows little; but its halves are not as tight.
+    tightest data without groups, less what may be chance. A long cloud falls into two as
+    firmly as two groups do, so that firmness alone shows little; but its halves are not as
+    tight.
     """
     score = _steadier(values, reference)
     seen = np.flatnonzero((values >= _FIRM) & (_clarity(score) >= _CLEAR))
@@ -115,16 +116,15 @@ def by_stability(
         # Groups of groups are steady too: the largest number of those nearly as good.
         seen = seen[score[seen] >= score[seen].max() - _NEARLY]
     else:
-        seen = np.flatnonzero((values >= _FIRM) & (tighter >= _TIGHTER))
+        seen = np.flatnonzero((values >= _FIRM) & (tighter >= 0))
     best = int(seen[-1] if seen.size else score.argmax())
     k = int(tested[best])
     figures = (
         f"the weakest cluster of one half of the objects holds together to {_share(values[best])} "
         f"in another; {_share(reference[best])} would do without any groups"
     )
-    if tighter[best] >= _TIGHTER:
-        less = _share(1.0 - float(np.exp(-tighter[best])))
-        figures += f", which leave at least {less} more variance within clusters"
+    if seen.size and tighter[best] >= 0:
+        figures += ", and clusters would be less tight"
     words = f"{_start(k, bool(seen.size))}: {figures}."
     return Criterion(
         "stability",
@@ -220,14 +220,16 @@ def decide(criteria: list[Criterion], n_objects: int, of: int, notes: list[str])
 
     A lifetime that stands far out and sees more groups than stability goes first: single link
     does not split a group for half of all heights, while k-means may join small groups that
-    lie near each other for the sake of stray objects.
+    lie near each other for the sake of stray objects. So does any lifetime where stability
+    speaks for tight clusters only.
     """
     asked = [one for one in criteria if one.name in _DECIDING]
     seeing = [one for one in asked if one.n_clusters is not None]
     if seeing:
         best = seeing[0]
         for one in seeing[1:]:
-            if _stands_far_out(one) and (one.n_clusters or 0) > (best.n_clusters or 0):
+            more = (one.n_clusters or 0) > (best.n_clusters or 0)
+            if best.clarity < _CLEAR or (_stands_far_out(one) and more):
                 best = one
         words = _clear_words(best, criteria)
         return _choice(_best(best), True, best, criteria, words, n_objects, of, notes)
@@ -241,6 +243,25 @@ def decide(criteria: list[Criterion], n_objects: int, of: int, notes: list[str])
         "than data without any groups may show."
     )
     return _choice(k, False, hint, criteria, words, n_objects, of, notes)
+
+
+def tighter_than_chance(within: Floats, references: list[Floats], axes: float, n: int) -> Floats:
+    """How much less variance lies within clusters than in groupless data, less a margin.
+
+    Parameters
+    ----------
+    within : ndarray
+        Share of the variance within clusters, for each number of clusters.
+    references : list of ndarray
+        The same of groupless data; the least counts.
+    axes : float
+        Number of axes that carry the variance: with few of them, chance has more room.
+    n : int
+        Objects.
+    """
+    least = np.min(references, axis=0)
+    gain = np.log(np.maximum(least, _TINY) / np.maximum(within, _TINY))
+    return np.asarray(gain - max(_TIGHTER, 1.5 / np.sqrt(axes * n)))
 
 
 def _stands_far_out(one: Criterion) -> bool:

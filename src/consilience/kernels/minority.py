@@ -43,12 +43,24 @@ _FLOATS = {
     ],
     np.dtype(np.float32): [1.44269504, 12582912.0, 0.693359375, -2.12194440e-4, -87.0],
 }
-# exp(r) for abs(r) <= ln(2) / 2 by powers of r: its Chebyshev series, whose coefficients are
-# Bessel functions, up to the eleventh; what is left out is below 1e-17.
-_SERIES = iv(np.arange(12), 0.347) * np.r_[1.0, np.full(11, 2.0)]
-_POWERS = Chebyshev(_SERIES, domain=[-0.347, 0.347]).convert(kind=Polynomial).coef
-# Equal divergences must give equal grades: exp(0) is 1, to the last digit.
-_POWERS[0] = 1.0
+# Powers of r for exp(r), abs(r) <= ln(2) / 2: what is left out is below 1e-17 and 1e-8.
+_DEGREES: dict[Any, int] = {np.dtype(np.float64): 11, np.dtype(np.float32): 6}
+
+
+def _powers(degree: int) -> NDArray[Any]:
+    """Coefficients of exp, highest first: its Chebyshev series, made of Bessel functions."""
+    series = iv(np.arange(degree + 1), 0.347) * np.r_[1.0, np.full(degree, 2.0)]
+    found: NDArray[Any] = Chebyshev(series, domain=[-0.347, 0.347]).convert(kind=Polynomial).coef
+    # Equal divergences must give equal grades: exp(0) is 1, to the last digit.
+    found[0] = 1.0
+    return found[::-1]
+
+
+# Numbers, not an array: what cannot change while a loop writes need not be read again.
+_CONSTANTS: dict[Any, tuple[Any, ...]] = {
+    kind: tuple(kind.type(c) for c in (*_FLOATS[kind], *_powers(degree)))
+    for kind, degree in _DEGREES.items()
+}
 
 
 class Scratch:
@@ -56,8 +68,7 @@ class Scratch:
 
     def __init__(self, dtype: Any) -> None:
         kind = np.dtype(dtype)
-        # Numbers, not an array: what cannot change while a loop writes need not be read again.
-        self.constants = tuple(kind.type(c) for c in (*_FLOATS[kind], *_POWERS[::-1]))
+        self.constants = _CONSTANTS[kind]
         self.most = np.empty(_STRIPE, kind)
 
     def parts(self) -> tuple[tuple[Any, ...], NDArray[Any]]:
@@ -86,6 +97,44 @@ def _compiled_power_of_two(rounded):
     return power
 
 
+def _polynomial(r: Any, constants: Any) -> Any:
+    """The powers of r in the last constants, by Horner's rule."""
+    p = constants[5]
+    for c in constants[6:]:
+        p = p * r + c
+    return p
+
+
+@overload(_polynomial, inline="always")
+def _compiled_polynomial(r, constants):
+    # Written out: a compiled loop over a tuple would choose its item anew every time.
+    if constants.count == 5 + 12:
+
+        def polynomial(r, constants):
+            p = constants[5] * r + constants[6]
+            p = p * r + constants[7]
+            p = p * r + constants[8]
+            p = p * r + constants[9]
+            p = p * r + constants[10]
+            p = p * r + constants[11]
+            p = p * r + constants[12]
+            p = p * r + constants[13]
+            p = p * r + constants[14]
+            p = p * r + constants[15]
+            return p * r + constants[16]
+    else:
+
+        def polynomial(r, constants):
+            p = constants[5] * r + constants[6]
+            p = p * r + constants[7]
+            p = p * r + constants[8]
+            p = p * r + constants[9]
+            p = p * r + constants[10]
+            return p * r + constants[11]
+
+    return polynomial
+
+
 @njit(cache=True, nogil=True, fastmath={"contract"})
 def exponential(x, constants):
     """exp(x) for x up to 0 (and a little above), in the type of the constants.
@@ -99,18 +148,7 @@ def exponential(x, constants):
     whole = rounded - constants[1]
     r = x - whole * constants[2]
     r = r - whole * constants[3]
-    p = constants[5] * r + constants[6]
-    p = p * r + constants[7]
-    p = p * r + constants[8]
-    p = p * r + constants[9]
-    p = p * r + constants[10]
-    p = p * r + constants[11]
-    p = p * r + constants[12]
-    p = p * r + constants[13]
-    p = p * r + constants[14]
-    p = p * r + constants[15]
-    p = p * r + constants[16]
-    return p * _power_of_two(rounded)
+    return _polynomial(r, constants) * _power_of_two(rounded)
 
 
 @njit(cache=True, nogil=True, fastmath={"contract"})

@@ -6,18 +6,17 @@ their results are added in the order of their numbers, so that neither the numbe
 nor how a run was divided changes a digit.
 """
 
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed, effective_n_jobs
+from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from consilience._validation import Options, check_value
-from consilience.kernels.minority import Scratch, weighted_scores, weighted_sizes
 from consilience.minority._divergence import Terms
+from consilience.minority._repetitions import Order, Repetition, in_order
 from consilience.minority.weak import Draw, WeakClusterer, blocks
 
 __all__ = ["Running", "Scored", "extend", "in_blocks", "score_new", "score_objects"]
@@ -26,20 +25,10 @@ Floats = NDArray[np.float64]
 
 # Objects a block: products with a hundred seeds stay in the second cache. A constant, because
 # sums are taken block by block.
-_BLOCK = 512
+_BLOCK = 1024
 # Soft grades of one repetition are kept for its second pass up to this many bytes, all threads
 # together; beyond, they are computed again.
 _KEPT = 2**29
-# Scores a task may return, in numbers.
-_RETURNED = 2**22
-
-
-class Repetition(NamedTuple):
-    """One weak clustering: what was drawn, the sizes of its clusters, the scores it gave."""
-
-    draw: Draw
-    sizes: Floats
-    scores: Floats
 
 
 @dataclass
@@ -226,9 +215,9 @@ def extend(
     """
     parts = in_blocks(weak, X) if parts is None else parts
     workers = effective_n_jobs(n_jobs)
-    orders = [(number, None) for number in numbers]
+    orders: list[Order] = [(number, None) for number in numbers]
     with threadpool_limits(1):
-        for found in _in_order(weak, X, parts, orders, seed, workers):
+        for found in in_order(weak, X, parts, orders, seed=seed, kept=_KEPT, workers=workers):
             running.add(found, with_change=with_changes)
 
 
@@ -259,10 +248,10 @@ def score_new(
     parts = in_blocks(weak, X)
     n = sum(len(part.offset) for part in parts)
     workers = effective_n_jobs(n_jobs)
-    orders = list(zip(draws, running.sizes, strict=True))
+    orders: list[Order] = list(zip(draws, running.sizes, strict=True))
     total = np.zeros(n)
     with threadpool_limits(1):
-        for found in _in_order(weak, kept, parts, orders, 0, workers):
+        for found in in_order(weak, kept, parts, orders, seed=0, kept=_KEPT, workers=workers):
             # A new object may be alone in a cluster that was empty before.
             found.scores[:] = np.maximum(found.scores, 1 / found.draw.n_clusters)
             k, trained = found.draw.n_clusters, len(running.total)
@@ -273,111 +262,6 @@ def score_new(
 def in_blocks(weak: WeakClusterer, X: Any) -> list[Terms]:
     """The objects as the weak clusterer wants them, a block at a time."""
     return blocks(weak.objects(X), _BLOCK)
-
-
-def _in_order(
-    weak: WeakClusterer,
-    X: Any,
-    parts: list[Terms],
-    orders: list[tuple[Any, Any]],
-    seed: int,
-    workers: int,
-) -> Iterator[Repetition]:
-    """Repetitions in the order asked for, made by several threads."""
-    n = sum(len(part.offset) for part in parts)
-    kept = _KEPT // max(workers, 1)
-    if workers == 1:
-        yield from _repetitions(weak, X, parts, orders, seed, kept)
-        return
-    # Tasks short enough to share the work, long enough to be worth handing out.
-    size = max(1, min(len(orders) // (4 * workers), _RETURNED // max(n, 1)))
-    groups = [orders[start : start + size] for start in range(0, len(orders), size)]
-    tasks = (delayed(_group)(weak, X, parts, group, seed, kept) for group in groups)
-    for found in Parallel(workers, prefer="threads", return_as="generator")(tasks):
-        yield from found
-
-
-def _group(*args: Any) -> list[Repetition]:
-    return list(_repetitions(*args))
-
-
-def _repetitions(
-    weak: WeakClusterer,
-    X: Any,
-    parts: list[Terms],
-    orders: Iterable[tuple[Any, Any]],
-    seed: int,
-    kept: int,
-) -> Iterator[Repetition]:
-    """Repetitions by number, or by draw with the sizes their clusters had."""
-    room = _Room(parts, kept)
-    for order, sizes in orders:
-        draw = order if isinstance(order, Draw) else weak.draw(seed, order)
-        model = weak.model(X, draw)
-        if weak.soft:
-            yield Repetition(draw, *_soft(weak, parts, model, sizes, room))
-        else:
-            yield Repetition(draw, *_hard(weak, parts, model, sizes))
-
-
-class _Room:
-    """Memory for the grades of one repetition after another: taken once, not every time."""
-
-    def __init__(self, parts: list[Terms], kept: int) -> None:
-        self.lengths = [len(part.offset) for part in parts]
-        self.n_objects = sum(self.lengths)
-        self.kept = kept
-        self.buffer: NDArray[Any] = np.empty(0)
-
-    def keeps(self, k: int, dtype: Any) -> bool:
-        """Whether the grades of all objects in k clusters may be kept."""
-        return bool(self.n_objects * k * np.dtype(dtype).itemsize <= self.kept)
-
-    def places(self, k: int, dtype: Any) -> list[NDArray[Any]]:
-        """An array of shape (k, b) for every block; the same memory for all if not kept."""
-        keep = self.keeps(k, dtype)
-        starts = np.cumsum([0, *self.lengths[:-1]]) if keep else np.zeros(len(self.lengths), int)
-        needed = k * (self.n_objects if keep else max(self.lengths))
-        if self.buffer.size < needed or self.buffer.dtype != dtype:
-            self.buffer = np.empty(needed, dtype)
-        return [
-            self.buffer[k * start : k * (start + length)].reshape(k, length)
-            for start, length in zip(starts, self.lengths, strict=True)
-        ]
-
-
-def _hard(
-    weak: WeakClusterer, parts: list[Terms], model: Terms, sizes: Floats | None
-) -> tuple[Floats, Floats]:
-    """Sizes of the clusters and the size of each object's own."""
-    labels = np.concatenate([weak.labels(part, model) for part in parts])
-    if sizes is None:
-        sizes = np.bincount(labels, minlength=len(model.offset)).astype(np.float64)
-        return sizes, sizes[labels]
-    return sizes, np.maximum(sizes, 1.0)[labels]
-
-
-def _soft(
-    weak: WeakClusterer, parts: list[Terms], model: Terms, sizes: Floats | None, room: _Room
-) -> tuple[Floats, Floats]:
-    """Sizes of the clusters, and each object's mean of them by its grades."""
-    dtype, k = model.offset.dtype, len(model.offset)
-    scratch, places = Scratch(dtype), room.places(k, dtype)
-    made: list[Any] = []
-    if sizes is None:
-        sizes = np.zeros(k)
-        for part, place in zip(parts, places, strict=True):
-            grades = weak.weights(part, model, scratch, place)
-            weighted_sizes(*grades, sizes)
-            if room.keeps(k, dtype):
-                made.append(grades)
-    scores = np.empty(room.n_objects)
-    start = 0
-    for number, (part, place) in enumerate(zip(parts, places, strict=True)):
-        grades = made[number] if made else weak.weights(part, model, scratch, place)
-        weighted_scores(*grades, sizes, scores[start : start + len(part.offset)])
-        start += len(part.offset)
-    return sizes, scores
 
 
 def _aggregated(scores: Floats, k: int, n: int, aggregate: str) -> Floats:

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from consilience._validation import Interval, Options, check_value
 from consilience.errors import InvalidInputError
 from consilience.kernels.minority import Scratch, gaussian_grades, nearest, softmax_grades
+from consilience.kernels.minority_near import near_kernel
 from consilience.minority._divergence import (
     Divergence,
     Euclidean,
@@ -37,6 +38,8 @@ __all__ = ["Draw", "RandomBregman", "RandomSplit", "WeakClusterer", "random", "w
 WEAK, SAMPLE = 1, 2
 # Seeds whose distances differ by less than this many roundings are tied.
 _ROUNDINGS = 8
+# Columns up to which a block of objects is stored column by column.
+_NARROW = 64
 
 
 def random(seed: int, purpose: int, number: int) -> np.random.Generator:
@@ -122,6 +125,10 @@ class WeakClusterer:
         inverse = np.empty(products.shape[1], products.dtype)
         softmax_grades(products, model.offset, inverse, scratch.parts())
         return products, inverse
+
+    def near_kernel(self, constants: tuple[Any, ...]) -> tuple[Any, ...] | None:
+        """What `consilience.kernels.minority_near` takes, if it can make the soft grades."""
+        return None
 
     def grades(self, objects: Terms, model: Terms) -> Floats:
         """Grades of membership.
@@ -238,6 +245,12 @@ class RandomBregman(WeakClusterer):
         )
         return products, inverse
 
+    def near_kernel(self, constants: tuple[Any, ...]) -> tuple[Any, ...] | None:
+        """That of a Gaussian kernel whose weights cannot overflow."""
+        if not isinstance(self.divergence, Gaussian):
+            return None
+        return near_kernel(self.divergence.alpha, self.divergence.gamma, constants)
+
 
 def weak_clusterer(
     weak: Any = "soft", *, divergence: Any = "euclidean", k_max: int | None = None
@@ -275,11 +288,17 @@ def weak_clusterer(
 
 
 def blocks(objects: Terms, size: int) -> list[Terms]:
-    """Consecutive blocks of objects; the last may be shorter."""
-    n = len(objects.offset)
+    """Consecutive blocks of objects; the last may be shorter.
+
+    Narrow blocks are copied so that the products with them, whose time goes into reading and
+    writing, find the objects side by side.
+    """
+    A, n = objects.matrix, len(objects.offset)
+    narrow = isinstance(A, np.ndarray) and A.ndim == 2 and A.shape[1] <= _NARROW
+    parts = (slice(start, start + size) for start in range(0, n, size))
     return [
-        Terms(objects.matrix[start : start + size], objects.offset[start : start + size])
-        for start in range(0, n, size)
+        Terms(np.asfortranarray(A[part]) if narrow else A[part], objects.offset[part])
+        for part in parts
     ]
 
 
