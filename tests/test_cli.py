@@ -395,12 +395,18 @@ def test_what_happens_on_the_way_is_told_in_a_line(error, status, said, capsys, 
     def fail(*_, **__):
         raise error
 
+    Path("data.csv").write_text(TEN)
     monkeypatch.setattr("consilience._cli.cluster.gather", fail)
     assert main(["cluster", "data.csv"]) == status
     captured = capsys.readouterr()
     assert said in captured.err
     assert len(captured.err.splitlines()) == 1
-    assert list(Path().iterdir()) == []
+    assert [path.name for path in Path().iterdir()] == ["data.csv"]
+
+
+def test_a_name_spelt_nearly_right_is_recognised(capsys):
+    Path("data.csv").write_text(TEN)
+    assert "Did you mean 'data.csv'?" in refused(capsys, "cluster", "dta.csv")
 
 
 @pytest.mark.parametrize("package", ["cyclopts", "rich"])

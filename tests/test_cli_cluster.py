@@ -120,3 +120,30 @@ def test_methods_for_machines(capsys):
     assert main(["methods", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert {"name", "summary", "paper", "needs_data"} <= set(found[0])
+
+
+def test_a_limit_that_the_method_chosen_does_not_know_is_no_error(monkeypatch):
+    monkeypatch.setattr("consilience.consensus.defaults._QUICK", 0)
+    words = [*mixture(2), "-k", "2", "--members", "5", "--no-report"]
+    assert main(["cluster", *words, "--max-memory", "1 GiB"]) == 0
+    assert summary()["method"]["name"] == "sec"
+
+
+def test_clusterings_of_one_size_suggest_their_number(capsys):
+    rng = np.random.default_rng(0)
+    planted = np.arange(100) % 3
+    table = [
+        np.where(rng.uniform(size=100) < 0.3, rng.integers(3, size=100), planted) for _ in range(8)
+    ]
+    rows = [f"o{i}," + ",".join(str(member[i]) for member in table) for i in range(100)]
+    Path("mine.csv").write_text("who,a,b,c,d,e,f,g,h\n" + "\n".join(rows) + "\n")
+    assert main(["cluster", "--labels", "mine.csv"]) == 0
+    found = summary("consilience-mine")
+    assert found["ensemble"]["n_members"] == 8
+    assert found["n_clusters"] == 3
+    assert "average link" in capsys.readouterr().out
+
+
+def test_few_clusterings_are_warned_of(capsys):
+    assert main(["cluster", *mixture(2), "-k", "2", "--members", "1", "--no-report"]) == 0
+    assert "1 clustering is few" in capsys.readouterr().out

@@ -65,11 +65,13 @@ def test_the_dense_groups_are_found(stars, capsys):
     np.testing.assert_array_equal(scores >= summary["threshold"] - 1e-8, groups >= 0)
 
 
-def test_size_and_a_background_by_name(stars):
+def test_size_and_a_background_by_name(stars, capsys):
     words = ["--repetitions", "50", "--threshold", "size", "--n-foreground", "80"]
     assert main(["minority", *stars, *words, "--background", "field", "--out", "here"]) == 0
     _, summary = written("here")
     assert summary["n_foreground"] == 80
+    assert main(["minority", *stars, *words[:-1], "80.5"]) == 2
+    assert "Got 80.5 instead" in capsys.readouterr().err
 
 
 def test_hyperplanes_and_no_truth(stars, capsys):
@@ -108,3 +110,10 @@ def test_bad_input_is_refused_and_nothing_written(stars, words, message, capsys)
 def test_a_background_that_is_not_there_is_refused(stars, capsys):
     assert main(["minority", *stars, "--background", "sky"]) == 2
     assert "Its values are a, b, field" in capsys.readouterr().err
+
+
+def test_crumbs_of_plain_noise_are_called_so(capsys):
+    X = np.random.default_rng(0).uniform(size=(300, 4))
+    np.savetxt("noise.csv", X, delimiter=",", header="a,b,c,d", comments="")
+    assert main(["minority", "noise.csv", "--repetitions", "100"]) == 0
+    assert "No dense group stands out" in " ".join(capsys.readouterr().out.split())

@@ -122,3 +122,25 @@ def test_unknown_treatments_are_refused(capsys):
     write("x", [[1], [2]])
     assert main(["cluster", "data.csv", "--impute", "guess"]) == 2
     assert "drop-rows" in capsys.readouterr().err
+
+
+def test_an_identifier_may_be_no_number():
+    X = np.random.default_rng(0).normal(size=(20, 3))
+    X[:, 2] = np.nan
+    np.save("data.npy", X)
+    words = ["cluster", "data.npy", "--id-column", "c2", "-k", "2", "--members", "5"]
+    assert main([*words, "--no-report"]) == 0
+    found = json.loads(Path("consilience-data/summary.json").read_text())
+    assert {one["id"] for one in found["least_sure"]} == {"nan"}
+
+
+def test_labels_in_another_order_than_the_data_are_refused(capsys):
+    rows = table()
+    write("id,x,y", [row[:3] for row in rows])
+    labels = [[row[0], int(i >= 15)] for i, row in enumerate(rows)]
+    write("id,first", labels[::-1], "labels.csv")
+    assert main(["cluster", "data.csv", "--labels", "labels.csv", "-k", "2"]) == 2
+    assert "object 1 is 'n0' in the data and 'n29' in the labels" in capsys.readouterr().err
+    # Row numbers are other names of the same objects.
+    write("id,first", [[i, one[1]] for i, one in enumerate(labels)], "labels.csv")
+    assert main(["cluster", "data.csv", "--labels", "labels.csv", "-k", "2"]) == 0

@@ -53,9 +53,9 @@ export function drawDendrogram(host, figure, context) {
     scale = scaleOf(tree, width, height);
     picture.setAttribute("viewBox", `0 0 ${width} ${height}`);
     picture.replaceChildren(
-      ...axis(tree, scale, width),
+      ...axis(tree, scale),
       ...branches(figure, tree, scale, context),
-      ...cutLine(figure, scale, width),
+      ...cutLine(figure, scale),
     );
     dim();
   }

@@ -16,10 +16,6 @@ export function watched(value) {
       value = next;
       for (const listener of listeners) listener(value);
     },
-    /** Tell every listener again, though nothing changed: colours may have. */
-    touch() {
-      for (const listener of listeners) listener(value);
-    },
     watch(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);

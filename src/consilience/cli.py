@@ -69,7 +69,8 @@ def _in_words(error: BaseException) -> str:
     if isinstance(error, ConsilienceError):
         return str(error)
     if isinstance(error, OSError) and error.strerror:
-        return f"{error.strerror}: {error.filename}"
+        # A disk that is full names no file.
+        return error.strerror + (f": {error.filename}" if error.filename else "")
     if isinstance(error, MemoryError):
         return (
             "there is not enough memory for this. Lower --max-memory or --members, or cluster "

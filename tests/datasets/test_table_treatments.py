@@ -194,6 +194,7 @@ def test_times_zones_and_months():
     clock = read_days(["06:00", "6:00 PM", "18:00:36"]).days
     np.testing.assert_allclose(clock, [0.25, 0.75, 0.75 + 1 / 2400])
     assert read_days(["1970-01-01T02:00+02:00", "1970-01-02"]).days.tolist() == [0, 1]
+    assert read_days(["0001-01-01T01:00+02:00"]).days.tolist() == [-719162 - 1 / 24]
     assert read_days(["1970-01", "1970/03"]).days.tolist() == [0, 59]
     assert read_days(["1/2/2024", "12/12/2024"]).days is None
 
@@ -225,6 +226,12 @@ def test_moments_of_parquet_files_keep_their_parts_and_gaps(tmp_path):
         read_noting(tmp_path / "t.parquet", encode="dates")
     table, _ = read_noting(tmp_path / "t.parquet", encode="dates", impute="drop-rows")
     assert table.X.tolist() == [[0, 0, 0, 0], [1.5, 1.5, 2, 0.5]]
+
+
+def test_large_whole_numbers_of_parquet_files_are_rounded(tmp_path):
+    columns = {"x": [1.0, 2.0], "y": [2**60 + 1, 3], "z": arrow.array([2**63, 0], arrow.uint64())}
+    parquet.write_table(arrow.table(columns), tmp_path / "t.parquet")
+    assert read_noting(tmp_path / "t.parquet")[0].X.tolist() == [[1, 2**60, 2**63], [2, 3, 0]]
 
 
 def test_dates_whose_day_and_month_cannot_be_told_apart_are_refused(read):
@@ -400,6 +407,14 @@ def test_arrays_are_filled_in_too(tmp_path):
     assert (table.X.tolist(), table.ids.tolist()) == ([[3, 4]], ["c"])
     with pytest.raises(InvalidInputError, match=r"'c1' has 1 missing \(first on row 1: nan"):
         read_noting(tmp_path / "t.npz")
+
+
+def test_bytes_of_arrays_are_text(tmp_path):
+    np.savez(tmp_path / "t.npz", X=np.eye(2), who=np.array(["é".encode(), b"\xff"]))
+    for role in ("id_column", "truth_column"):
+        table, _ = read_noting(tmp_path / "t.npz", **{role: "who"})
+        found = table.ids if role == "id_column" else table.truth
+        assert found.tolist() == ["é", "\N{REPLACEMENT CHARACTER}"]
 
 
 @settings(max_examples=30, deadline=None)

@@ -352,8 +352,12 @@ def test_labels_may_be_names_or_whole_floats(put):
 
 def test_identifiers_among_the_members_are_pointed_at(put):
     text = "who,m\n" + "".join(f"o{i},{i % 2}\n" for i in range(12))
+    with pytest.warns(ConsilienceWarning, match="'who' of 'data.csv' .* taken as identifiers"):
+        found = read_labels(put(text))
+    assert (found.n_members, found.index.tolist()) == (1, [f"o{i}" for i in range(12)])
+    text = "who,m\n" + "".join(f"{i},{i % 2}\n" for i in range(12))
     with pytest.warns(ConsilienceWarning, match="'who' of 'data.csv' has a different label"):
-        read_labels(put(text))
+        assert read_labels(put(text)).n_members == 2
 
 
 @pytest.mark.parametrize(

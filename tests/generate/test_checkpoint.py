@@ -304,9 +304,9 @@ def dying(stage, number):
 @contextmanager
 def slow(path):
     with whole(path) as partial:
-        time.sleep(0.002)
+        time.sleep(0.01)
         yield partial
-        time.sleep(0.002)
+        time.sleep(0.01)
 
 
 def run(folder, writer, patience=None):
@@ -334,7 +334,7 @@ for stage in ("before", "half", "complete", "renamed"):
 for chain in range(4):
     folder = place / f"chain-{chain}"
     folder.mkdir()  # a process may be killed before it does
-    # A hundred slow members take 0.4 s at least: none of these ends by itself.
+    # A hundred slow members take 2 s at least: none of these ends by itself.
     for _ in range(chance.randint(1, 4)):
         run(folder, slow, chance.uniform(0, 0.09))
 """

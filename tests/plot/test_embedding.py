@@ -41,6 +41,13 @@ def test_few_objects_or_features(plt, seed, kind, n, d):
     plot_embedding(X, np.arange(n))
 
 
+@pytest.mark.parametrize("scale", [1e-200, 1e200])
+def test_very_large_and_small_numbers_are_drawn_alike(seed, scale):
+    X = np.random.default_rng(seed).normal(size=(30, 4))
+    points = embedded_objects(scale * X).points / scale
+    np.testing.assert_allclose(points, embedded_objects(X).points, rtol=1e-6, atol=1e-9)
+
+
 def test_two_features_are_drawn_as_they_are(plt, seed):
     X = data(seed, d=2)
     ax = plot_embedding(X)

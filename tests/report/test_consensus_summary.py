@@ -128,7 +128,10 @@ def test_everything_at_once(three_groups):
     assert found["title"] == "All of it"
     assert found["done"][0] == {"what": "Seed", "value": "7"}
     assert found["notes"][0] == "A warning."
-    assert "The number of groups is clear: 1 of 2 criteria chooses 3." in found["headline"]
+    assert (
+        "The number of groups is clear: stability, which decides, says 3; 0 of 1 others agree."
+        in found["headline"]
+    )
     table, stability, lifetime = figures_of(section_of(found, "number"))
     assert [row[:4] for row in table["rows"]] == [
         ["Stability", 3, 0.8, "yes"],
@@ -160,6 +163,28 @@ def test_the_matrix_is_the_co_association_in_another_order(three_groups):
     assert len(changes) == 2  # each cluster in one piece
 
 
+def joined(ens, labels):
+    """Members whose clusters are those of the result that most of their objects are in."""
+    table = ens.labels.astype(int)
+    for member in table.T:
+        for cluster in set(member[member >= 0].tolist()):
+            held = [
+                c for c, m in zip(labels.tolist(), member.tolist(), strict=True) if m == cluster
+            ]
+            counts = [held.count(c) for c in range(max(labels) + 1)]
+            member[member == cluster] = 1000 + counts.index(max(counts))
+    return Ensemble(table)
+
+
+def test_pieces_of_a_cluster_make_no_object_doubtful():
+    labels = np.repeat([0, 1], 30)
+    rng = np.random.default_rng(0)
+    pieces = [2 * labels + rng.integers(2, size=60) for _ in range(20)]
+    found = summarise_consensus(Ensemble(pieces), labels)
+    assert "No object stands out as doubtful." in found["headline"]
+    assert not any(columns_of(found)["ambiguous"])
+
+
 def test_columns_and_clusters_are_the_evidence(three_groups):
     ens, labels, _ = three_groups
     numbers = np.array([4, -1, 9])[labels]  # as they were given, holes and noise included
@@ -167,7 +192,7 @@ def test_columns_and_clusters_are_the_evidence(three_groups):
     check_summary(found)
     inside = np.where(labels == 1, -1, labels // 2)
     sure = confidence(ens, inside)
-    doubt = ambiguous(ens, labels=inside)
+    doubt = ambiguous(joined(ens, inside), labels=inside)
     columns = columns_of(found)
     assert columns["id"] == list(range(90))
     assert columns["cluster"] == numbers.tolist()

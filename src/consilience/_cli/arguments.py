@@ -18,6 +18,7 @@ __all__ = [
     "ClusterWish",
     "MinorityWish",
     "Reading",
+    "ReportWriting",
     "Writing",
     "as_command",
     "flag",
@@ -68,11 +69,9 @@ class Writing:
     Parameters
     ----------
     out : Path
-        Folder for the results. [default: consilience-NAME, after the data]
+        Folder for the results. [default: named after the job and the data]
     force : bool
         Replace the results of an earlier run in that folder.
-    no_report : bool
-        Leave out report.html.
     json : bool
         Print the summary as JSON, for machines, and nothing else.
     quiet : bool
@@ -81,9 +80,40 @@ class Writing:
 
     out: Path | None = None
     force: _Flag = False
-    no_report: _Flag = False
     json: _Flag = False
     quiet: _Flag = False
+
+    @property
+    def with_report(self) -> bool:
+        """Whether a report is written, by a job that has one."""
+        return True
+
+
+@Parameter(name="*", group=_RESULTS)
+@dataclass(frozen=True, kw_only=True)
+class ReportWriting(Writing):
+    """Where the results go, with a report among them.
+
+    Parameters
+    ----------
+    out : Path
+        Folder for the results. [default: named after the job and the data]
+    force : bool
+        Replace the results of an earlier run in that folder.
+    json : bool
+        Print the summary as JSON, for machines, and nothing else.
+    quiet : bool
+        Print nothing.
+    no_report : bool
+        Leave out report.html.
+    """
+
+    no_report: _Flag = False
+
+    @property
+    def with_report(self) -> bool:
+        """See `Writing.with_report`."""
+        return not self.no_report
 
 
 @Parameter(name="*")
@@ -134,7 +164,7 @@ class ClusterWish:
     max_memory: str | None = None
     resume: _Flag = False
     reading: Reading = Reading()
-    writing: Writing = Writing()
+    writing: ReportWriting = ReportWriting()
 
     @property
     def source(self) -> Path:
@@ -257,7 +287,7 @@ class MinorityWish:
     seed: int = 0
     jobs: int | None = None
     reading: Reading = Reading()
-    writing: Writing = Writing()
+    writing: ReportWriting = ReportWriting()
 
     @property
     def source(self) -> Path:

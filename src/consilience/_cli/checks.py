@@ -1,13 +1,16 @@
 """Refusals that the jobs share, before and after the data are read."""
 
+import warnings
 from numbers import Integral
 from typing import Any
 
 from consilience._cli.arguments import flag
 from consilience._validation import Interval, RandomState, Rule, Satisfies, check_value
-from consilience.errors import InvalidInputError, InvalidParameterError
+from consilience.errors import ConsilienceWarning, InvalidInputError, InvalidParameterError
 
-__all__ = ["check_common", "check_enough_objects"]
+__all__ = ["check_common", "check_enough_objects", "warn_of_few"]
+
+_FEW = 5
 
 _AT_LEAST_ONE = Interval(Integral, 1)
 _RULES: dict[str, list[Rule]] = {
@@ -27,6 +30,22 @@ def check_common(wish: Any, owner: str) -> None:
     if wish.writing.json and wish.writing.quiet:
         raise InvalidParameterError(
             "--json prints the summary and --quiet prints nothing. Give one of them."
+        )
+    if getattr(wish, "resume", False) and wish.labels is not None:
+        raise InvalidParameterError(
+            "--resume goes on with clusterings that were being made, and --labels gives them. "
+            "Give one of them."
+        )
+
+
+def warn_of_few(members: int) -> None:
+    """Warn of an ensemble too small to say how sure anything is."""
+    if members < _FEW:
+        warnings.warn(
+            f"{members} clustering{'s are' if members > 1 else ' is'} few: confidence and the "
+            "other evidence need many of them. The default is 100.",
+            ConsilienceWarning,
+            stacklevel=2,
         )
 
 

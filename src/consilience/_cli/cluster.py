@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from consilience import metrics
 from consilience._cli.arguments import ClusterWish, flag
-from consilience._cli.checks import check_common, check_enough_objects
+from consilience._cli.checks import check_common, check_enough_objects, warn_of_few
+from consilience._cli.decisions import choice_facts, comparison_facts
 from consilience._cli.folders import LABELS
 from consilience._cli.inputs import Input, gather
 from consilience._cli.jobs import Found, Job
@@ -94,7 +95,7 @@ class Consensus(Found):
         found = np.argsort(self.confidence, kind="stable")[:most]
         return [
             {
-                "id": np.asarray(ids[i]).item(),
+                "id": _plain_id(ids[i]),
                 "cluster": int(self.labels[i]),
                 "runner_up": None if self.runner_up is None else int(self.runner_up[i]),
                 "confidence": round(float(self.confidence[i]), 4),
@@ -124,8 +125,8 @@ class Consensus(Found):
             "n_clusters": self.n_clusters,
             "n_clusters_chosen_by": self.chosen_by,
             "n_clusters_candidates": self.candidates(),
-            "choice": None if self.choice is None else _choice_facts(self.choice),
-            "comparison": None if self.comparison is None else _comparison_facts(self.comparison),
+            "choice": None if self.choice is None else choice_facts(self.choice),
+            "comparison": None if self.comparison is None else comparison_facts(self.comparison),
             "cluster_sizes": self.sizes,
             "n_noise": int((self.labels < 0).sum()),
             "mean_confidence": None if sure is None else round(float(sure.mean()), 6),
@@ -201,6 +202,8 @@ def find(wish: ClusterWish, folder: Path, *, callbacks: Sequence[Any] = ()) -> C
         with clock.stage("read"):
             given = gather(wish.data, wish.labels, wish.reading, scale=not wish.no_scale)
         check_enough_objects(wish, given.n_objects)
+        if given.ensemble is None:
+            warn_of_few(wish.members)
         with clock.stage("generate"):
             ensemble, why_members = _members(wish, given, folder, callbacks)
         choice = None
@@ -280,13 +283,14 @@ def _methods(
     if len(named) > 1:
         return named, "Of the methods asked for, it agrees best with all clusterings.", {}
     if named:
-        asked = "As asked." if wish.method_names() else "The method that has a linkage."
+        asked = (
+            "As asked." if wish.method_names() else "It is the method that --linkage belongs to."
+        )
         return named, asked, {}
-    if choice is not None and choice.taken == "lifetime":
+    if choice is not None and choice.taken == "lifetime" and given.X is not None:
         why = "Groups that only lifetimes tell apart are chains or rings: single link follows them."
         return [CONSENSUS["eac"]], why, {"linkage": "single"}
     taken = default_method(ensemble.n_objects, ensemble.n_members, has_data=given.X is not None)
-    _estimator(wish, taken.method, wish.n_clusters, strict=True)
     return [taken.method], taken.why, taken.parameters
 
 
@@ -310,19 +314,27 @@ def _consensus(
     callbacks: Sequence[Any],
 ) -> dict[str, Any]:
     """Fields of a `Consensus`, by one method or by the best of several."""
-    if len(methods) == 1:
-        model = _estimator(wish, methods[0], k, strict=True).set_params(**own)
-        model.set_callbacks(*callbacks).fit(given.X, ensemble=ensemble)
-        params = model.get_params(deep=False)
-        return {
-            "method": methods[0],
-            "parameters": {name: v for name, v in params.items() if name != "generator"},
-            "labels": model.labels_,
-            "confidence": getattr(model, "confidence_", None),
-            "runner_up": getattr(model, "runner_up_", None),
-            "lifetimes": getattr(model, "lifetimes_", None),
-            "comparison": None,
-        }
+    if len(methods) > 1:
+        return _best_of_several(wish, methods, k, given, ensemble)
+    # An option that a method nobody named does not know has nothing to limit there.
+    model = _estimator(wish, methods[0], k).set_params(**own)
+    model.set_callbacks(*callbacks).fit(given.X, ensemble=ensemble)
+    params = model.get_params(deep=False)
+    return {
+        "method": methods[0],
+        "parameters": {name: v for name, v in params.items() if name != "generator"},
+        "labels": model.labels_,
+        "confidence": getattr(model, "confidence_", None),
+        "runner_up": getattr(model, "runner_up_", None),
+        "lifetimes": getattr(model, "lifetimes_", None),
+        "comparison": None,
+    }
+
+
+def _best_of_several(
+    wish: ClusterWish, methods: list[Method], k: int | None, given: Input, ensemble: Ensemble
+) -> dict[str, Any]:
+    """Fields of a `Consensus`, by the method that agrees best with the members."""
     found = compare_methods(
         ensemble,
         [method.name for method in methods],
@@ -345,7 +357,7 @@ def _consensus(
     }
 
 
-def _estimator(wish: ClusterWish, method: Method, k: int | None, *, strict: bool) -> Any:
+def _estimator(wish: ClusterWish, method: Method, k: int | None, *, strict: bool = False) -> Any:
     """The method's estimator with the options it knows; if strict, refuses others."""
     wanted = {
         "n_clusters": k,
@@ -360,7 +372,7 @@ def _estimator(wish: ClusterWish, method: Method, k: int | None, *, strict: bool
             raise InvalidParameterError(
                 f"The method {method.name!r} has no option {flag(name)}. Leave it out."
             )
-    given = {k: v for k, v in wanted.items() if k in known and v is not None}
+    given = {name: v for name, v in wanted.items() if name in known and v is not None}
     if "n_clusters" not in given and method.needs_n_clusters:
         given["n_clusters"] = 2  # only to check the others: the number comes later
     model = method.estimator(**given)
@@ -379,41 +391,10 @@ def _agreement(truth: NDArray[Any], labels: NDArray[Any]) -> dict[str, float]:
     }
 
 
-def _choice_facts(choice: NumberChoice) -> dict[str, Any]:
-    return {
-        "n_clusters": choice.n_clusters,
-        "clear": choice.clear,
-        "taken": choice.taken,
-        "words": choice.words,
-        "criteria": [
-            {
-                "name": one.name,
-                "n_clusters": one.n_clusters,
-                "clarity": round(float(one.clarity), 4),
-                "words": one.words,
-            }
-            for one in choice.criteria
-        ],
-    }
-
-
-def _comparison_facts(found: Comparison) -> dict[str, Any]:
-    truth = found.truth or {}
-    return {
-        "best": found.best,
-        "methods": [
-            {
-                "name": name,
-                "n_clusters": int(found.n_clusters[i]),
-                "anmi": round(float(found.anmi[i]), 6),
-                "seconds": round(float(found.seconds[i]), 3),
-                **{score: round(float(values[i]), 6) for score, values in truth.items()},
-            }
-            for i, name in enumerate(found.names)
-        ],
-        "agreement": np.round(found.agreement, 6).tolist(),
-        "failed": found.failed,
-    }
+def _plain_id(identifier: Any) -> Any:
+    """An identifier as JSON can hold it: a number that is none becomes a word."""
+    value = np.asarray(identifier).item()
+    return str(value) if isinstance(value, float) and not np.isfinite(value) else value
 
 
 CLUSTER = Job("cluster", "", LABELS, find)

@@ -2,6 +2,7 @@
 
 import json
 import os
+from difflib import get_close_matches
 from pathlib import Path
 
 from consilience.errors import InvalidParameterError
@@ -14,6 +15,8 @@ __all__ = [
     "SCORES",
     "SUMMARY",
     "check_folder",
+    "check_source",
+    "check_writable",
     "default_folder",
 ]
 
@@ -49,17 +52,13 @@ def check_folder(folder: Path, *results: str, force: bool = False, resume: bool 
         Whether a run that was interrupted is gone on with; all results beside it are ours,
         because it would not have begun beside others.
     """
-    if folder.exists() and not folder.is_dir():
-        raise InvalidParameterError(
-            f"{str(folder)!r} is a file, and the results need a folder. Name another with --out."
-        )
-    above = next(place for place in (folder, *folder.absolute().parents) if place.exists())
-    if not above.is_dir() or not os.access(above, os.W_OK | os.X_OK):
-        raise InvalidParameterError(
-            f"Results cannot be written to {str(folder)!r}: {str(above)!r} is not a folder you "
-            "may write to. Name another with --out."
-        )
+    check_writable(folder)
     if (folder / PLAN).exists():
+        if not _is_ours(folder / PLAN, "consilience_run", if_empty=True):
+            raise InvalidParameterError(
+                f"{str(folder)!r} holds a {PLAN} that is damaged, or that consilience did not "
+                "write. Remove it, or name another folder with --out."
+            )
         if resume or force:
             return
         raise InvalidParameterError(
@@ -69,7 +68,7 @@ def check_folder(folder: Path, *results: str, force: bool = False, resume: bool 
     there = [name for name in (*results, SUMMARY, REPORT) if (folder / name).exists()]
     if not there:
         return
-    if not _is_ours(folder / SUMMARY):
+    if not _is_ours(folder / SUMMARY, "consilience"):
         raise InvalidParameterError(
             f"{str(folder)!r} holds a {there[0]} that consilience did not write, and would "
             "replace. Name another folder with --out."
@@ -81,8 +80,35 @@ def check_folder(folder: Path, *results: str, force: bool = False, resume: bool 
         )
 
 
-def _is_ours(summary: Path) -> bool:
+def check_source(source: Path) -> None:
+    """Raise if there is no such file, and name one that is spelt alike."""
+    if source.exists():
+        return
+    there = [path.name for path in source.parent.iterdir()] if source.parent.is_dir() else []
+    near = get_close_matches(source.name, there, n=1)
+    hint = f" Did you mean {str(source.with_name(near[0]))!r}?" if near else ""
+    raise InvalidParameterError(f"There is no file {str(source)!r}.{hint}")
+
+
+def check_writable(folder: Path) -> None:
+    """Raise if a folder, which need not exist, could not be written to."""
+    if folder.exists() and not folder.is_dir():
+        raise InvalidParameterError(
+            f"{str(folder)!r} is a file, and the results need a folder. Name another with --out."
+        )
+    above = next(place for place in (folder, *folder.absolute().parents) if place.exists())
+    if not above.is_dir() or not os.access(above, os.W_OK | os.X_OK):
+        raise InvalidParameterError(
+            f"Results cannot be written to {str(folder)!r}: {str(above)!r} is not a folder you "
+            "may write to. Name another with --out."
+        )
+
+
+def _is_ours(file: Path, key: str, *, if_empty: bool = False) -> bool:
+    """Whether a JSON file holds a key of ours; ``if_empty`` where it holds nothing."""
     try:
-        return "consilience" in json.loads(summary.read_text(encoding="utf-8"))
+        # A machine that lost power may leave zeros, or nothing.
+        text = file.read_bytes().strip(b"\0")
+        return key in json.loads(text) if text else if_empty
     except (OSError, ValueError, TypeError):
         return False

@@ -70,7 +70,7 @@ def gather(
         A table of numbers, an ensemble, or both; objects in the same order.
     reading : Reading
         Its columns are those of the data, or of the labels where there are no data. Both
-        files are checked for the same identifiers where both have them.
+        files are checked for the same identifiers, in the same order, where both have them.
     scale : bool
         Whether columns are brought to mean 0 and variance 1.
     """
@@ -101,8 +101,7 @@ def gather(
             _check_same_count(data, len(rows), labels, ensemble)
             ensemble = ensemble.take(np.delete(rows, table.left_out))
         _check_same_count(data, len(X), labels, ensemble)
-        if named:
-            _check_same_objects(data, table.ids, labels, ensemble)
+        _check_same_objects(data, table.ids, labels, ensemble, named=named is not None)
         ids = ensemble.index if ids is None else ids
     return Input(len(X), X, kept, dropped, ensemble, ids, table.truth, scale, len(table.left_out))
 
@@ -145,12 +144,17 @@ def _check_same_count(data: Path, n_objects: int, labels: Path, ensemble: Ensemb
 
 
 def _check_same_objects(
-    data: Path, ids: NDArray[Any] | None, labels: Path, ensemble: Ensemble
+    data: Path, ids: NDArray[Any] | None, labels: Path, ensemble: Ensemble, *, named: bool
 ) -> None:
+    """Raise if identifiers differ; those that nobody named, only if they are in another order.
+
+    What was recognised in one file may be names and in the other row numbers.
+    """
     if ids is None or ensemble.index is None:
         return
-    differ = np.flatnonzero(ids.astype(str) != ensemble.index.astype(str))
-    if differ.size:
+    first, second = ids.astype(str), ensemble.index.astype(str)
+    differ = np.flatnonzero(first != second)
+    if differ.size and (named or set(first.tolist()) == set(second.tolist())):
         i = int(differ[0])
         ours, theirs = np.asarray(ids[i]).item(), np.asarray(ensemble.index[i]).item()
         raise InvalidInputError(

@@ -1,6 +1,5 @@
 """How every job is carried out: folder, work, files, and only then words on the screen."""
 
-import platform
 import sys
 import time
 from abc import ABC, abstractmethod
@@ -13,7 +12,13 @@ from rich.console import Console
 
 from consilience import __version__
 from consilience._cli.arguments import as_command
-from consilience._cli.folders import REPORT, SUMMARY, check_folder, default_folder
+from consilience._cli.folders import (
+    REPORT,
+    SUMMARY,
+    check_folder,
+    check_source,
+    default_folder,
+)
 from consilience._cli.inputs import Input
 from consilience._cli.members import clear_members, keep_members
 from consilience._cli.outputs import as_json, write_files
@@ -73,7 +78,6 @@ class Found(ABC):
             **more,
             "Seed": str(self.wish.seed),
             "Time": took,
-            "Made by": f"consilience {__version__}, Python {platform.python_version()}",
             "Command": self.command,
         }
 
@@ -95,13 +99,14 @@ def carry_out(wish: Any, job: Job) -> None:
     """Find what is wished for, write it, and say so."""
     start = time.perf_counter()
     writing = wish.writing
+    check_source(wish.source)
     folder = writing.out or default_folder(wish.source, job.prefix)
     resume = getattr(wish, "resume", False)
     check_folder(folder, job.results, force=writing.force, resume=resume)
     silent = writing.quiet or writing.json
     try:
         found = job.find(wish, folder, callbacks=() if silent else progress())
-        written = write_files(folder, all_writers(found, with_report=not writing.no_report))
+        written = write_files(folder, all_writers(found, with_report=writing.with_report))
     except BaseException as error:
         keep_members(folder, as_command(job.name, wish), error)
         raise

@@ -49,7 +49,7 @@ def make_members(
 
 
 def keep_members(folder: Path, command: str, error: BaseException) -> None:
-    """Add to an error what was kept and how to go on; take away a run that has nothing to keep.
+    """Add to an error what was kept and how to go on; take away a run with nothing to keep.
 
     Parameters
     ----------
@@ -64,9 +64,14 @@ def keep_members(folder: Path, command: str, error: BaseException) -> None:
         done, wanted = len(run.finished), run.n_members
         if done:
             again = command if "--resume" in command.split() else f"{command} --resume"
+            # A command that was refused would be refused again: only what is kept is said.
+            how = (
+                " for --resume."
+                if isinstance(error, ConsilienceError)
+                else f". Go on with: {again}"
+            )
             error.add_note(
-                f"{done} of {wanted} clusterings are finished and kept in {str(folder)!r}. Go on "
-                f"with: {again}"
+                f"{done} of {wanted} clusterings are finished and kept in {str(folder)!r}{how}"
             )
         else:
             clear_members(folder)

@@ -32,10 +32,8 @@ def list_methods(*, json: bool = False) -> None:
     lines = table("method", "needs", "what it does")
     for name, method in sorted(CONSENSUS.items()):
         needs = ["-k"] * method.needs_n_clusters + ["data"] * method.needs_data
-        what = f"{method.summary} {method.paper}; memory {method.memory}."
-        lines.add_row(name, ", ".join(needs) or "nothing", Text(what))
+        lines.add_row(name, ", ".join(needs), Text(f"{method.summary} ({method.paper})"))
     console.print(lines)
-    tell(console, "Memory for n objects and R members.")
     tell(console, "Take a method with: consilience cluster DATA --method NAME")
     tell(console, "Compare several with: consilience cluster DATA --methods NAME,NAME,...")
     tell(

@@ -1,5 +1,6 @@
 """What ``consilience minority`` does: the few dense groups in a majority of noise."""
 
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +19,7 @@ from consilience._cli.show import show_notes, table, tell
 from consilience._cli.stages import Clock, noting
 from consilience._validation import check_params
 from consilience.compare import auc, precision_recall_f1
-from consilience.errors import InvalidInputError, InvalidParameterError
+from consilience.errors import ConsilienceWarning, InvalidInputError, InvalidParameterError
 from consilience.minority import EWOCS, thresholds
 from consilience.minority.thresholds import Threshold
 
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 __all__ = ["MINORITY", "Minority", "find"]
 
 _OWNER = "consilience minority"
+# Groups of fewer objects on average, and so many of them, are what is left of noise.
+_CRUMB, _MANY = 6, 5
 # What a rule that looks at the truth would do is shown, but never decides.
 _WORDS = {
     "2gauss": "two Gaussians",
@@ -142,6 +145,7 @@ def find(wish: MinorityWish, folder: Path, *, callbacks: Sequence[Any] = ()) -> 
             model.set_callbacks(*callbacks).fit(given.X, truth)
         with clock.stage("thresholds"):
             rules = thresholds.every(model.scores_, y=truth, m=model.n_foreground)
+        _warn_of_crumbs(model)
     return Minority(
         wish=wish,
         input=given,
@@ -152,6 +156,18 @@ def find(wish: MinorityWish, folder: Path, *, callbacks: Sequence[Any] = ()) -> 
         seconds=clock.seconds,
         notes=tuple(notes),
     )
+
+
+def _warn_of_crumbs(model: EWOCS) -> None:
+    """Warn of a foreground that falls into crumbs, as chance leaves them in plain noise."""
+    found, k = model.n_foreground_, model.n_clusters_
+    if k >= _MANY and found < _CRUMB * k:
+        warnings.warn(
+            f"No dense group stands out: the foreground falls into {k} groups of {found / k:.1f} "
+            "objects on average, as chance leaves them in noise.",
+            ConsilienceWarning,
+            stacklevel=2,
+        )
 
 
 def _model(wish: MinorityWish) -> EWOCS:
@@ -173,7 +189,7 @@ def _model(wish: MinorityWish) -> EWOCS:
         divergence=wish.divergence,
         gamma=_number(wish.gamma),
         threshold=_number(wish.threshold),
-        n_foreground=int(wanted) if wanted is not None and wanted >= 1 else wanted,
+        n_foreground=int(wanted) if wanted is not None and wanted.is_integer() else wanted,
         n_clusters=wish.n_clusters,
         n_repetitions=_count(wish.repetitions),
         scaling=wish.scaling,
@@ -235,9 +251,7 @@ def _show(found: Minority, console: "Console") -> None:
 def _rules_table(found: Minority) -> Any:
     lines = table("rule", "", "threshold", "foreground", right=("threshold", "foreground"))
     for rule in found.rules:
-        taken = rule.value == found.model.threshold_ and rule.method.startswith(
-            str(found.wish.threshold)
-        )
+        taken = rule.method == found.model.threshold_result_.method
         words = f"{_WORDS.get(rule.method, '')}{', taken' if taken else ''}"
         value = f"{rule.value:.5g}" if np.isfinite(rule.value) else "none"
         lines.add_row(rule.method, words, value, str(rule.n_foreground), style="bold" * taken)

@@ -7,7 +7,7 @@ from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from consilience._cli.folders import check_folder
+from consilience._cli.folders import check_writable
 from consilience._cli.outputs import write_files
 from consilience._cli.show import show_written, table, tell
 from consilience._cli.stages import noting
@@ -111,7 +111,7 @@ def reproduce(wish: Wish, console: "Console") -> None:
 
 def _check_folder(folder: Path, wish: Wish) -> None:
     """Raise if the folder cannot be written to, or holds the table already."""
-    check_folder(folder)
+    check_writable(folder)
     page = folder / f"{wish.name}.md"
     if page.exists() and not wish.force:
         raise InvalidParameterError(

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["show_consensus"]
 
 _MOST_ROWS = 20
+_SURE = 0.95
 
 
 def show_consensus(found: Consensus, console: "Console") -> None:
@@ -51,10 +52,12 @@ def _show_choice(choice: NumberChoice, console: "Console") -> None:
     """What every criterion says about the number of clusters, and what was made of it."""
     lines = table("How many clusters?", "says", "how clearly", right=("says", "how clearly"))
     for one in choice.criteria:
-        said = "none" if one.n_clusters is None else str(one.n_clusters)
+        seen = one.n_clusters is not None
         style = "bold" if one.name == choice.taken else ""
-        lines.add_row(one.title, said, f"{one.clarity:.0%}", style=style)
-    console.print(lines)
+        cells = (str(one.n_clusters), f"{one.clarity:.0%}") if seen else ("nothing", "")
+        lines.add_row(f"{one.title} ({one.name})", *cells, style=style)
+    if choice.criteria:
+        console.print(lines)
     tell(console, choice.words)
 
 
@@ -91,7 +94,7 @@ def _number(found: Consensus) -> str:
         return f"{text}, {_by_method(found)}"
     if k != found.choice.n_clusters:
         return f"{text}, where {found.choice.n_clusters} were looked for; ask for others with -k."
-    return f"{text}; ask for another number with -k."
+    return "Ask for another number of clusters with -k."
 
 
 def _by_method(found: Consensus) -> str:
@@ -133,15 +136,20 @@ def _clusters(found: Consensus) -> Any:
 
 
 def _mean_confidence(found: Consensus, objects: Any) -> str:
-    return "" if found.confidence is None else f"{found.confidence[objects].mean():.2f}"
+    # A single cluster has no other that an object could belong to.
+    if found.confidence is None or found.n_clusters < 2:
+        return ""
+    return f"{found.confidence[objects].mean():.2f}"
 
 
 def _show_least_sure(found: Consensus, console: "Console") -> None:
     from rich.text import Text
 
-    least = found.least_sure(5)
+    if found.n_clusters < 2 or found.confidence is None:
+        return
+    least = [item for item in found.least_sure(5) if item["confidence"] < _SURE]
     if not least:
-        tell(console, "Every object is sure of its cluster.")
+        tell(console, f"Every object is sure of its cluster (confidence {_SURE} or more).")
         return
     name = "id" if found.input.ids is not None else "row"
     lines = table(name, "cluster", "next best", "confidence")

@@ -61,11 +61,10 @@ def principal(X: Any, seed: int) -> Floats:
     if sparse.issparse(X):
         # Not centred, which would fill the matrix: the first axis then holds the mean.
         wanted = min(_MOST_AXES, min(X.shape) - 1)
-        found = (
-            TruncatedSVD(wanted, random_state=seed).fit_transform(X)
-            if wanted >= 1
-            else np.asarray(X.toarray())
-        )
+        if wanted < 1:
+            return principal(X.toarray(), seed)
+        with np.errstate(invalid="ignore"):  # shares of the variance, of rows that have none
+            found = TruncatedSVD(wanted, random_state=seed).fit_transform(X)
         return principal(found, seed)
     centred = np.array(X, np.float64)
     # Scaled by the largest entry first: squares of very large or small numbers stay finite.

@@ -215,13 +215,21 @@ def by_lifetime(tested: Numbers, values: Floats, reference: Floats) -> Criterion
     )
 
 
-def decide(criteria: list[Criterion], n_objects: int, of: int, notes: list[str]) -> NumberChoice:
+def decide(
+    criteria: list[Criterion],
+    n_objects: int,
+    of: int,
+    notes: list[str],
+    *,
+    agreed: int | None = None,
+) -> NumberChoice:
     """Stability decides, then lifetime; without either, the better hint of the two.
 
     A lifetime that stands far out and sees more groups than stability goes first: single link
     does not split a group for half of all heights, while k-means may join small groups that
     lie near each other for the sake of stray objects. So does any lifetime where stability
-    speaks for tight clusters only.
+    speaks for tight clusters only. Where nothing is clear but all clusterings have the same
+    number of clusters, ``agreed``, somebody chose it, and it is the guess.
     """
     asked = [one for one in criteria if one.name in _DECIDING]
     seeing = [one for one in asked if one.n_clusters is not None]
@@ -233,9 +241,15 @@ def decide(criteria: list[Criterion], n_objects: int, of: int, notes: list[str])
                 best = one
         words = _clear_words(best, criteria)
         return _choice(_best(best), True, best, criteria, words, n_objects, of, notes)
+    if agreed is not None:
+        words = (
+            f"There is no clear structure. {agreed} clusters are taken because every clustering "
+            "has as many."
+        )
+        return _choice(agreed, False, None, criteria, words, n_objects, of, notes)
     hint = max(asked, key=lambda one: one.clarity)
     if hint.clarity < _HINT:
-        words = "There is no clear structure: the data look much like data without any groups."
+        words = "There is no clear structure: no more is seen than in data without any groups."
         return _choice(1, False, None, criteria, words, n_objects, of, notes)
     k = _best(hint)
     words = (

@@ -106,7 +106,9 @@ def choose_n_clusters(
       without groups (uniform, normal, correlated, exponential, heavy-tailed; 30 to 1,000
       objects in 1 to 20 dimensions) stability and pac never saw any, lifetime once (heavy
       tails), delta-area four times; where all sizes are unequal delta-area is nearly always
-      wrong. From an ensemble alone 22 of 27 mixtures were right.
+      wrong. On as many other sets, drawn after the rule was fixed, it was right on 52 mixtures
+      and saw groups in 4 sets without any (two of 30 to 100 uniform objects, one exponential,
+      one heavy-tailed). From an ensemble alone 22 of 27 mixtures were right.
 
     Reference data are drawn along the principal axes, normal and uniform, three of each;
     permuted columns would keep groups that lie along the axes. Above 2,000 objects a random
@@ -212,7 +214,9 @@ def _from_members(ensemble: Ensemble, task: _Task, n: int) -> NumberChoice:
     lives = [tree_lifetimes(one, task.tested) for one in [ensemble, *made]]
     criterion = by_lifetime(task.tested, lives[0], np.max(lives[1:], axis=0))
     note = "Without the data, lifetime is the only criterion that can be had."
-    return decide([criterion], ensemble.n_objects, n, [note])
+    counts = np.unique(ensemble.n_clusters[ensemble.n_clusters > 0])
+    agreed = int(counts[0]) if len(counts) == 1 and counts[0] > 1 else None
+    return decide([criterion], ensemble.n_objects, n, [note], agreed=agreed)
 
 
 def _nothing(why: str, n: int) -> NumberChoice:

@@ -8,7 +8,7 @@ form, and where days and months cannot be told apart nothing is guessed.
 import math
 import re
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import NamedTuple
 
 import numpy as np
@@ -91,9 +91,9 @@ def _iso(word: str) -> float | None:
         found = datetime.fromisoformat(word)
     except ValueError:
         return None
-    if found.tzinfo is not None:
-        found = found.astimezone(UTC).replace(tzinfo=None)
-    return (found - _EPOCH) / _DAY
+    # As a difference: year 1, which some programs write for nothing, has no hour before it.
+    ahead = found.utcoffset() or timedelta()
+    return (found.replace(tzinfo=None) - _EPOCH - ahead) / _DAY
 
 
 def _year_first(word: str) -> float | None:

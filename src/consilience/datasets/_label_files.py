@@ -45,7 +45,8 @@ def read_labels(path: str | PathLike[str], *, id_column: str | None = None) -> E
         are names too.
     id_column : str, optional
         Column of identifiers, kept as the ensemble's index. Without it, a first column named
-        ``id``, or without a name as pandas writes its index, is taken.
+        ``id``, or without a name as pandas writes its index, is taken; so is, with a warning,
+        the first column of a text file if it has a different name in every of ten or more rows.
 
     Returns
     -------
@@ -173,6 +174,12 @@ class _Words:
                 self.lines.append(line)
             self.codes.append(code)
 
+    def all_names_differ(self) -> bool:
+        """Whether every cell is another name, of ten or more; numbers are no names here."""
+        if not 10 <= len(self.codes) == len(self.words):
+            return False
+        return not any(number(word) is not None for word in self.words)
+
     def labels(self, source: Path, name: str) -> NDArray[np.int64]:
         """The labels: numbers if every word is one, else the order of first appearance."""
         words = [word.strip() for word in self.words]
@@ -220,6 +227,14 @@ def _read_csv(source: Path, id_column: str | None) -> Ensemble:
                     columns[i].add(cells, lines)
         for note in file.notes:
             warnings.warn(note, ConsilienceWarning, stacklevel=3)
+    if at is None and len(names) > 1 and columns[0].all_names_differ():
+        at, ids = 0, [word.strip() for word in columns[0].words]
+        warnings.warn(
+            f"Column {names[0]!r} of {source.name!r} has a different name in every row: it is "
+            "taken as identifiers, not as a clustering. id_column (--id-column) names another.",
+            ConsilienceWarning,
+            stacklevel=3,
+        )
     members = [i for i in range(len(names)) if i != at]
     for i in members:
         _warn_of_ids(source, names[i], len(columns[i].words), len(columns[i].codes))

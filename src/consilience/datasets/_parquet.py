@@ -69,7 +69,9 @@ def _floats(cells: Any) -> Floats:
     """Numbers, or days since 1970 (of times of the day, the part of it); NaN where null."""
     if _kind(cells.type) == "days":
         return _days(cells)
-    return np.asarray(cells.cast("float64").to_numpy(zero_copy_only=False), np.float64)
+    # Whole numbers beyond 2**53 are rounded, as those of a text file are.
+    numbers = cells.cast("float64", safe=False)
+    return np.asarray(numbers.to_numpy(zero_copy_only=False), np.float64)
 
 
 def _days(cells: Any) -> Floats:

@@ -265,5 +265,7 @@ def _read_array(source: Path, named: _Named, ways: _Ways, notes: list[str]) -> P
     columns.take(np.ascontiguousarray(values[:, numeric], np.float64))
     for j in words:
         cells = values[:, j] if j < len(names) else arrays[columns.names[j]]
+        if cells.dtype.kind == "S":  # text as bytes
+            cells = np.char.decode(cells, "utf-8", "replace")
         columns.words[j].add(cells.tolist())
     return ways.prepare(columns, roles, notes, guess=False)

@@ -13,6 +13,7 @@ objects. ``values`` (numbers,) holds entry after entry, ``places`` (entries, 4) 
 seed, its first object, the object after its last, and where in ``values`` it begins.
 """
 
+import math
 from typing import Any
 
 import numpy as np
@@ -49,7 +50,7 @@ def near_kernel(alpha: float, gamma: float, constants: tuple[Any, ...]) -> tuple
         return None
     # Infinity times a distance of 0 would be NaN.
     gamma = min(gamma, most)
-    reach = max(np.log(8 * (alpha / eps)), 0.0) / gamma if 8 * alpha > eps else 0.0
+    reach = max(math.log(8 * (alpha / eps)), 0.0) / gamma if 8 * alpha > eps else 0.0
     return kind(2 * alpha), kind(gamma), kind(min(reach, most))
 
 

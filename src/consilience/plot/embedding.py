@@ -1,5 +1,6 @@
 """The objects on a plane: two principal components, coloured by cluster."""
 
+import math
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
@@ -204,10 +205,12 @@ def _on_a_plane(X: Any, kept: Positions, random_state: int) -> tuple[Floats, tup
     solver = "arpack" if hasattr(X, "toarray") else "auto"
     if n < 2 or _is_constant(X):
         return np.zeros((len(kept), 2)), ("component 1", "component 2")
-    model = PCA(2, svd_solver=solver, random_state=0).fit(X)
+    # By a power of two, which changes no digit: squares of very large numbers stay finite.
+    unit = 2.0 ** math.floor(math.log2(max(float(X.max()), -float(X.min()))))
+    model = PCA(2, svd_solver=solver, random_state=0).fit(X / unit)
     shares = (100 * model.explained_variance_ratio_).round().astype(int).tolist()
     first, second = (f"component {i} ({s} % of the variance)" for i, s in enumerate(shares, 1))
-    return np.asarray(model.transform(shown), np.float64), (first, second)
+    return np.asarray(model.transform(shown / unit), np.float64) * unit, (first, second)
 
 
 def _is_constant(X: Any) -> bool:

@@ -75,6 +75,11 @@ class Case:
         return np.bincount(self.labels[self.labels >= 0], minlength=self.n_clusters)
 
     @property
+    def finer(self) -> bool:
+        """Whether the members have far more clusters than the result."""
+        return bool(np.median(self.ensemble.n_clusters) >= 2 * max(self.n_clusters, 1))
+
+    @property
     def doubt(self) -> Floats:
         """Ambiguity of each object: 0 where the members agree about it; NaN where they are silent.
 
@@ -169,6 +174,7 @@ def _found_ambiguity(
     ensemble: Ensemble, codes: Positions, seed: int, notes: list[str]
 ) -> Ambiguity:
     n, R = ensemble.n_objects, ensemble.n_members
+    ensemble = _at_the_result(ensemble, codes)
     n_pairs = max(_FEWEST_PAIRS, _PAIR_BUDGET // n)
     every = R * (R - 1) // 2
     if n_pairs < every:
@@ -179,6 +185,25 @@ def _found_ambiguity(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConsilienceWarning)
         return ambiguous(ensemble, labels=codes, n_pairs=n_pairs, random_state=seed)
+
+
+def _at_the_result(ensemble: Ensemble, codes: Positions) -> Ensemble:
+    """Members whose clusters are joined to those of the result they mostly lie in.
+
+    Members are often finer than their consensus, and disagree about borders inside one of its
+    clusters: that makes no object doubtful.
+    """
+    k = int(codes.max(initial=-1)) + 1
+    if not k:
+        return ensemble
+    joined = np.array(ensemble.members, np.int32)
+    for labels in joined:
+        inside = (labels >= 0) & (codes >= 0)
+        n_cells = k * (max(labels.max(), -1) + 1)
+        cells = np.bincount(labels[inside] * k + codes[inside], minlength=n_cells)
+        mostly = cells.reshape(-1, k).argmax(axis=1)
+        labels[labels >= 0] = mostly[labels[labels >= 0]]
+    return Ensemble(joined.T)
 
 
 def _found_stability(ensemble: Ensemble, codes: Positions, n_clusters: int) -> Floats | None:

@@ -66,7 +66,7 @@ def members_section(case: Case, seed: int, notes: list[str]) -> dict[str, Any]:
     figures.append(_numbers(k))
     read = (
         "The first picture shows how much single clusterings agree with each other, the second "
-        "how much each agrees with the result, which should be more because it speaks for all, "
+        "how much each agrees with the result, less where it has many more groups than the result, "
         "and the third how many groups they have. Clusterings that all agree add nothing to one "
         "of them, and clusterings that agree with nothing add only noise."
     )

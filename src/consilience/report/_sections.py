@@ -136,15 +136,24 @@ def view_section(
     )
 
 
-def matrix_section(shown: Shown, view: PairView) -> Section:
-    """The co-association of some objects, clusters in a row."""
+def matrix_section(shown: Shown, view: PairView, *, finer: bool = False) -> Section:
+    """The co-association of some objects, clusters in a row; ``finer``: members have far more."""
     order = view.order
     read = (
         "Each row and each column is an object, and the darker their crossing, the larger the "
-        "share of the clusterings that put the two together. Clean dark squares along the "
-        "diagonal are groups everybody agrees on, while shade between two squares marks groups "
-        "that run into each other."
+        "share of the clusterings that put the two together. "
     )
+    if finer:
+        read += (
+            "The clusterings have many more groups than the result, so that its squares along the "
+            "diagonal are pale and hold smaller dark ones, while shade between two squares marks "
+            "groups that run into each other."
+        )
+    else:
+        read += (
+            "Clean dark squares along the diagonal are groups everybody agrees on, while shade "
+            "between two squares marks groups that run into each other."
+        )
     figure = matrix(
         view.joined[np.ix_(order, order)],
         objects=shown.rows(shown.pairs[order]),
@@ -162,9 +171,13 @@ def dendrogram_section(case: Case, shown: Shown, view: PairView) -> Section | No
     tree, sizes, clusters = folded(view.tree, labels, MAX_LEAVES)
     read = (
         "Reading upwards, objects and groups are joined one after the other, the lower the more "
-        "often the clusterings put them together: a height of 0.3 means in 70 % of them. The line "
-        f"marks where a cut leaves {counted(k, 'group')}, and the longer the stems that it "
-        "crosses, the clearer this number is."
+        "often the clusterings put them together: a height of 0.3 means in 70 % of them. "
+    )
+    read += (
+        f"The line marks where a cut leaves {counted(k, 'group')}, and the longer the stems that "
+        "it crosses, the clearer this number is."
+        if k > 1
+        else "All is left in one group here, so that the line lies above the top."
     )
     figure = dendrogram(tree, sizes, case.number(clusters), cut_height(view.tree, k), k)
     return section("dendrogram", "How the groups grow together", read, figure)
@@ -181,8 +194,9 @@ def ambiguity_section(case: Case) -> Section:
         words = f"doubtful beyond {1 - case.ambiguity.threshold:.3g}: {counted(flagged, 'object')}"
         marks.append(mark(1.0 - case.ambiguity.threshold, words, taken=True))
     read = (
-        "Objects at the left are where all clusterings expect them, and the further right an "
-        "object lies, the more the clusterings disagree about its place. "
+        "Objects at the left are put into the same group by all clusterings, whose finer pieces "
+        "count as the group they lie in, and the further right an object lies, the more the "
+        "clusterings disagree about its group. "
     )
     if marks:
         read += "Objects beyond the line are called doubtful in this report."

@@ -102,19 +102,23 @@ def _between(case: Case) -> str:
 
 def _number(case: Case, choice: "NumberChoice | None") -> str:
     if choice is None:
-        return "Whether another number of groups would fit better was not examined."
+        return (
+            "The number of groups was asked for or chosen by the method; whether another would fit "
+            "better was not examined."
+        )
     k, taken = case.n_clusters, choice.n_clusters
     votes = [c.n_clusters for c in choice.criteria]
     agree = sum(vote == taken for vote in votes)
-    how_many = f"{agree} of {counted(len(votes), 'criterion').replace('criterions', 'criteria')}"
     if choice.clear and taken != k:
         return f"The data speak clearly for {counted(taken, 'group')}, not for the {k} shown here."
     if choice.clear:
-        verb = "chooses" if agree == 1 else "choose"
-        return f"The number of groups is clear: {how_many} {verb} {taken}."
+        others = f"; {agree - 1} of {len(votes) - 1} others agree" if len(votes) > 1 else ""
+        return (
+            f"The number of groups is clear: {choice.taken}, which decides, says {taken}{others}."
+        )
     chosen = sorted({vote for vote in votes if vote is not None})
     words = f"the criteria choose {listed(chosen)}" if chosen else "no criterion sees any"
     return (
-        f"There is no clear structure in the number of groups ({words}), so take {k:,} as one "
+        f"There is no clear structure in the number of groups ({words}): take {k:,} as one "
         "possible reading."
     )

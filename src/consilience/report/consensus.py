@@ -175,7 +175,7 @@ def _sections(
     found = [
         view_section(case, shown, X, columns, seed, notes),
         None if choice is None else number_section(choice),
-        matrix_section(shown, pairs),
+        matrix_section(shown, pairs, finer=case.finer),
         dendrogram_section(case, shown, pairs),
         ambiguity_section(case),
         stability_section(case, notes),
