@@ -139,7 +139,7 @@ def reproduce(
     /,
     *,
     data: Path | None = None,
-    runs: int | None = None,
+    runs: Annotated[int | None, Parameter(name=("--runs", "--datasets-per-dim"))] = None,
     sets: str | None = None,
     members: str | None = None,
     seed: int = 0,
@@ -164,7 +164,7 @@ def reproduce(
     data : Path
         Folder of the data sets, NAME.csv.gz each. [default: the variable CONSILIENCE_DATA]
     runs : int
-        Independent runs. [default: 20]
+        Independent runs; of generated data, data sets of each dimension. [default: the table's]
     sets : str
         Data sets, with commas between. [default: all of the table]
     members : str
