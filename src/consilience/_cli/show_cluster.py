@@ -55,7 +55,7 @@ def _show_choice(choice: NumberChoice, console: "Console") -> None:
         seen = one.n_clusters is not None
         style = "bold" if one.name == choice.taken else ""
         cells = (str(one.n_clusters), f"{one.clarity:.0%}") if seen else ("nothing", "")
-        lines.add_row(f"{one.title} ({one.name})", *cells, style=style)
+        lines.add_row(one.title, *cells, style=style)
     if choice.criteria:
         console.print(lines)
     tell(console, choice.words)

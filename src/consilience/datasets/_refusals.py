@@ -87,6 +87,7 @@ def _marks(refused: Sequence[Refused]) -> Iterable[str]:
     words = [word for r in refused if r.meaning for word in r.meaning.said[:1000]]
     if any(set(word) & set("$€£¥%") for word in words):
         yield "Write numbers without signs of currency or percent."
+        return
     marks = {mark for word in words for mark in foreign_number(word) if "," in word}
     if "," in marks:
         yield (

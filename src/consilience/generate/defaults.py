@@ -79,7 +79,7 @@ def default_generator(
     --------
     >>> found = default_generator(150, 4, n_members=20, random_state=0)
     >>> found.name, found.generator.n_clusters
-    ('k-means, half the root of n to the root clusters', ('sqrt/2', 'sqrt'))
+    ('k-means, about the root of n clusters', ('sqrt/2', 'sqrt'))
     >>> default_generator(10**6, 4).generator.n_clusters
     (20, 60)
     """
@@ -108,7 +108,7 @@ def _of_size(n_objects: int) -> tuple[list[str], list[str], dict[str, Any]]:
     """Names, reasons and settings by the number of objects."""
     if n_objects <= _MODERATE:
         return (
-            ["k-means", "half the root of n to the root clusters"],
+            ["k-means", "about the root of n clusters"],
             ["Many small clusters in each clustering follow groups of any shape"],
             {},
         )

@@ -191,7 +191,7 @@ def ambiguity_section(case: Case) -> Section:
     marks = []
     flagged = case.ambiguity.n_flagged
     if np.isfinite(case.ambiguity.threshold):
-        words = f"doubtful beyond {1 - case.ambiguity.threshold:.3g}: {counted(flagged, 'object')}"
+        words = f"doubtful: {counted(flagged, 'object')}"
         marks.append(mark(1.0 - case.ambiguity.threshold, words, taken=True))
     read = (
         "Objects at the left are put into the same group by all clusterings, whose finer pieces "
