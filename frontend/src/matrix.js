@@ -215,8 +215,10 @@ function paintValues(pen, box, scene, x, y, theme) {
 }
 
 function valueAt({ figure, bytes }, row, column) {
-  const { low = 0, high = 1, size } = figure;
-  return low + (bytes[row * size + column] / 255) * (high - low);
+  const { low = 0, high = 1, size, numbers } = figure;
+  const at = row * size + column;
+  // A byte is fine enough for a shade, not for a figure that is read beside others.
+  return numbers ? numbers[at] : low + (bytes[at] / 255) * (high - low);
 }
 
 /** What the shades mean. */

@@ -4,6 +4,8 @@ import base64
 import json
 import re
 
+import numpy as np
+
 __all__ = ["check_summary", "columns_of", "figures_of", "section_of"]
 
 KEYS = {"schema", "kind", "title", "headline", "done", "notes", "clusters", "objects", "sections"}
@@ -102,6 +104,9 @@ def check_matrix(figure, n_shown):
     else:
         assert len(figure["names"]) == m
         assert all(isinstance(name, str) for name in figure["names"])
+        shades = np.frombuffer(base64.b64decode(figure["values"]), np.uint8) / 255
+        span = figure["high"] - figure["low"]
+        np.testing.assert_allclose(figure["numbers"], figure["low"] + shades * span, atol=0.003)
     assert figure["bounds"] == sorted(set(figure["bounds"]))
     assert all(0 < place < m for place in figure["bounds"])
 

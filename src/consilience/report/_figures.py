@@ -63,7 +63,7 @@ def matrix(
     high: float = 1.0,
     title: str = "",
 ) -> Figure:
-    """A square of shades, a byte each: 0 is ``low``, 255 is ``high``."""
+    """A square of shades, a byte each: 0 is ``low``, 255 is ``high``; with names, numbers too."""
     shade = np.rint(255 * np.clip((values - low) / (high - low), 0.0, 1.0)).astype(np.uint8)
     made = {
         "kind": "matrix",
@@ -73,6 +73,7 @@ def matrix(
         "high": high,
         "objects": None if objects is None else objects.tolist(),
         "names": None if names is None else list(names),
+        "numbers": None if names is None else np.round(values, 4).ravel().tolist(),
         "bounds": [int(place) for place in bounds],
     }
     return _titled(made, title)

@@ -92,7 +92,7 @@ def _with_each_other(ensemble: Ensemble, seed: int, notes: list[str]) -> list[Fi
         return []
     counts, edges = np.histogram(among, _BINS, (0.0, 1.0))
     mean = float(among.mean())
-    words = "agreement of two clusterings (0: none, 1: the same groups)"
+    words = "agreement of two clusterings (0 to 1)"
     marks = [mark(mean, f"mean {mean:.2f}")]
     return [histogram(counts, edges, words, marks=marks, title="With each other")]
 
