@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from consilience import metrics
 from consilience._cli.arguments import ClusterWish, flag
 from consilience._cli.checks import check_common, check_enough_objects, warn_of_few
 from consilience._cli.decisions import choice_facts, comparison_facts
@@ -22,7 +21,7 @@ from consilience._cli.jobs import Found, Job
 from consilience._cli.members import make_members
 from consilience._cli.stages import Clock, noting
 from consilience._validation import check_params, memory_in_bytes
-from consilience.compare import Comparison, compare_methods
+from consilience.compare import Comparison, against_truth, compare_methods
 from consilience.consensus import (
     CONSENSUS,
     Method,
@@ -217,7 +216,7 @@ def find(wish: ClusterWish, folder: Path, *, callbacks: Sequence[Any] = ()) -> C
             k = wish.n_clusters if choice is None else choice.n_clusters
             told = _consensus(wish, methods, own, k, given, ensemble, callbacks)
         labels = told["labels"]
-        truth = None if given.truth is None else _agreement(given.truth, labels)
+        truth = None if given.truth is None else against_truth(given.truth, labels)
     return Consensus(
         wish=wish,
         input=given,
@@ -379,16 +378,6 @@ def _estimator(wish: ClusterWish, method: Method, k: int | None, *, strict: bool
     if hasattr(model, "_constraints"):
         check_params(model)
     return model
-
-
-def _agreement(truth: NDArray[Any], labels: NDArray[Any]) -> dict[str, float]:
-    from sklearn.metrics import adjusted_rand_score
-
-    return {
-        "consistency_index": float(metrics.consistency_index(truth, labels)),
-        "nmi": float(metrics.nmi(truth, labels)),
-        "ari": float(adjusted_rand_score(truth, labels)),
-    }
 
 
 def _plain_id(identifier: Any) -> Any:

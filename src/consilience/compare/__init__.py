@@ -13,7 +13,7 @@ from consilience.compare.foreground import (
 from consilience.compare.paired import PairedTest, paired
 from consilience.compare.rank_diagram import RankBars, rank_bars, rank_diagram, rank_text
 from consilience.compare.ranks import Ranks, ranks, ranks_from_means
-from consilience.compare.several import Comparison, compare_methods
+from consilience.compare.several import Comparison, against_truth, compare_methods
 
 __all__ = [
     "Comparison",
@@ -25,6 +25,7 @@ __all__ = [
     "RankBars",
     "Ranks",
     "adjust",
+    "against_truth",
     "auc",
     "bergmann_hommel",
     "compare_methods",

@@ -26,7 +26,7 @@ from consilience.ensemble import Ensemble
 from consilience.errors import ConsilienceError, InvalidInputError, InvalidParameterError
 from consilience.metrics import anmi, consistency_index, nmi
 
-__all__ = ["Comparison", "compare_methods"]
+__all__ = ["Comparison", "against_truth", "compare_methods"]
 
 _OWNER = "compare_methods"
 _COMMON = ("X", "random_state", "n_jobs")
@@ -176,7 +176,7 @@ def _compared(
         n_clusters=np.array([labels[name].max(initial=-1) + 1 for name in names], np.int64),
         agreement=agreement,
         anmi=shared,
-        truth=None if truth is None else _against(truth, [labels[name] for name in names]),
+        truth=None if truth is None else _scores([labels[name] for name in names], truth),
         best=names[int(shared.argmax())],
         seconds=seconds,
         failed=failed,
@@ -191,20 +191,40 @@ def _anmi(labels: NDArray[np.int32], ensemble: Ensemble) -> float:
     return anmi(labels, ensemble if len(saw) == ensemble.n_members else ensemble[saw])
 
 
-def _against(truth: Any, found: list[NDArray[np.int32]]) -> dict[str, NDArray[np.float64]]:
-    """Scores of each labelling against the truth, over the objects whose truth is known."""
+def _scores(found: list[NDArray[np.int32]], truth: Any) -> dict[str, NDArray[np.float64]]:
+    """Each score of every labelling."""
+    each = [against_truth(truth, labels) for labels in found]
+    return {name: np.array([scores[name] for scores in each]) for name in each[0]}
+
+
+def against_truth(truth: Any, labels: NDArray[Any]) -> dict[str, float]:
+    """How far labels agree with known groups: over the objects whose group is known.
+
+    Parameters
+    ----------
+    truth : array-like of shape (n_objects,)
+        Known groups, any values; missing where they are not known.
+    labels : array of shape (n_objects,)
+        Clusters; -1 in none.
+
+    Returns
+    -------
+    dict
+        "consistency_index" (share of objects that agree once clusters are matched to groups),
+        "nmi" and "ari" (Hubert & Arabie's adjusted Rand index).
+
+    Examples
+    --------
+    >>> against_truth(["a", "a", "b", "b"], np.array([1, 1, 0, 0]))
+    {'consistency_index': 1.0, 'nmi': 1.0, 'ari': 1.0}
+    """
     codes = encode(truth, what="truth")
+    known = codes != UNSEEN  # scikit-learn's index has no place for the others
     return {
-        "consistency_index": np.array([consistency_index(codes, one) for one in found]),
-        "nmi": np.array([nmi(codes, one) for one in found]),
-        "ari": np.array([_adjusted_rand(codes, one) for one in found]),
+        "consistency_index": float(consistency_index(codes, labels)),
+        "nmi": float(nmi(codes, labels)),
+        "ari": float(adjusted_rand_score(codes[known], np.asarray(labels)[known])),
     }
-
-
-def _adjusted_rand(truth: NDArray[np.int64], labels: NDArray[np.int32]) -> float:
-    """Hubert & Arabie's index; scikit-learn's has no place for objects of unknown truth."""
-    known = truth != UNSEEN
-    return float(adjusted_rand_score(truth[known], labels[known]))
 
 
 def _run(

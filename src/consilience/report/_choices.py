@@ -4,9 +4,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.metrics import adjusted_rand_score
 
-from consilience import metrics
+from consilience.compare import against_truth
 from consilience.report._case import Case
 from consilience.report._figures import Figure, curves, mark, matrix, section, series, table
 from consilience.report._objects import Truth
@@ -103,12 +102,7 @@ def methods_section(comparison: "Comparison") -> Section:
 def truth_scores(case: Case, truth: Truth) -> dict[str, float]:
     """Agreement with the true classes, of the objects whose class is known."""
     known = truth.codes >= -1
-    labels, classes = case.labels[known], truth.codes[known]
-    return {
-        "consistency_index": metrics.consistency_index(classes, labels),
-        "nmi": metrics.nmi(classes, labels),
-        "ari": float(adjusted_rand_score(classes, labels)),
-    }
+    return against_truth(truth.codes[known], case.labels[known])
 
 
 def truth_section(case: Case, truth: Truth, scores: dict[str, float], notes: list[str]) -> Section:
