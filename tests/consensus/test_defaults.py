@@ -43,7 +43,7 @@ def test_a_method_that_chooses_the_number_finds_it():
     assert np.bincount(labels).size >= 4
 
 
-@pytest.mark.parametrize("change", [{"n_objects": 0}, {"n_members": 0}, {"has_data": 1.5}])
+@pytest.mark.parametrize("change", [{"n_objects": 0}, {"n_members": 0}, {"n_clusters_known": 1.5}])
 def test_bad_sizes_are_refused_by_name(change):
     with pytest.raises(InvalidParameterError, match=next(iter(change))):
         default_method(**({"n_objects": 5, "n_members": 5} | change))

@@ -18,7 +18,6 @@ __all__ = [
     "ClusterWish",
     "MinorityWish",
     "Reading",
-    "ReportWriting",
     "Writing",
     "as_command",
     "flag",
@@ -83,38 +82,6 @@ class Writing:
     json: _Flag = False
     quiet: _Flag = False
 
-    @property
-    def with_report(self) -> bool:
-        """Whether a report is written, by a job that has one."""
-        return True
-
-
-@Parameter(name="*", group=_RESULTS)
-@dataclass(frozen=True, kw_only=True)
-class ReportWriting(Writing):
-    """Where the results go, with a report among them.
-
-    Parameters
-    ----------
-    out : Path
-        Folder for the results. [default: named after the job and the data]
-    force : bool
-        Replace the results of an earlier run in that folder.
-    json : bool
-        Print the summary as JSON, for machines, and nothing else.
-    quiet : bool
-        Print nothing.
-    no_report : bool
-        Leave out report.html.
-    """
-
-    no_report: _Flag = False
-
-    @property
-    def with_report(self) -> bool:
-        """See `Writing.with_report`."""
-        return not self.no_report
-
 
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
@@ -149,6 +116,8 @@ class ClusterWish:
         is taken. [default: 4 GiB]
     resume : bool
         Go on with a run that was interrupted: clusterings that were finished are kept.
+    no_report : bool
+        Leave out report.html.
     """
 
     data: Annotated[Path | None, Parameter(parse=False)] = None
@@ -164,7 +133,8 @@ class ClusterWish:
     max_memory: str | None = None
     resume: _Flag = False
     reading: Reading = Reading()
-    writing: ReportWriting = ReportWriting()
+    no_report: Annotated[_Flag, Parameter(group=_RESULTS)] = False
+    writing: Writing = Writing()
 
     @property
     def source(self) -> Path:
@@ -272,6 +242,8 @@ class MinorityWish:
         Equal seeds give equal results, whatever --jobs.
     jobs : int
         Threads; -1 takes all cores. [default: 1]
+    no_report : bool
+        Leave out report.html.
     """
 
     data: Annotated[Path | None, Parameter(parse=False)] = None
@@ -287,7 +259,8 @@ class MinorityWish:
     seed: int = 0
     jobs: int | None = None
     reading: Reading = Reading()
-    writing: ReportWriting = ReportWriting()
+    no_report: Annotated[_Flag, Parameter(group=_RESULTS)] = False
+    writing: Writing = Writing()
 
     @property
     def source(self) -> Path:

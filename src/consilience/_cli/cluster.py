@@ -289,7 +289,7 @@ def _methods(
     if choice is not None and choice.taken == "lifetime" and given.X is not None:
         why = "Groups that only lifetimes tell apart are chains or rings: single link follows them."
         return [CONSENSUS["eac"]], why, {"linkage": "single"}
-    taken = default_method(ensemble.n_objects, ensemble.n_members, has_data=given.X is not None)
+    taken = default_method(ensemble.n_objects, ensemble.n_members)
     return [taken.method], taken.why, taken.parameters
 
 

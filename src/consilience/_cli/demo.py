@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from rich.console import Console
 
 from consilience import metrics
-from consilience._cli.arguments import ClusterWish, Reading, ReportWriting, as_command
+from consilience._cli.arguments import ClusterWish, Reading, Writing, as_command
 from consilience._cli.cluster import Consensus, find
 from consilience._cli.folders import LABELS, check_folder
 from consilience._cli.jobs import all_writers, progress
@@ -65,7 +65,7 @@ def run_demo(folder: Path, *, callbacks: Sequence[Any] = ()) -> Demo:
         reading = Reading(truth_column="arm")
         asked = ClusterWish(data=Path(place, DATA), linkage="single", reading=reading)
         consensus = find(asked, Path(place, "run"), callbacks=callbacks)
-    shown = replace(asked, data=folder / DATA, writing=ReportWriting(out=folder))
+    shown = replace(asked, data=folder / DATA, writing=Writing(out=folder))
     consensus = replace(consensus, wish=shown)
     kmeans = KMeans(2, n_init=10, random_state=0).fit_predict(consensus.input.X)
     agreement = float(metrics.consistency_index(arms, kmeans))
@@ -87,12 +87,12 @@ def _show(demo: Demo, seconds: float, console: Console) -> None:
     tell(console, "")
     show_consensus(demo.consensus, console)
     show_written(demo.written, seconds, console)
-    same = replace(demo.consensus.wish, writing=ReportWriting())
+    same = replace(demo.consensus.wish, writing=Writing())
     tell(console, "\nTry next:")
     for command, why in (
         (as_command("cluster", same), "the same, as you would do it with your own data"),
         (
-            as_command("cluster", replace(same, linkage=None, writing=ReportWriting(force=True))),
+            as_command("cluster", replace(same, linkage=None, writing=Writing(force=True))),
             "average link, and the number of clusters by several criteria: not for chains",
         ),
         ("consilience methods", "other ways to combine clusterings"),

@@ -106,7 +106,8 @@ def carry_out(wish: Any, job: Job) -> None:
     silent = writing.quiet or writing.json
     try:
         found = job.find(wish, folder, callbacks=() if silent else progress())
-        written = write_files(folder, all_writers(found, with_report=writing.with_report))
+        with_report = not getattr(wish, "no_report", False)
+        written = write_files(folder, all_writers(found, with_report=with_report))
     except BaseException as error:
         keep_members(folder, as_command(job.name, wish), error)
         raise

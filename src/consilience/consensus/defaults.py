@@ -42,7 +42,7 @@ class MethodChoice:
 
 
 def default_method(
-    n_objects: int, n_members: int, *, has_data: bool = True, n_clusters_known: bool = True
+    n_objects: int, n_members: int, *, n_clusters_known: bool = True
 ) -> MethodChoice:
     """The consensus method to take for an ensemble of this size, with one sentence of reason.
 
@@ -50,8 +50,6 @@ def default_method(
     ----------
     n_objects, n_members : int
         Size of the ensemble.
-    has_data : bool, default=True
-        Whether the data are there, not only labels. None of the choices needs them.
     n_clusters_known : bool, default=True
         Whether the number of clusters is given; if not, the method has to choose it.
 
@@ -81,8 +79,7 @@ and gives a dendrogram to look at.'
     """
     for name, value in (("n_objects", n_objects), ("n_members", n_members)):
         check_value(name, value, [Interval(Integral, 1)], owner="default_method")
-    for name, flag in (("has_data", has_data), ("n_clusters_known", n_clusters_known)):
-        check_value(name, flag, [Boolean()], owner="default_method")
+    check_value("n_clusters_known", n_clusters_known, [Boolean()], owner="default_method")
     quick = n_objects**2 * n_members <= _QUICK
     if quick and n_clusters_known:
         return _taken(
