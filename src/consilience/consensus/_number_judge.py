@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from consilience.consensus._monti import delta_areas
+from consilience.datasets._files import listed
 
 __all__ = [
     "Criterion",
@@ -311,10 +312,10 @@ def _clear_words(taken: Criterion, criteria: list[Criterion]) -> str:
     doubts = [one for one in others if one.name != "delta-area" and one.n_clusters is not None]
     doubts = [one for one in doubts if one.n_clusters != taken.n_clusters]
     degree = "very clear" if taken.clarity >= 0.9 and not doubts else "clear"
-    parts = [f"{_and(agree)} agree{'s' if len(agree) == 1 else ''}"] if agree else []
+    parts = [f"{listed(agree)} agree{'s' if len(agree) == 1 else ''}"] if agree else []
     parts += [
         *differ,
-        *([f"{_and(silent)} see{'s' if len(silent) == 1 else ''} nothing"] if silent else []),
+        *([f"{listed(silent)} see{'s' if len(silent) == 1 else ''} nothing"] if silent else []),
     ]
     said = f" ({'; '.join(parts)})" if parts else ""
     return f"{taken.n_clusters} clusters, taken by {taken.name}{said}. This is {degree}."
@@ -345,7 +346,3 @@ def _start(k: int, seen: bool) -> str:
 def _share(value: float) -> str:
     percent = 100 * float(value)
     return f"{percent:.0f} %" if percent >= 9.95 or percent == 0 else f"{percent:.1f} %"
-
-
-def _and(names: list[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

@@ -7,12 +7,11 @@
 """
 
 import math
-from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
-__all__ = ["counted", "finite", "in_range", "listed", "percent", "rounded"]
+__all__ = ["counted", "finite", "in_range", "percent", "rounded"]
 
 
 def rounded(values: Any, decimals: int = 3) -> list[float | None]:
@@ -60,15 +59,3 @@ def percent(part: float, whole: float) -> str:
     if 99.9 < share < 100:
         return "over 99.9 %"
     return f"{share:.1f}".removesuffix(".0") + " %"
-
-
-def listed(items: Iterable[Any]) -> str:
-    """Items as a sentence lists them.
-
-    >>> listed([1]), listed([1, 2]), listed([1, 2, 3])
-    ('1', '1 and 2', '1, 2 and 3')
-    """
-    words: Sequence[str] = [str(item) for item in items]
-    if len(words) < 2:
-        return "".join(words)
-    return f"{', '.join(words[:-1])} and {words[-1]}"

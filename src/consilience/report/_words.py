@@ -4,8 +4,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from consilience.datasets._files import listed
 from consilience.report._case import Case
-from consilience.report._values import counted, listed, percent
+from consilience.report._values import counted, percent
 
 if TYPE_CHECKING:
     from consilience.consensus.number import NumberChoice
