@@ -122,7 +122,7 @@ def _check_folder(folder: Path, wish: Wish) -> None:
 
 def _show_cells(cells: list[Cell], console: "Console") -> None:
     """One small table for each row of a data set."""
-    figures = ("measured", "spread", "published", "difference")
+    figures = ("mean", "standard error", "published", "difference")
     for data, row in dict.fromkeys((cell.data, cell.row) for cell in cells):
         lines = table(f"{data} {row}", *figures, right=figures)
         for line in as_lines([cell for cell in cells if (cell.data, cell.row) == (data, row)]):
@@ -132,13 +132,15 @@ def _show_cells(cells: list[Cell], console: "Console") -> None:
 
 def _show_conclusion(experiment: Experiment, cells: list[Cell], console: "Console") -> None:
     lines = table("column", "cells", "median |difference|", "largest", "within 2 s.e.")
-    for name, count, median, largest, near in summaries(cells):
-        lines.add_row(name, str(count), f"{median:.4f}", f"{largest:.4f}", str(near))
+    for one in summaries(cells):
+        near = f"{one.near} of {one.judged}"
+        lines.add_row(one.column, str(one.cells), f"{one.median:.4f}", f"{one.largest:.4f}", near)
     console.print(lines)
     for claim in conclude(experiment.name, cells):
         verdict = "holds" if claim.holds else "does not hold"
         test = "" if isnan(claim.p_value) else f", p {claim.p_value:.2g}"
-        told = f"(difference {claim.difference:+.4f}{test}, {claim.runs} runs)"
+        error = "" if isnan(claim.error) else f" ± {claim.error:.4f}"
+        told = f"(difference {claim.difference:+.4f}{error}{test}, {claim.runs} runs)"
         tell(console, f"{claim.statement}: {verdict} {told}.")
     for remark in experiment.remarks:
         tell(console, f"Note: {remark}")

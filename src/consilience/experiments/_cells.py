@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from math import sqrt
 from os import PathLike
 
 import numpy as np
@@ -32,7 +33,9 @@ class Plan:
     members : tuple of int or None
         Ensemble sizes.
     seed : int
-        Equal seeds give equal figures, whatever ``n_jobs``.
+        Of the first run; the next ones have the numbers after it, so that runs can be added to
+        those made before, and plans whose seeds lie nearer than ``runs`` share some. Equal seeds
+        give equal figures, whatever ``n_jobs``.
     n_jobs : int or None
         Processes over the runs.
     """
@@ -69,6 +72,11 @@ class Cell:
         return float(np.std(self.values, ddof=1)) if len(self.values) > 1 else float("nan")
 
     @property
+    def error(self) -> float:
+        """Standard error of the mean over the runs; nan for one run."""
+        return self.spread / sqrt(len(self.values))
+
+    @property
     def difference(self) -> float:
         """Measured minus published; nan where nothing was published."""
         return self.measured - self.published
@@ -78,7 +86,20 @@ class Cell:
 class Claim:
     """A statement of a paper, and whether our runs bear it out.
 
-    ``p_value`` is nan where the statement is a count, not a test.
+    Attributes
+    ----------
+    statement : str
+    holds : bool
+    difference : float
+        Mean difference, or by how much a count differs from what was stated.
+    p_value : float
+        nan where the statement is a count, not a test.
+    runs : int
+        Pairs that the test saw.
+    error : float
+        Standard error of ``difference``; nan where it has none.
+    test : str
+        What decided, in a word or two for a table.
     """
 
     statement: str
@@ -86,6 +107,8 @@ class Claim:
     difference: float
     p_value: float
     runs: int
+    error: float = float("nan")
+    test: str = ""
 
 
 def paired_claim(statement: str, better: Cell, worse: Cell, *, level: float = 0.05) -> Claim:
@@ -96,7 +119,9 @@ def paired_claim(statement: str, better: Cell, worse: Cell, *, level: float = 0.
     """
     test = paired(better.values, worse.values)
     holds = test.mean_difference > 0 and test.t_p < level
-    return Claim(statement, holds, test.mean_difference, test.t_p, test.n_pairs)
+    gaps = np.subtract(better.values, worse.values)
+    error = float(np.std(gaps, ddof=1) / sqrt(len(gaps)))
+    return Claim(statement, holds, test.mean_difference, test.t_p, test.n_pairs, error, "paired t")
 
 
 def of(cells: Sequence[Cell], **key: str) -> Cell | None:
