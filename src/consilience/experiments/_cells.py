@@ -38,6 +38,13 @@ class Plan:
         give equal figures, whatever ``n_jobs``.
     n_jobs : int or None
         Processes over the runs.
+    columns : tuple of str or None
+        Columns to be run, where the experiment has columns that can be run alone.
+    store : path-like or None
+        Folder in which runs are kept as they are finished, and from which those that are there
+        are taken. What a method changes is not noticed: kept runs belong to one version.
+    stored_only : bool
+        Make no run; show what is kept.
     """
 
     data_home: str | PathLike[str] | None = None
@@ -46,6 +53,9 @@ class Plan:
     members: tuple[int, ...] | None = None
     seed: int = 0
     n_jobs: int | None = None
+    columns: tuple[str, ...] | None = None
+    store: str | PathLike[str] | None = None
+    stored_only: bool = False
 
 
 @dataclass(frozen=True, slots=True)
