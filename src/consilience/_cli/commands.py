@@ -199,8 +199,8 @@ def reproduce(
     if table is None:
         list_experiments(console)
     else:
-        kept = {"columns": columns, "store": store, "stored_only": stored_only}
-        run(Wish(table, data, runs, sets, members, seed, jobs, out, force, **kept), console)
+        asked = (data, runs, sets, members, seed, jobs, out, force, columns, store, stored_only)
+        run(Wish(table, *asked), console)
 
 
 app.command(demo)
