@@ -106,14 +106,19 @@ def test_starts_on_a_text_share_one_ensemble(monkeypatch):
     plan = Plan(runs=2, sets=("webkd",), members=(6,))
     try:
         kinds = list(peace_tables(plan))
-        assert module._text_ensemble.cache_info().misses == 2
+        # Of either kind the ensemble of the plan's seed and another one.
+        assert module._text_ensemble.cache_info().misses == 4
     finally:
         module._text_ensemble.cache_clear()
-    assert [{cell.row for cell in cells} for cells in kinds] == [
-        {"1a CI", "1a F1"},
-        {"1b CI", "1b F1"},
-    ]
-    assert {len(cell.values) for cell in kinds[0] if cell.column in ("PEACE", "BE")} == {2}
+    rows = [{cell.row for cell in cells} for cells in kinds]
+    assert rows == [{"1a CI", "1a F1"}] * 2 + [{"1b CI", "1b F1"}] * 2
+    starts, ensembles = (
+        {cell.column: cell.values for cell in cells if cell.row == "1a CI"} for cells in kinds[:2]
+    )
+    assert list(ensembles) == ["PEACE, other ensembles", "BE, other ensembles"]
+    assert len(starts["PEACE"]) == len(ensembles["BE, other ensembles"]) == 2
+    # The first run of both is the same start on the same ensemble.
+    assert starts["PEACE"][0] == ensembles["PEACE, other ensembles"][0]
 
 
 def test_the_published_figures_are_those_of_the_paper():
