@@ -13,12 +13,12 @@ from joblib import Parallel, delayed, effective_n_jobs
 from numpy.typing import NDArray
 
 from consilience._labels import UNSEEN
+from consilience.consensus._order import row_order
 from consilience.ensemble import Ensemble
 from consilience.evidence import twins
 from consilience.kernels.compare import count_type
 from consilience.kernels.peace_growth import LANES, inside_rows, total_rows
 from consilience.kernels.peace_rows import BLOCK, Store, block_of_columns, make_store
-from consilience.kernels.signatures import hash_rows
 
 __all__ = ["Pairs", "inside_share", "make_pairs"]
 
@@ -92,9 +92,7 @@ def make_pairs(
     """
     threads = effective_n_jobs(n_jobs)
     rows, inverse, counts = twins(ensemble)
-    keys = np.empty(len(counts), np.uint64)
-    hash_rows(rows.members, keys)
-    order = np.argsort(keys, kind="stable")
+    order = row_order(rows.members)
     rank = np.empty_like(order)
     rank[order] = np.arange(len(order))
     members = np.ascontiguousarray(rows.members[:, order])

@@ -1,4 +1,8 @@
-"""Evidence accumulation: the dendrogram of the co-association, with or without the matrix."""
+"""Evidence accumulation: the dendrogram of the co-association.
+
+The tree is a function of the multiset of label rows: rows are linked in the order of `tie_order`,
+by one algorithm for each linkage, whatever memory there is.
+"""
 
 import warnings
 from dataclasses import dataclass
@@ -18,15 +22,18 @@ from consilience._validation import (
     memory_in_bytes,
 )
 from consilience.consensus._base import Consensus
+from consilience.consensus._order import tie_order
+from consilience.consensus._rows import Rows, rows_in_order
+from consilience.consensus._solve import ConsensusResult, by_first_appearance
 from consilience.consensus._strangers import add_strangers, place_strangers
 from consilience.consensus._table import consensus_method
 from consilience.ensemble import NOISE, Ensemble
 from consilience.errors import ConsilienceError, ConsilienceWarning, MemoryBudgetError
 from consilience.evidence import Missing, fractions, never_placed, never_seen, twins
 from consilience.kernels.agglomerate import agglomerate
-from consilience.kernels.chain import average_link
+from consilience.kernels.chain import MAX_MEMORY, average_link
 from consilience.kernels.compare import count_type
-from consilience.kernels.pairs import count_pairs_condensed
+from consilience.kernels.pairs import count_pairs_condensed, has_unseen
 from consilience.kernels.prim import single_link
 from consilience.kernels.trees import (
     cut_merges,
@@ -60,7 +67,7 @@ class EACResult:
     lifetimes : ndarray
         Lifetime of the partition into k clusters, for k = 2, 3, ...
     matrix_free : bool
-        Whether the tree was built without the matrix of pairs.
+        Whether the tree was built without the matrix of pairs: always but for complete link.
     """
 
     labels: NDArray[np.int32]
@@ -73,7 +80,7 @@ class EACResult:
 @consensus_method(
     estimator="EAC",
     paper="Fred & Jain 2005",
-    memory="n^2, or n R past max_memory",
+    memory="n R; n^2 for complete link",
     needs_n_clusters=False,
     keeps_noise=True,
 )
@@ -103,8 +110,8 @@ def eac(
     missing : {"pair", "all"}, default="pair"
         Divide by the members that saw both objects, or by all.
     max_memory : number of bytes or text such as "2 GiB", default="4 GiB"
-        Where the matrix of pairs would need more, an exact path without it takes over and
-        says so; complete link has none and raises.
+        For the matrix of pairs, which only complete link needs; it raises where the matrix
+        takes more. Average link keeps rows of it in a quarter of this: less costs time only.
     X : array of shape (n_objects, n_features), optional
         Only used to place objects that no member saw.
     n_jobs : int or None
@@ -117,9 +124,16 @@ def eac(
     Notes
     -----
     Objects with equal labels in all members are one weighted object throughout: exact, and
-    much smaller when there are few members. Single link never needs the matrix (a minimum
-    spanning tree whose rows are made on the fly). Average link without the matrix is a
-    nearest-neighbour chain on cluster histograms, memory O(n R).
+    much smaller when there are few members. Single link is a minimum spanning tree whose rows
+    are made on the fly, average link a nearest-neighbour chain on cluster histograms: memory
+    O(n R) both.
+
+    Ties: permuting the objects permutes the labels, and ``max_memory`` changes none. Rows
+    are linked in an order that hangs neither on that of the objects nor, where they differ in
+    more than names, on the names of clusters or the order of members. On ties, complete link
+    merges the first pair in this order, single link the smallest row the tree reaches from
+    the first, and the chain of average link goes to the first of the nearest but back to where
+    it came from if that is one of them; shares are compared as whole numbers.
 
     References
     ----------
@@ -141,19 +155,21 @@ def eac(
     if strangers.all():
         return _nothing_placed(ensemble)
     placed = ensemble.take(~strangers) if strangers.any() else ensemble
-    rows, inverse, counts = twins(placed, missing=missing)
-    tree, matrix_free = _tree(rows, counts, linkage, missing, budget, n_jobs or 1)
-    full = expand_tree(tree, inverse)
+    alike, inverse, counts = twins(placed, missing=missing)
+    rows = rows_in_order(tie_order(alike.members, counts), alike.members, inverse, counts)
+    tree = _tree(rows, linkage, missing, budget, n_jobs or 1)
+    full = expand_tree(tree, rows.inverse)
     k = longest_lifetime(full[:, 2]) if n_clusters is None else n_clusters
     labels = np.full(ensemble.n_objects, NOISE, np.int32)
-    labels[~strangers] = cut_merges(tree, _at_most(k, len(counts)))[inverse]
+    cut = ConsensusResult(cut_merges(tree, _at_most(k, rows.n_rows))[rows.inverse])
+    labels[~strangers] = by_first_appearance(cut).labels
     labels = place_strangers(labels, never_seen(ensemble), X, owner="EAC")
     return EACResult(
         labels=labels,
         n_clusters=int(labels.max()) + 1,
         linkage=add_strangers(full, ~strangers),
         lifetimes=lifetimes(full[:, 2]),
-        matrix_free=matrix_free,
+        matrix_free=linkage != "complete",
     )
 
 
@@ -189,70 +205,51 @@ def _nothing_placed(ensemble: Ensemble) -> EACResult:
     return EACResult(np.full(n, NOISE, np.int32), 0, linkage, np.empty(0), False)
 
 
-def _tree(
-    ensemble: Ensemble,
-    weights: NDArray[np.int64],
-    linkage: Link,
-    missing: Missing,
-    budget: int,
-    n_jobs: int,
-) -> tuple[Tree, bool]:
-    """The weighted tree over signatures, and whether it was built without the matrix."""
-    if ensemble.n_objects == 1:
-        return np.empty((0, 4)), False
+def _tree(rows: Rows, linkage: Link, missing: Missing, budget: int, n_jobs: int) -> Tree:
+    """The weighted tree over the rows."""
+    if rows.n_rows == 1:
+        return np.empty((0, 4))
     if linkage == "single":
-        return single_link(ensemble.members, missing=missing, weights=weights), True
-    with_seen = missing == "pair" and ensemble.has_unseen
-    needed = _matrix_bytes(ensemble, linkage, with_seen)
-    if needed <= budget:
-        return _matrix_tree(ensemble, weights, linkage, with_seen, n_jobs), False
-    size = f"The co-association of {ensemble.n_objects} distinct objects takes {_gib(needed)}"
-    if linkage == "complete":
+        return single_link(rows.members, missing=missing, weights=rows.counts)
+    if linkage == "average":
+        # The labels and everything else need room as well; past some rows more gain nothing.
+        room = min(budget // 4, MAX_MEMORY)
+        return average_link(rows.members, rows.counts, missing=missing, max_memory=room)
+    with_seen = missing == "pair" and has_unseen(rows.members)
+    needed = _matrix_bytes(rows, with_seen)
+    if needed > budget:
         raise MemoryBudgetError(
-            f"{size}, more than max_memory={_gib(budget)}, and complete link has no exact path "
-            "without it. Raise max_memory, or use linkage='average' or 'single'."
+            f"The co-association of {rows.n_rows} distinct objects takes {_gib(needed)}, more than "
+            f"max_memory={_gib(budget)}, and complete link has no exact path without it. Raise "
+            "max_memory, or use linkage='average' or 'single'."
         )
-    warnings.warn(
-        f"{size}, more than max_memory={_gib(budget)}: the exact path without the matrix is used.",
-        ConsilienceWarning,
-        stacklevel=4,
-    )
-    # A quarter of the budget for stored rows leaves room for the labels and everything else.
-    rows = budget // 4
-    return average_link(ensemble.members, weights, missing=missing, max_memory=rows), True
+    return _complete_link(rows, with_seen, n_jobs)
 
 
-def _matrix_bytes(ensemble: Ensemble, linkage: Link, with_seen: bool) -> int:
-    """Peak memory of the path with the matrix: counts, and floats where they are needed."""
-    pairs = ensemble.n_objects * (ensemble.n_objects - 1) // 2
-    count = np.dtype(count_type(ensemble.n_members)).itemsize * (2 if with_seen else 1)
-    floats = 8 if linkage == "average" or with_seen else 0
-    return pairs * (count + floats)
+def _matrix_bytes(rows: Rows, with_seen: bool) -> int:
+    """Peak memory of the matrix: counts, and floats where they are needed."""
+    pairs = rows.n_rows * (rows.n_rows - 1) // 2
+    count = np.dtype(count_type(len(rows.members))).itemsize
+    return pairs * (2 * count + 8 if with_seen else count)
 
 
-def _matrix_tree(
-    ensemble: Ensemble,
-    weights: NDArray[np.int64],
-    linkage: Link,
-    with_seen: bool,
-    n_jobs: int,
-) -> Tree:
+def _complete_link(rows: Rows, with_seen: bool, n_jobs: int) -> Tree:
     """The tree from the condensed matrix.
 
     Where every pair has the same denominator, distances are whole numbers R - c: ties stay
-    exact, and complete link works on the bytes themselves.
+    exact, and the tree is made of the bytes themselves.
     """
-    joined, seen = count_pairs_condensed(ensemble.members, with_seen=with_seen, n_jobs=n_jobs)
+    n_members = len(rows.members)
+    joined, seen = count_pairs_condensed(rows.members, with_seen=with_seen, n_jobs=n_jobs)
     if seen is None:
-        np.subtract(ensemble.n_members, joined, out=joined)
-        distances = joined.astype(np.float64) if linkage == "average" else joined
-        tree = agglomerate(distances, linkage, weights=weights)
-        tree[:, 2] /= ensemble.n_members
+        np.subtract(n_members, joined, out=joined)
+        tree = agglomerate(joined, "complete", weights=rows.counts)
+        tree[:, 2] /= n_members
         return tree
-    shares = fractions(joined, seen, ensemble.n_members)
+    shares = fractions(joined, seen, n_members)
     del joined, seen
     np.subtract(1.0, shares, out=shares)
-    return agglomerate(shares, linkage, weights=weights)
+    return agglomerate(shares, "complete", weights=rows.counts)
 
 
 def _gib(n_bytes: int) -> str:
