@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -69,11 +68,11 @@ def run_demo(
     X, arms = make_spirals(random_state=0)
     names = np.array(["first", "second"])[arms]
     save = partial(write_table, header=["x", "y", "arm"], columns=[*X.round(6).T, names])
-    with TemporaryDirectory() as place:
-        save(Path(place, DATA))
-        reading = Reading(truth_column="arm")
-        asked = ClusterWish(data=Path(place, DATA), linkage="single", reading=reading)
-        consensus = find(asked, Path(place, "run"), callbacks=callbacks)
+    place = results.scratch()
+    save(place / DATA)
+    reading = Reading(truth_column="arm")
+    asked = ClusterWish(data=place / DATA, linkage="single", reading=reading)
+    consensus = find(asked, place / "run", callbacks=callbacks)
     shown = replace(asked, data=results.folder / DATA, writing=Writing(out=results.folder))
     consensus = replace(consensus, wish=shown)
     kmeans = KMeans(2, n_init=10, random_state=0).fit_predict(consensus.input.X)

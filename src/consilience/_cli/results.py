@@ -16,6 +16,7 @@ that is killed leaves the folder as it was before, or something the next run put
 
 import json
 import os
+import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -31,7 +32,7 @@ __all__ = ["FolderInUseError", "ResultFolder", "taken"]
 
 #: Inside a result folder, while a run is working there.
 WORK = ".consilience-run"
-_LOCK, _STAGE, _COMMIT = "lock", "stage", "commit.json"
+_LOCK, _STAGE, _COMMIT, _SCRATCH = "lock", "stage", "commit.json", "scratch"
 
 
 class FolderInUseError(ConsilienceError, OSError):
@@ -43,6 +44,12 @@ class ResultFolder:
     """A folder that nobody else may write results to; see `taken`."""
 
     folder: Path
+
+    def scratch(self) -> Path:
+        """A folder for what is only needed during the run."""
+        place = self.folder / WORK / _SCRATCH
+        place.mkdir()
+        return place
 
     def publish(
         self,
@@ -157,6 +164,8 @@ def _clear(work: Path) -> None:
         path.unlink(missing_ok=True)
     with suppress(FileNotFoundError):
         (work / _STAGE).rmdir()
+    with suppress(FileNotFoundError):
+        shutil.rmtree(work / _SCRATCH)
 
 
 def _sync(path: Path) -> None:
