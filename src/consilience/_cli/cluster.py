@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from consilience._cli.arguments import ClusterWish, flag
 from consilience._cli.checks import check_common, check_enough_objects, warn_of_few
-from consilience._cli.decisions import choice_facts, comparison_facts
+from consilience._cli.decisions import choice_facts, comparison_facts, method_seconds
 from consilience._cli.folders import LABELS
 from consilience._cli.inputs import Input, gather
 from consilience._cli.jobs import Found, Job
@@ -137,6 +137,11 @@ class Consensus(Found):
         """See `Found.writers`."""
         ids = None if self.input.ids is None else self.input.ids.tolist()
         return {LABELS: lambda path: write_labels(path, ids, self.labels, self.confidence)}
+
+    def timings(self) -> dict[str, Any]:
+        """See `Found.timings`."""
+        told = super().timings()
+        return told if self.comparison is None else told | method_seconds(self.comparison)
 
     def report(self) -> dict[str, Any]:
         """See `Found.report`."""

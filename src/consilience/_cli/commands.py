@@ -190,17 +190,17 @@ def reproduce(
     force : bool
         Replace the results of an earlier run in that folder.
     """
-    from rich.console import Console
-
     from consilience._cli.reproduce import Wish, list_experiments
     from consilience._cli.reproduce import reproduce as run
+    from consilience._cli.speech import Speaker
 
-    console = Console(highlight=False)
+    console = Speaker(highlight=False)
     if table is None:
         list_experiments(console)
     else:
         asked = (data, runs, sets, members, seed, jobs, out, force, columns, store, stored_only)
         run(Wish(table, *asked), console)
+    console.close("")
 
 
 app.command(demo)

@@ -7,8 +7,7 @@ from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from consilience._cli.folders import check_writable
-from consilience._cli.outputs import write_files
+from consilience._cli.results import ResultFolder, taken
 from consilience._cli.show import show_written, table, tell
 from consilience._cli.stages import noting
 from consilience.errors import InvalidParameterError
@@ -105,8 +104,17 @@ def reproduce(wish: Wish, console: "Console") -> None:
         )
     experiment, plan = EXPERIMENTS[wish.name], wish.plan()
     folder = Path(f"consilience-{wish.name}") if wish.out is None else wish.out
-    _check_folder(folder, wish)
     start = time.perf_counter()
+    with taken(folder, wish.command()) as results:
+        _check_folder(folder, wish)
+        written = _run(experiment, plan, wish, results, console)
+    show_written(written, time.perf_counter() - start, console)
+
+
+def _run(
+    experiment: Experiment, plan: Plan, wish: Wish, results: ResultFolder, console: "Console"
+) -> list[Path]:
+    """Run the table as far as it gets, and write what is finished."""
     tell(console, f"{experiment.title}\n{experiment.paper}")
     cells: list[Cell] = []
     try:
@@ -128,23 +136,27 @@ def reproduce(wish: Wish, console: "Console") -> None:
     _show_conclusion(experiment, cells, console)
     claims = conclude(wish.name, cells)
     page = as_page(experiment, cells, claims, wish.command())
-    texts = {f"{wish.name}.csv": as_csv(cells), f"{wish.name}.md": page}
+    texts = dict(zip(_files(wish), (as_csv(cells), page), strict=True))
     writers = {
         name: (lambda path, text=text: path.write_text(text, encoding="utf-8"))
         for name, text in texts.items()
     }
-    show_written(write_files(folder, writers), time.perf_counter() - start, console)
+    return results.publish(writers, last=_files(wish)[-1])
+
+
+def _files(wish: Wish) -> tuple[str, str]:
+    """Names of the table and of the page."""
+    return f"{wish.name}.csv", f"{wish.name}.md"
 
 
 def _check_folder(folder: Path, wish: Wish) -> None:
-    """Raise if the folder cannot be written to, or holds the table already."""
-    check_writable(folder)
-    page = folder / f"{wish.name}.md"
-    if page.exists() and not wish.force:
-        raise InvalidParameterError(
-            f"{str(page)!r} is there already. Replace it with --force, or name another folder "
-            "with --out."
-        )
+    """Raise if the folder holds the table already."""
+    for path in (folder / name for name in reversed(_files(wish))):
+        if path.exists() and not wish.force:
+            raise InvalidParameterError(
+                f"{str(path)!r} is there already. Replace it with --force, or name another "
+                "folder with --out."
+            )
 
 
 def _show_cells(cells: list[Cell], console: "Console") -> None:
