@@ -4,11 +4,11 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from consilience.ensemble import Ensemble
+from consilience.kernels._parallel import Parallel, delayed
 from consilience.kernels.contingency import cluster_contingency, first_columns
 from consilience.kernels.label_products import row_sums
 from consilience.kernels.signatures import hash_rows

@@ -10,7 +10,6 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
 from consilience.consensus import AmbiguityAware
@@ -21,6 +20,7 @@ from consilience.experiments._reclustering import Reclustered
 from consilience.experiments._standard import standardised
 from consilience.experiments._table import experiment, wanted
 from consilience.generate import rcc
+from consilience.kernels._parallel import Parallel, delayed
 from consilience.metrics import nmi
 
 __all__ = ["ambiguity_tables"]

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
 from consilience import consensus
@@ -22,6 +21,7 @@ from consilience.generate import (
     minibatch_split_and_merge,
     split_and_merge,
 )
+from consilience.kernels._parallel import Parallel, delayed
 from consilience.metrics import clustering_f1, consistency_index
 
 __all__ = ["peace_tables"]

@@ -11,7 +11,6 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
 from consilience.consensus import eac, eeac
@@ -22,6 +21,7 @@ from consilience.experiments._cells import Cell, Claim, Plan, of, paired_claim, 
 from consilience.experiments._standard import standardised
 from consilience.experiments._table import experiment, wanted
 from consilience.generate import KMeansEnsemble, Linkage, full_ensemble, kmeans_ensemble
+from consilience.kernels._parallel import Parallel, delayed
 from consilience.metrics import relabelled_accuracy
 
 __all__ = ["eeac_shares", "eeac_table"]

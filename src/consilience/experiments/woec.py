@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from sklearn.metrics import adjusted_rand_score, rand_score
 
@@ -18,6 +17,7 @@ from consilience.experiments._cells import Cell, Claim, Plan, of, paired_claim, 
 from consilience.experiments._table import experiment, wanted
 from consilience.experiments._woec_data import REAL, TOYS, Sample, real, toy
 from consilience.generate import KMeansEnsemble, LACEnsemble, woec
+from consilience.kernels._parallel import Parallel, delayed
 from consilience.metrics import nmi
 
 __all__ = ["woec_table2", "woec_table3", "woec_table4", "woec_table5"]
