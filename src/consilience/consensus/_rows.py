@@ -4,12 +4,12 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from consilience.consensus._order import row_order
 from consilience.ensemble import Ensemble
+from consilience.kernels._parallel import Parallel, delayed
 from consilience.kernels.contingency import cluster_contingency, first_columns
 from consilience.kernels.label_products import row_sums
 from consilience.partition import kmeans_labels, leading_eigenvectors, one_thread, unit_rows

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from uuid import uuid4
 
-from joblib import Parallel, delayed
+from consilience.kernels._parallel import Parallel, delayed
 from threadpoolctl import threadpool_limits
 
 from consilience.errors import InvalidInputError

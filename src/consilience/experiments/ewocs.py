@@ -10,7 +10,6 @@ from math import nan, sqrt
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
 
 from consilience.datasets import load_reuters, minority_sources
 from consilience.experiments._cells import Cell, Plan, published
@@ -32,6 +31,7 @@ from consilience.experiments._ewocs_systems import (
     synthetic,
 )
 from consilience.experiments._table import experiment, wanted
+from consilience.kernels._parallel import Parallel, delayed
 from consilience.minority import BBOCC, EWOCS, BBCPress
 from consilience.minority.consistency import (
     Consistency,

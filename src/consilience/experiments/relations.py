@@ -10,12 +10,12 @@ from math import nan
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
 
 from consilience.datasets import load_conll04
 from consilience.experiments._cells import Cell, Claim, Plan, of
 from consilience.experiments._ewocs_systems import Scores, measures
 from consilience.experiments._table import experiment, wanted
+from consilience.kernels._parallel import Parallel, delayed
 from consilience.minority import BBOCC, EWOCS, GRAMS, BBCPress
 
 __all__ = ["ewocs_relations"]

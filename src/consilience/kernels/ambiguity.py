@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
 from consilience.kernels._jit import compiled
+from consilience.kernels._parallel import Parallel, delayed
 
 __all__ = ["INFORMATION", "RELATIVE", "cell", "mean_overlap", "pair_overlap"]
 

@@ -8,10 +8,10 @@ summed over rows of pair counts through a table of its values.
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
 from consilience.kernels._jit import compiled
+from consilience.kernels._parallel import Parallel, delayed
 from consilience.kernels.contingency import cluster_contingency, first_columns
 
 __all__ = ["pair_moments", "sum_over_pairs"]

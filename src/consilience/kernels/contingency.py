@@ -7,10 +7,10 @@ tables are small and stay in cache, so that any number of threads gives the same
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
 from consilience.kernels._jit import compiled
+from consilience.kernels._parallel import Parallel, delayed
 
 __all__ = ["cluster_contingency", "first_columns"]
 

@@ -7,10 +7,10 @@ so pairs are counted, row by row, on the fly: time O(n^2 R), memory O(n k).
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
 from consilience.kernels._jit import compiled
+from consilience.kernels._parallel import Parallel, delayed
 from consilience.kernels.compare import (
     block_width,
     count_joined,

@@ -8,10 +8,10 @@ of the members' matrices of pairs. A negative label (noise, unseen) is a row wit
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
 from consilience.kernels._jit import compiled
+from consilience.kernels._parallel import Parallel, delayed
 
 __all__ = ["cluster_sums", "pair_products", "row_sums"]
 

@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterable
 from typing import Any, Literal
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
 from consilience.kernels._jit import compiled
+from consilience.kernels._parallel import Parallel, delayed
 from consilience.kernels.compare import (
     UNSEEN,
     block_width,

@@ -8,10 +8,10 @@ independent of each other, so threads share them and change nothing.
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
 from consilience.kernels._jit import compiled
+from consilience.kernels._parallel import Parallel, delayed
 from consilience.kernels.ambiguity import cell
 from consilience.kernels.contingency import first_columns
 

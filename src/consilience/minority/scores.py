@@ -10,11 +10,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from consilience._validation import Options, check_value
+from consilience.kernels._parallel import workers
 from consilience.minority._divergence import Terms
 from consilience.minority._repetitions import Order, Repetition, in_order
 from consilience.minority.weak import Draw, WeakClusterer, blocks
@@ -214,10 +214,10 @@ def extend(
         ``in_blocks(weak, X)`` if it is at hand.
     """
     parts = in_blocks(weak, X) if parts is None else parts
-    workers = effective_n_jobs(n_jobs)
     orders: list[Order] = [(number, None) for number in numbers]
+    threads = workers(n_jobs, len(orders))
     with threadpool_limits(1):
-        for found in in_order(weak, X, parts, orders, seed=seed, kept=_KEPT, workers=workers):
+        for found in in_order(weak, X, parts, orders, seed=seed, kept=_KEPT, workers=threads):
             running.add(found, with_change=with_changes)
 
 
@@ -247,11 +247,11 @@ def score_new(
     """
     parts = in_blocks(weak, X)
     n = sum(len(part.offset) for part in parts)
-    workers = effective_n_jobs(n_jobs)
     orders: list[Order] = list(zip(draws, running.sizes, strict=True))
+    threads = workers(n_jobs, len(orders))
     total = np.zeros(n)
     with threadpool_limits(1):
-        for found in in_order(weak, kept, parts, orders, seed=0, kept=_KEPT, workers=workers):
+        for found in in_order(weak, kept, parts, orders, seed=0, kept=_KEPT, workers=threads):
             # A new object may be alone in a cluster that was empty before.
             found.scores[:] = np.maximum(found.scores, 1 / found.draw.n_clusters)
             k, trained = found.draw.n_clusters, len(running.total)

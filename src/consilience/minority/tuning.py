@@ -7,7 +7,6 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from scipy import ndimage
 from sklearn.utils import check_random_state
@@ -22,6 +21,7 @@ from consilience._validation import (
     check_value,
 )
 from consilience.errors import ConsilienceWarning
+from consilience.kernels._parallel import Parallel, delayed
 from consilience.minority._rivals import Space, checked_array, no_contrast
 from consilience.minority._score_mixture import fit, to_unit
 from consilience.minority.divergences import Euclidean, Gaussian
