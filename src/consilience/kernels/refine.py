@@ -8,8 +8,9 @@ round knows clusters by size, the next by which sizes their objects are used to,
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from consilience.kernels._jit import compiled
 
 __all__ = ["refined_keys"]
 
@@ -52,7 +53,7 @@ def refined_keys(
     return keys
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _mix(value):
     """A value that tells nothing of the one it comes from."""
     mixed = (value ^ np.uint64(0x243F6A8885A308D3)) * _PRIME
@@ -60,7 +61,7 @@ def _mix(value):
     return mixed ^ (mixed >> _SHIFT)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _refine(members, counts, keys, table):
     """One round: sums over the objects of clusters, then over the clusters of objects.
 
