@@ -180,6 +180,47 @@ def test_lifetimes_are_the_gaps_between_heights():
     assert found.n_clusters == 2 + found.lifetimes.argmax()
 
 
+def _large_partition(tree, n, at_least, k):
+    """Reference: all partitions of a tree, those with k large clusters by how long they last."""
+    groups, best = [frozenset([i]) for i in range(n)], (-1.0, None)
+    alive = set(groups)
+    for a, b, height, _ in tree:
+        lasts = height - (tree[len(groups) - n - 1, 2] if len(groups) > n else 0.0)
+        if sum(len(g) >= at_least for g in alive) == k and lasts > best[0] + 1e-12:
+            best = lasts, {g for g in alive if len(g) >= at_least}
+        alive -= {groups[int(a)], groups[int(b)]}
+        groups.append(groups[int(a)] | groups[int(b)])
+        alive.add(groups[-1])
+    return best[1]
+
+
+@pytest.mark.parametrize("at_least", [2, 4, 9])
+@pytest.mark.parametrize("linkage", ["single", "average"])
+def test_small_clusters_do_not_count_and_do_not_stay(linkage, at_least, seed):
+    ensemble = _random_ensemble(seed, n=60, n_members=7)
+    for k in (2, 3, 4):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConsilienceWarning)
+            found = eac(ensemble, k, linkage=linkage, min_size=at_least)
+        wanted = _large_partition(found.linkage, 60, at_least, k)
+        if wanted is None:
+            assert found.n_clusters == 1
+            continue
+        assert found.n_clusters == k
+        for group in wanted:
+            assert len(set(found.labels[list(group)])) == 1
+        assert len({found.labels[min(group)] for group in wanted}) == k
+    chosen = eac(ensemble, linkage=linkage, min_size=at_least)
+    assert np.bincount(chosen.labels).min() >= at_least
+
+
+def test_too_large_a_smallest_size_is_said():
+    with pytest.warns(ConsilienceWarning, match="no height .* smaller 'min_size'"):
+        assert eac(_random_ensemble(0), 3, min_size=10**6).n_clusters == 1
+    with pytest.raises(ValueError, match="'min_size' parameter of EAC"):
+        eac(_random_ensemble(0), 3, min_size=0)
+
+
 def test_complete_link_past_the_budget_says_what_to_do():
     with pytest.raises(MemoryBudgetError, match="Raise max_memory, or use linkage='average'"):
         eac(_random_ensemble(0), 3, linkage="complete", max_memory="10 B")

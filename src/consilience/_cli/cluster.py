@@ -291,9 +291,11 @@ def _methods(
             "As asked." if wish.method_names() else "It is the method that --linkage belongs to."
         )
         return named, asked, {}
-    if choice is not None and choice.taken == "lifetime" and given.X is not None:
+    if choice is not None and choice.clear and choice.taken == "lifetime" and given.X is not None:
         why = "Groups that only lifetimes tell apart are chains or rings: single link follows them."
-        return [CONSENSUS["eac"]], why, {"linkage": "single"}
+        found = default_method(ensemble.n_objects, ensemble.n_members, n_clusters_known=False)
+        if found.name == "eac":
+            return [found.method], why, found.parameters
     taken = default_method(ensemble.n_objects, ensemble.n_members)
     return [taken.method], taken.why, taken.parameters
 

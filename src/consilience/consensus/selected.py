@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from consilience._validation import HasMethods, Interval, NoneValue, Rule, Satisfies, check_value
-from consilience.consensus._affinity import mean_affinity
+from consilience.consensus._affinity import attach_outside
 from consilience.consensus._base import Consensus
 from consilience.consensus._order import tie_order
 from consilience.consensus._row_links import LINKS, MEMORY, Link, check_tree_params
@@ -236,17 +236,12 @@ def _tree(rows: Rows, linkage: Link, budget: int, n_jobs: int | None) -> Tree:
 
 def _attach(placed: Ensemble, labels: NDArray[np.int32]) -> None:
     """Give objects in no kept cluster to the cluster they are most often with, in place."""
-    outside = np.flatnonzero(labels < 0)
-    if not outside.size:
-        return
-    # The largest cluster comes first, so that it gets those who are with nobody.
-    by_size = np.argsort(-np.bincount(labels[labels >= 0]), kind="stable")
-    affinity = mean_affinity(placed, labels, outside)[:, by_size]
-    labels[outside] = by_size[affinity.argmax(axis=1)]
-    _warn(
-        f"{len(outside)} objects are in none of the clusters kept; EEAC put them into the cluster "
-        "they are most often with. A larger 'top' or 'min_cover' would cover them."
-    )
+    n_outside = attach_outside(placed, labels)
+    if n_outside:
+        _warn(
+            f"{n_outside} objects are in none of the clusters kept; EEAC put them into the cluster "
+            "they are most often with. A larger 'top' or 'min_cover' would cover them."
+        )
 
 
 def _warn(message: str) -> None:
