@@ -369,6 +369,8 @@ def contrast(X: Any, alpha: float, gamma: float, seed: int, n_jobs: int | None) 
     """
     weak = weak_clusterer("soft", divergence=Gaussian(alpha=alpha, gamma=gamma), k_max=_K_MAX)
     found = score_objects(X, weak, _REPETITIONS, seed=seed, n_jobs=n_jobs)
+    if found.is_flat:
+        return 0.0
     scores = to_unit(found.scores)
     one, two = (fit(scores, k, variance_floor=_VARIANCE_FLOOR).log_likelihood for k in (1, 2))
     return found.reliability * (two - one) / len(scores)
