@@ -28,10 +28,6 @@ from contextlib import redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 
-# Before numpy: a forked process must not wait for threads that its parent had.
-for _library in ("OMP", "OPENBLAS", "MKL", "NUMBA"):
-    os.environ.setdefault(f"{_library}_NUM_THREADS", "1")
-
 OUT, TIMES, WORK, PLAN = "out", "timings.json", ".consilience-run", "plan.json"
 MINE = {"mine.txt": b"keep", "deep/er/.hidden": b"\0\1", "labels.csv.bak": b"old", "stage": b"no"}
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT
@@ -378,6 +374,9 @@ def fuzz(argv):
 
 
 if __name__ == "__main__":
+    # Before numpy is imported: a forked process must not wait for threads that its parent had.
+    for library in ("OMP", "OPENBLAS", "MKL", "NUMBA"):
+        os.environ.setdefault(f"{library}_NUM_THREADS", "1")
     if sys.argv[1:2] == ["--run"]:
         sys.exit(main(sys.argv[2:]))
     fuzz(sys.argv[1:])
