@@ -49,8 +49,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         known = words[0] if words and words[0] in _COMMANDS else ""
         return _refuse(f"{error} See 'consilience {known}{' ' * bool(known)}--help'.")
     except BrokenPipeError:
-        # The reader of a pipe has gone: say nothing more, not even at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        from consilience._cli.speech import silence
+
+        silence()  # the reader of a pipe has gone: say nothing more, not even at exit
         return 1
     except (ConsilienceError, OSError, MemoryError) as error:
         return _refuse(" ".join([_in_words(error), *getattr(error, "__notes__", ())]))

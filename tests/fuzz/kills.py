@@ -28,10 +28,6 @@ from contextlib import redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 
-# Before numpy: a forked process must not wait for threads that its parent had.
-for _library in ("OMP", "OPENBLAS", "MKL", "NUMBA"):
-    os.environ.setdefault(f"{_library}_NUM_THREADS", "1")
-
 OUT, TIMES, WORK, PLAN = "out", "timings.json", ".consilience-run", "plan.json"
 MINE = {"mine.txt": b"keep", "deep/er/.hidden": b"\0\1", "labels.csv.bak": b"old", "stage": b"no"}
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT
@@ -154,9 +150,7 @@ class Kills:
             self.counts[f"summary of the {('earlier', 'new')[states.index(seen)]} run"] += 1
         else:
             self.counts["no summary"] += 1
-        words = [*case.words, "--out", OUT]
-        if (where / OUT / PLAN).exists():
-            words.append("--resume")
+        words = _advised(case, where)
         status, _, said = self.run(words, where)
         self.counts["resumed" if "--resume" in words else "run again"] += 1
         if status == 2 and ("was finished" in said or "is there already" in said):
@@ -182,16 +176,18 @@ class Kills:
             status, _, said = self.run([*case.words, "--out", OUT], where, step=step)
             assert status == -signal.SIGKILL, (case, step, status, said)
             self.counts["kills before a step"] += 1
+            if self.draw.random() < 0.4:  # what puts things right may be killed as well
+                again = self.draw.randint(1, 14)
+                status, _, _ = self.run(_advised(case, where), where, step=again)
+                self.counts["second kills"] += status == -signal.SIGKILL
             self.check(case, where)
 
     def at_random(self, case):
         """Start a process as a user does, kill it at a random moment; perhaps more than once."""
         where = self.prepared(case, "killed")
-        words = [*case.words, "--out", OUT]
         for _ in range(self.draw.choice((1, 1, 1, 2, 3))):
-            resume = ["--resume"] * (where / OUT / PLAN).exists()
             with (where.parent / "real.err").open("w") as said:
-                command = [sys.executable, __file__, "--run", *words, *resume]
+                command = [sys.executable, __file__, "--run", *_advised(case, where)]
                 process = subprocess.Popen(
                     command, cwd=where, stdout=subprocess.DEVNULL, stderr=said
                 )
@@ -230,6 +226,11 @@ class Kills:
         held = files_in(where)
         ended = [c for c, one in zip(cases, status, strict=True) if one == 0]
         assert held in [self.calm(case)[1] for case in ended], sorted(held)
+
+
+def _advised(case, where):
+    """What a message tells the user to give next."""
+    return [*case.words, "--out", OUT, *["--resume"] * (where / OUT / PLAN).exists()]
 
 
 def files_in(where):
@@ -343,7 +344,8 @@ def _asked(argv):
     parser.add_argument("--every", action="store_true", help="kill before every step")
     parser.add_argument("--kills", type=int, default=0, help="random kills of real processes")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--sample", type=int, default=8, help="steps of a job that are tried")
+    parser.add_argument("--sample", type=int, default=6, help="steps of a job that are tried")
+    parser.add_argument("--only", default="", help="jobs whose command contains this text")
     parser.add_argument("--races", type=int, default=6)
     return parser.parse_args(argv)
 
@@ -351,14 +353,15 @@ def _asked(argv):
 def fuzz(argv):
     """Run what is asked for, and print the counts."""
     asked = _asked(argv)
+    cases = [case for case in CASES if asked.only in str(case)]
     with tempfile.TemporaryDirectory() as place:
         kills = Kills(place, asked.seed)
         _warm_up(kills)
         if asked.kills:
             while kills.counts["random kills of real processes"] < asked.kills:
-                kills.at_random(kills.draw.choice(CASES))
+                kills.at_random(kills.draw.choice(cases))
         else:
-            for case in CASES:
+            for case in cases:
                 if asked.every or not case.long:
                     kills.at_steps(case, None if asked.every else asked.sample)
             for number in range(asked.races):
@@ -371,6 +374,9 @@ def fuzz(argv):
 
 
 if __name__ == "__main__":
+    # Before numpy is imported: a forked process must not wait for threads that its parent had.
+    for library in ("OMP", "OPENBLAS", "MKL", "NUMBA"):
+        os.environ.setdefault(f"{library}_NUM_THREADS", "1")
     if sys.argv[1:2] == ["--run"]:
         sys.exit(main(sys.argv[2:]))
     fuzz(sys.argv[1:])

@@ -87,8 +87,12 @@ class ResultFolder:
             if not (work / _COMMIT).exists():
                 _clear(work)
             raise
-        _sync(work)
-        _finish(self.folder)
+        try:
+            _sync(work)
+            _finish(self.folder)
+        except BaseException as error:
+            error.add_note(f"the results were finished, and are in {str(self.folder)!r}")
+            raise
         return [self.folder / name for name in writers]
 
 

@@ -2,6 +2,7 @@
 
 import os
 import sys
+from contextlib import suppress
 from typing import Any
 
 from rich.console import Console
@@ -55,6 +56,8 @@ class Speaker(Console):
 
 def silence() -> None:
     """Send what is still to be printed nowhere, also at exit."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, sys.stdout.fileno())
-    os.close(nowhere)
+    with suppress(OSError, ValueError):  # a stream of Python's own, such as one in a notebook
+        place = sys.stdout.fileno()
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, place)
+        os.close(nowhere)
