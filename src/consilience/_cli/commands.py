@@ -170,7 +170,8 @@ def reproduce(
     members : str
         Ensemble sizes, with commas between. [default: those of the paper]
     seed : int
-        Equal seeds give equal figures, whatever --jobs.
+        Number of the first run; equal seeds give equal figures, whatever --jobs. Seeds closer
+        than --runs share runs: to add ten runs to ten of seed 0, take --seed 10.
     jobs : int
         Processes over the runs; -1 takes all cores. [default: 1]
     out : Path

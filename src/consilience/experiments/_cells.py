@@ -32,7 +32,9 @@ class Plan:
     members : tuple of int or None
         Ensemble sizes.
     seed : int
-        Equal seeds give equal figures, whatever ``n_jobs``.
+        Equal seeds give equal figures, whatever ``n_jobs``. It numbers the first run: runs
+        ``seed`` to ``seed + runs - 1`` are made, so that a longer run holds a shorter one and
+        ``seed=10`` continues ten runs of ``seed=0``; seeds closer than ``runs`` share runs.
     n_jobs : int or None
         Processes over the runs.
     """
@@ -78,7 +80,8 @@ class Cell:
 class Claim:
     """A statement of a paper, and whether our runs bear it out.
 
-    ``p_value`` is nan where the statement is a count, not a test.
+    ``p_value`` is nan where the statement is a count, not a test; ``runs`` is how many
+    observations decide it, and ``unit`` says of what.
     """
 
     statement: str
@@ -86,6 +89,7 @@ class Claim:
     difference: float
     p_value: float
     runs: int
+    unit: str = "runs"
 
 
 def paired_claim(statement: str, better: Cell, worse: Cell, *, level: float = 0.05) -> Claim:

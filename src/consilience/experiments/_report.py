@@ -124,14 +124,14 @@ def _figure(cell: Cell, bold: bool) -> str:
 
 def _claims(claims: Sequence[Claim]) -> str:
     return _table(
-        ("statement", "holds here", "mean difference", "p", "runs"),
+        ("statement", "holds here", "mean difference", "p", "over"),
         [
             (
                 claim.statement,
                 "yes" if claim.holds else "no",
                 f"{claim.difference:+.4f}",
                 "" if isnan(claim.p_value) else f"{claim.p_value:.2g}",
-                claim.runs,
+                f"{claim.runs} {claim.unit}",
             )
             for claim in claims
         ],
