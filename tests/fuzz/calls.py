@@ -133,7 +133,9 @@ def _function(rng: Rng) -> Call:
     for key, parameter in signature.items():
         needed = parameter.default is inspect.Parameter.empty
         if key == "ensemble":
-            given[key] = members if rng.random() < 0.9 else one_of(rng, members.labels, [[0, 1]], 5, None)
+            given[key] = (
+                members if rng.random() < 0.9 else one_of(rng, members.labels, [[0, 1]], 5, None)
+            )
         elif key == "X":
             if needed or rng.random() < 0.3:
                 given[key] = bad_data(rng, n) if rng.random() < 0.2 else data(rng, max(n, 2))

@@ -174,8 +174,8 @@ def reproduce(
     members : str
         Ensemble sizes, with commas between. [default: those of the paper]
     seed : int
-        Seed of the first run; the next ones count on from it, so seeds nearer than --runs share
-        runs. Equal seeds give equal figures, whatever --jobs.
+        Number of the first run; equal seeds give equal figures, whatever --jobs. Seeds closer
+        than --runs share runs: to add ten runs to ten of seed 0, take --seed 10.
     columns : str
         Columns to run, with commas between, of tables that can run them alone. [default: all]
     jobs : int

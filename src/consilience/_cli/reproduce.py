@@ -2,17 +2,21 @@
 
 import shlex
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from math import isnan
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from consilience._cli.results import ResultFolder, taken
 from consilience._cli.show import show_written, table, tell
 from consilience._cli.stages import noting
-from consilience.errors import InvalidParameterError
+from consilience._optional import optional
+from consilience.errors import InvalidParameterError, MissingPackageError
 from consilience.experiments import EXPERIMENTS, Cell, Experiment, Plan, conclude
 from consilience.experiments._report import as_csv, as_lines, as_page, summaries
+from consilience.plot._record import STYLE, draw_figure
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -136,17 +140,41 @@ def _run(
     _show_conclusion(experiment, cells, console)
     claims = conclude(wish.name, cells)
     page = as_page(experiment, cells, claims, wish.command())
+    picture = _picture(wish.name, cells, plan, console)
+    if picture is not None:
+        page += f"\n## Picture\n\n![{experiment.title}]({wish.name}.svg)\n"
     texts = dict(zip(_files(wish), (as_csv(cells), page), strict=True))
-    writers = {
-        name: (lambda path, text=text: path.write_text(text, encoding="utf-8"))
-        for name, text in texts.items()
+    writers: dict[str, Callable[[Path], None]] = {
+        name: partial(_write_text, text=text) for name, text in texts.items()
     }
+    if picture is not None:
+        writers[f"{wish.name}.svg"] = partial(_write_picture, picture=picture)
     return results.publish(writers, last=_files(wish)[-1])
 
 
 def _files(wish: Wish) -> tuple[str, str]:
     """Names of the table and of the page."""
     return f"{wish.name}.csv", f"{wish.name}.md"
+
+
+def _write_text(path: Path, text: str) -> None:
+    path.write_text(text, encoding="utf-8")
+
+
+def _write_picture(path: Path, picture: Any) -> None:
+    plt = optional("matplotlib.pyplot", extra="plot", what="reproduce")
+    with plt.rc_context(STYLE):
+        picture.savefig(path, format="svg", metadata={"Date": None})
+    plt.close(picture)
+
+
+def _picture(name: str, cells: list[Cell], plan: Plan, console: "Console") -> Any:
+    """The picture of a table that has one, if it can be drawn here."""
+    try:
+        return draw_figure(name, cells, plan)
+    except MissingPackageError as error:
+        tell(console, f"No picture: {error}")
+        return None
 
 
 def _check_folder(folder: Path, wish: Wish) -> None:
@@ -179,7 +207,7 @@ def _show_conclusion(experiment: Experiment, cells: list[Cell], console: "Consol
         verdict = "holds" if claim.holds else "does not hold"
         test = "" if isnan(claim.p_value) else f", p {claim.p_value:.2g}"
         error = "" if isnan(claim.error) else f" ± {claim.error:.4f}"
-        told = f"(difference {claim.difference:+.4f}{error}{test}, {claim.runs} runs)"
+        told = f"(difference {claim.difference:+.4f}{error}{test}, {claim.runs} {claim.unit})"
         tell(console, f"{claim.statement}: {verdict} {told}.")
     for remark in experiment.remarks:
         tell(console, f"Note: {remark}")
