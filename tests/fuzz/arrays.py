@@ -60,7 +60,9 @@ def label_table(rng: Rng, n: int | None = None) -> Any:
 def ensemble(rng: Rng, n: int | None = None) -> Ensemble:
     """An ensemble of any kind."""
     table = label_table(rng, n)
-    return Ensemble(table, index=[f"o{i}" for i in range(len(table))] if rng.random() < 0.2 else None)
+    return Ensemble(
+        table, index=[f"o{i}" for i in range(len(table))] if rng.random() < 0.2 else None
+    )
 
 
 def labeling(rng: Rng, n: int) -> Any:

@@ -133,7 +133,9 @@ def _function(rng: Rng) -> Call:
     for key, parameter in signature.items():
         needed = parameter.default is inspect.Parameter.empty
         if key == "ensemble":
-            given[key] = members if rng.random() < 0.9 else one_of(rng, members.labels, [[0, 1]], 5, None)
+            given[key] = (
+                members if rng.random() < 0.9 else one_of(rng, members.labels, [[0, 1]], 5, None)
+            )
         elif key == "X":
             if needed or rng.random() < 0.3:
                 given[key] = bad_data(rng, n) if rng.random() < 0.2 else data(rng, max(n, 2))
@@ -152,9 +154,11 @@ def _function(rng: Rng) -> Call:
 def _ensemble(rng: Rng) -> Call:
     """Making, cutting, joining and storing ensembles."""
     n = int(rng.integers(1, 20))
-    raw = one_of(rng, label_table(rng, n), label_table(rng, n).tolist(), bad_data(rng, max(n, 2)),
-                 label_table(rng, n).astype(float), label_table(rng, n).astype(str),
-                 label_table(rng, n).astype(object), [["a"] * n, [None] * n], illegal(rng, "labels"))  # fmt: skip
+    table = label_table(rng, n)
+    raw = one_of(
+        rng, table, table, table.tolist(), bad_data(rng, max(n, 2)), table.astype(float),
+        table.astype(str), table.astype(object), [["a"] * n, [None] * n], illegal(rng, "labels"),
+    )  # fmt: skip
     verb = one_of(rng, "make", "take", "members", "join", "save", "signatures", "indicator")
     key = one_of(rng, [0], slice(1), np.ones(n, bool), [], [n], [-1], "x", None, 0.5, [0, 0], 0)
     ending = one_of(rng, ".npz", ".parquet", ".csv", "")

@@ -27,8 +27,30 @@ _LOADERS = {
     "reuters21578": datasets.load_reuters,
     "conll04": datasets.load_conll04,
 }
-_ODD_WORDS = ("", " ", "0", "-1", "1", "2.5", "nan", "inf", "1e9", "99999999999999999999", "two", "é",
-              "\x00", "-", "--", "[red]", "None", "true", "1,2", "a b", "../..", "x" * 300)
+_ODD_WORDS = (
+    "",
+    " ",
+    "0",
+    "-1",
+    "1",
+    "2.5",
+    "nan",
+    "inf",
+    "1e9",
+    "99999999999999999999",
+    "two",
+    "é",
+    "\x00",
+    "-",
+    "--",
+    "[red]",
+    "None",
+    "true",
+    "1,2",
+    "a b",
+    "../..",
+    "x" * 300,
+)
 
 
 @dataclass(frozen=True)
@@ -172,8 +194,8 @@ def _case(rng: Rng, job: str, words: list[str], files: list[File]) -> Case:
     if job != "ambiguous" and rng.random() < 0.75:
         words = [*words, "--no-report"]
     if rng.random() < 0.08:
-        words = [*words, f"{one_of(rng, '-k', '--members', '--seed', '--jobs', '--out', '--nonsense')}"
-                 f"={one_of(rng, *_ODD_WORDS)}"]  # fmt: skip
+        name = one_of(rng, "-k", "--members", "--seed", "--jobs", "--out", "--nonsense")
+        words = [*words, f"{name}={one_of(rng, *_ODD_WORDS)}"]
     what = " ".join(word if len(word) < 60 else word[:57] + "..." for word in words)
     return Case(f"command {job}", what, tuple(words), tuple(files))
 
@@ -317,4 +339,3 @@ def _check_share(cells: list[str], what: str) -> None:
     values = _check_numbers(cells, what)
     if values.min() < 0 or values.max() > 1:
         raise Broken(f"{what} runs from {values.min()} to {values.max()}")
-

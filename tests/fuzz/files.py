@@ -84,8 +84,28 @@ _CELLS = (
     "[red]",
     "<script>alert(1)</script>",
 )
-_HEADS = ("id", "name", "x", "x", "", " ", "1", "2.5", "é", "a,b", 'q"q', "label", "date", "c" * 500,
-          "[b]", "<b>", "=x", "\x00", "none", "a\nb")
+_HEADS = (
+    "id",
+    "name",
+    "x",
+    "x",
+    "",
+    " ",
+    "1",
+    "2.5",
+    "é",
+    "a,b",
+    'q"q',
+    "label",
+    "date",
+    "c" * 500,
+    "[b]",
+    "<b>",
+    "=x",
+    "\x00",
+    "none",
+    "a\nb",
+)
 
 
 @dataclass(frozen=True)
@@ -131,11 +151,18 @@ def documents(rng: Rng, name: str) -> str:
         "mini_newsgroups": lambda i: {"id": f"d{i}", "text": "some words", "label": f"g{i % 3}"},
         "webkb4": lambda i: {"id": f"d{i}", "university": "u", "text": "a b c", "label": "course"},
         "reuters21578": lambda i: {
-            "id": i, "title": "t", "text": "some text", "topics": ["earn"], "split": "train",
+            "id": i,
+            "title": "t",
+            "text": "some text",
+            "topics": ["earn"],
+            "split": "train",
         },
         "conll04": lambda i: {
-            "id": i, "tokens": ["A", "in", "B"], "pos": ["N", "I", "N"],
-            "entity": ["Loc", "O", "Loc"], "relations": [[0, 2, "Located_In"]],
+            "id": i,
+            "tokens": ["A", "in", "B"],
+            "pos": ["N", "I", "N"],
+            "entity": ["Loc", "O", "Loc"],
+            "relations": [[0, 2, "Located_In"]],
         },
     }[name]
     rows: list[Any] = [fields(i) for i in range(int(rng.integers(1, 8)))]
@@ -155,7 +182,9 @@ def documents(rng: Rng, name: str) -> str:
 def _stored(rng: Rng, heads: list[str], cells: list[list[str]], numbers: Any) -> File:
     """The table in some format, hurt in some way or not at all."""
     ending = one_of(rng, ".csv", ".csv", ".csv", ".tsv", ".csv.gz", ".npy", ".npz", ".parquet")
-    name = one_of(rng, *_NAMES) + (ending if rng.random() < 0.97 else one_of(rng, ".CSV", ".xlsx", ""))
+    name = one_of(rng, *_NAMES) + (
+        ending if rng.random() < 0.97 else one_of(rng, ".CSV", ".xlsx", "")
+    )
     hurt = rng.random()
     n: int | None = len(cells)
     if ending in (".npy", ".npz"):
@@ -217,19 +246,23 @@ def _text(rng: Rng, heads: list[str], cells: list[list[str]], mark: str) -> tupl
     quote = rng.random() < 0.2
 
     def cell(value: str) -> str:
-        if quote or any(c in value for c in (mark, "\n", '"')) and rng.random() < 0.8:
+        if quote or (any(c in value for c in (mark, "\n", '"')) and rng.random() < 0.8):
             return '"' + value.replace('"', '""') + '"'
         return value
 
     plain = rng.random() < 0.95
     rows = [heads, *cells] if plain else cells
     text = end.join(mark.join(map(cell, row)) for row in rows) + (end if rng.random() < 0.9 else "")
-    code = one_of(rng, *["utf-8"] * 30, "utf-8-sig", "latin-1", "utf-16", "utf-32", "cp1252", "ascii")
+    code = one_of(
+        rng, *["utf-8"] * 30, "utf-8-sig", "latin-1", "utf-16", "utf-32", "cp1252", "ascii"
+    )
     exact = plain and mark in ",\t" and end != "\r" and code == "utf-8"
     return text.encode(code, errors="replace"), exact
 
 
-def _arrays(rng: Rng, ending: str, numbers: Any, *, odd: bool) -> tuple[list[str], bytes, int | None]:
+def _arrays(
+    rng: Rng, ending: str, numbers: Any, *, odd: bool
+) -> tuple[list[str], bytes, int | None]:
     """A numpy file; odd ones hold other types, shapes or names."""
     array: Any = numbers
     if odd:
@@ -250,7 +283,11 @@ def _arrays(rng: Rng, ending: str, numbers: Any, *, odd: bool) -> tuple[list[str
         if not odd:
             names = {one_of(rng, "X", "labels", "data"): array}
         np.savez(memory, **names)
-    return [f"c{j}" for j in range(numbers.shape[1])], memory.getvalue(), None if odd else len(numbers)
+    return (
+        [f"c{j}" for j in range(numbers.shape[1])],
+        memory.getvalue(),
+        None if odd else len(numbers),
+    )
 
 
 def _parquet(rng: Rng, heads: list[str], cells: list[list[str]], *, odd: bool) -> bytes:

@@ -51,7 +51,9 @@ def foreign(error: BaseException) -> str:
     frames = traceback.extract_tb(error.__traceback__)
     where = Path(frames[-1].filename)
     # Its module of checks, or what that asks numpy or SciPy to convert.
-    checks = any(Path(f.filename).parts[-3:] == ("sklearn", "utils", "validation.py") for f in frames)
+    checks = any(
+        Path(f.filename).parts[-3:] == ("sklearn", "utils", "validation.py") for f in frames
+    )
     if isinstance(error, ValueError | TypeError) and checks:
         return ""
     ours = [f for f in frames if "consilience" in Path(f.filename).parts] or frames

@@ -54,7 +54,9 @@ def _timed(seed: int, index: int) -> tuple[Outcome, float]:
     return run_case(seed, index), time.perf_counter() - start
 
 
-def _told(found: Iterable[tuple[Outcome, float]], slow: float | None) -> Iterator[tuple[Outcome, float]]:
+def _told(
+    found: Iterable[tuple[Outcome, float]], slow: float | None
+) -> Iterator[tuple[Outcome, float]]:
     """Every outcome; those that are broken are printed on the way."""
     for outcome, seconds in found:
         if outcome.ended == "broken":
