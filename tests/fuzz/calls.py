@@ -58,7 +58,7 @@ class Call:
     n: int
 
     def run(self) -> str:
-        """How it ended, "ok" or "refused"; raises `Broken`."""
+        """How it ended, "ok" or "refused: why"; raises `Broken`."""
         before = [_content(value) for value in self.kept]
         ended = "ok"
         try:
@@ -70,7 +70,7 @@ class Call:
         except Exception as error:
             if why := foreign(error):
                 raise Broken(why) from error
-            ended = "refused"
+            ended = f"refused: {error}"
         for value, content in zip(self.kept, before, strict=True):
             if _content(value) != content:
                 raise Broken("an argument was written to")
