@@ -119,7 +119,7 @@ _ODD = (
     lambda X, at, rng: _with(X, at, np.inf),
     lambda X, at, rng: _with(X, at, -np.inf),
     lambda X, at, rng: _with(X, at, 1e308),
-    lambda X, at, rng: X * 1e308,
+    lambda X, at, rng: X * 1e307,
     lambda X, at, rng: X * 1e160,
     lambda X, at, rng: X * 1e-160,
     lambda X, at, rng: X * 1e-310,

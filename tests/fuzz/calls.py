@@ -58,7 +58,7 @@ class Call:
     n: int
 
     def run(self) -> str:
-        """How it ended, "ok" or "refused"; raises `Broken`."""
+        """How it ended, "ok" or "refused: why"; raises `Broken`."""
         before = [_content(value) for value in self.kept]
         ended = "ok"
         try:
@@ -70,7 +70,7 @@ class Call:
         except Exception as error:
             if why := foreign(error):
                 raise Broken(why) from error
-            ended = "refused"
+            ended = f"refused: {error}"
         for value, content in zip(self.kept, before, strict=True):
             if _content(value) != content:
                 raise Broken("an argument was written to")
@@ -154,9 +154,11 @@ def _function(rng: Rng) -> Call:
 def _ensemble(rng: Rng) -> Call:
     """Making, cutting, joining and storing ensembles."""
     n = int(rng.integers(1, 20))
-    raw = one_of(rng, label_table(rng, n), label_table(rng, n).tolist(), bad_data(rng, max(n, 2)),
-                 label_table(rng, n).astype(float), label_table(rng, n).astype(str),
-                 label_table(rng, n).astype(object), [["a"] * n, [None] * n], illegal(rng, "labels"))  # fmt: skip
+    table = label_table(rng, n)
+    raw = one_of(
+        rng, table, table, table.tolist(), bad_data(rng, max(n, 2)), table.astype(float),
+        table.astype(str), table.astype(object), [["a"] * n, [None] * n], illegal(rng, "labels"),
+    )  # fmt: skip
     verb = one_of(rng, "make", "take", "members", "join", "save", "signatures", "indicator")
     key = one_of(rng, [0], slice(1), np.ones(n, bool), [], [n], [-1], "x", None, 0.5, [0, 0], 0)
     ending = one_of(rng, ".npz", ".parquet", ".csv", "")

@@ -42,7 +42,7 @@ def run_case(seed: int, index: int) -> Outcome:
         case = commands.draw(rng) if rng.random() < 0.5 else calls.draw(rng)
         try:
             with _time_limit(LIMIT):
-                ended, why = case.run(), ""
+                ended, _, why = case.run().partition(": ")
         except Broken as error:
             ended, why = "broken", str(error)
         except BaseException as error:

@@ -147,25 +147,22 @@ def labels_file(rng: Rng, n: int | None = None) -> File:
 
 def documents(rng: Rng, name: str) -> str:
     """A ``NAME.jsonl.gz`` in a folder of its own, then perhaps damaged."""
+    text = " ".join(
+        one_of(rng, *["wheat", "oil", "price", "ship", "bank", "rate", "grain"]) for _ in range(9)
+    )
     fields = {
-        "mini_newsgroups": lambda i: {"id": f"d{i}", "text": "some words", "label": f"g{i % 3}"},
-        "webkb4": lambda i: {"id": f"d{i}", "university": "u", "text": "a b c", "label": "course"},
-        "reuters21578": lambda i: {
-            "id": i,
-            "title": "t",
-            "text": "some text",
-            "topics": ["earn"],
-            "split": "train",
-        },
+        "mini_newsgroups": lambda i: {"id": f"d{i}", "text": text, "label": f"g{i % 3}"},
+        "webkb4": lambda i: {"id": f"d{i}", "university": "u", "text": text, "label": "course"},
+        "reuters21578": lambda i: {"id": i, "title": "t", "text": text, "topics": ["earn"]},
         "conll04": lambda i: {
             "id": i,
             "tokens": ["A", "in", "B"],
             "pos": ["N", "I", "N"],
-            "entity": ["Loc", "O", "Loc"],
-            "relations": [[0, 2, "Located_In"]],
+            "entity": ["Peop", "O", "Loc"],
+            "relations": [[0, 2, "Live_In"]],
         },
     }[name]
-    rows: list[Any] = [fields(i) for i in range(int(rng.integers(1, 8)))]
+    rows: list[Any] = [fields(i) for i in range(int(one_of(rng, 1, 5, 12, 45)))]
     if rng.random() < 0.6:
         row = rows[int(rng.integers(len(rows)))]
         key = one_of(rng, *row)
@@ -246,7 +243,7 @@ def _text(rng: Rng, heads: list[str], cells: list[list[str]], mark: str) -> tupl
     quote = rng.random() < 0.2
 
     def cell(value: str) -> str:
-        if quote or any(c in value for c in (mark, "\n", '"')) and rng.random() < 0.8:
+        if quote or (any(c in value for c in (mark, "\n", '"')) and rng.random() < 0.8):
             return '"' + value.replace('"', '""') + '"'
         return value
 

@@ -27,9 +27,10 @@ Rng = np.random.Generator
 
 #: More of these is more work, and is asked for on purpose: never drawn large.
 _WORK = (
-    "n_members n_init max_iter n_repetitions n_resamples n_references n_cuts max_sweeps "
-    "max_rounds n_rounds n_steps n_iter n_eps n_part n_pairs n_samples n_objects n_features n_sources"
-).split()
+    "n_members", "n_init", "max_iter", "n_repetitions", "n_resamples", "n_references", "n_cuts",
+    "max_sweeps", "max_rounds", "n_rounds", "n_steps", "n_iter", "n_eps", "n_part", "n_pairs",
+    "n_samples", "n_objects", "n_features", "n_sources",
+)  # fmt: skip
 #: What keeps a case cheap where nothing else is drawn.
 _CHEAP: dict[str, Any] = {
     "n_members": 3,
