@@ -64,6 +64,18 @@ def test_single_link_is_not_taken_on_a_guess(clear, monkeypatch):
     assert parameters["min_size"] == (5 if clear else 1)
 
 
+@pytest.mark.parametrize(
+    ("option", "cut"), [(["--linkage", "single"], True), (["--method", "mcla"], False)]
+)
+def test_the_report_cuts_the_tree_that_made_the_clusters_only(option, cut):
+    assert main(["cluster", *mixture(3), "-k", "3", "--members", "20", *option]) == 0
+    page = Path("consilience-data/report.html").read_text()
+    shown = json.loads(page.partition('id="consilience-summary">')[2].partition("</script>")[0])
+    part = next(one for one in shown["sections"] if one["id"] == "dendrogram")
+    assert (part["figure"]["cut"] is not None) == cut
+    assert ("another view" in part["read"]) != cut
+
+
 def test_defaults_are_named_with_their_reasons(capsys):
     assert main(["cluster", *mixture(3), "-k", "3", "--members", "10"]) == 0
     found = summary()

@@ -57,6 +57,7 @@ class Consensus(Found):
     confidence: NDArray[np.float64] | None
     runner_up: NDArray[np.int32] | None
     lifetimes: NDArray[np.float64] | None
+    tree: NDArray[np.float64] | None
     choice: NumberChoice | None
     comparison: Comparison | None
     agreement: dict[str, float] | None
@@ -152,6 +153,8 @@ class Consensus(Found):
             confidence=self.confidence,
             runner_up=self.runner_up,
             columns=given.columns,
+            tree=self.tree,
+            link=self.parameters.get("linkage") if self.method.name == "eac" else None,
             choice=self.choice,
             comparison=self.comparison,
             about=self.about(Clusterings=self.why_members, Method=self.method_in_words()),
@@ -328,8 +331,17 @@ def _consensus(
         "confidence": getattr(model, "confidence_", None),
         "runner_up": getattr(model, "runner_up_", None),
         "lifetimes": getattr(model, "lifetimes_", None),
+        "tree": _tree(model),
         "comparison": None,
     }
+
+
+def _tree(model: Any) -> NDArray[np.float64] | None:
+    """The dendrogram over all objects, where the method made one."""
+    tree = getattr(model, "linkage_", None)
+    if tree is None:
+        tree = getattr(model, "details_", {}).get("linkage")
+    return tree if tree is not None and len(tree) == len(model.labels_) - 1 else None
 
 
 def _best_of_several(
@@ -354,6 +366,7 @@ def _best_of_several(
         "confidence": sure.confidence,
         "runner_up": sure.runner_up,
         "lifetimes": None,
+        "tree": None,
         "comparison": found,
     }
 
