@@ -105,6 +105,8 @@ class ClusterWish:
     linkage : str
         average (compact groups), single (chains) or complete, for method eac.
         [default: average]
+    refine : bool
+        Move objects that another cluster suits better (confidence below 0.5) to it, once.
     no_scale : bool
         Keep the columns as they are. By default each is brought to mean 0 and variance 1.
     seed : int
@@ -112,8 +114,8 @@ class ClusterWish:
     jobs : int
         Threads; -1 takes all cores. [default: 1]
     max_memory : str
-        Memory for the matrix of pairs, such as "2 GiB"; past it a path without the matrix
-        is taken. [default: 4 GiB]
+        Memory for the matrix of pairs, such as "2 GiB", for methods that need it.
+        [default: 4 GiB]
     resume : bool
         Go on with a run that was interrupted: clusterings that were finished are kept.
     no_report : bool
@@ -127,6 +129,7 @@ class ClusterWish:
     members: int = 100
     labels: Path | None = None
     linkage: str | None = None
+    refine: _Flag = False
     no_scale: _Flag = False
     seed: int = 0
     jobs: int | None = None

@@ -165,7 +165,10 @@ def _namer(kind: str) -> Any:
 def _cluster_words(summary: Mapping[str, Any]) -> str:
     words = ["How many objects each cluster has."]
     if _any_known(summary, "confidence"):
-        words.append("Confidence is the mean over its objects: 1 is certain, 0.5 is torn.")
+        words.append(
+            "Confidence is the mean over its objects: 1 is certain, 0.5 is torn, and below 0.5 "
+            "another cluster would suit better."
+        )
     if _any_known(summary, "stability"):
         words.append("Stability says how well the single clusterings agree on it: 1 is always.")
     return " ".join(words)
