@@ -259,6 +259,25 @@ def test_an_interrupt_while_files_are_moved_leaves_one_run_or_the_other(name, ca
     assert not Path("out", WORK).exists()
 
 
+def test_what_a_killed_run_had_not_finished_is_cleared_by_any_other():
+    place = Path("out", WORK)
+    (place / "stage").mkdir(parents=True)
+    (place / "scratch/run/members").mkdir(parents=True)
+    for name in (
+        f"{WORK}/stage/labels.csv",
+        f"{WORK}/stage/.consilience-partial-x.csv",
+        f"{WORK}/.consilience-partial-commit",
+        f"{WORK}/scratch/run/members/0001.npz",
+        ".consilience-partial-y.json",  # a plan that was being written
+        ".consilience-partial-z.npz",  # not of a run: somebody may be saving an ensemble here
+    ):
+        Path("out", name).write_text("half")
+    assert main(MINORITY) == 0
+    left = [".consilience-partial-z.npz", "scores.csv", "summary.json", "timings.json"]
+    assert sorted(held()) == left
+    assert not place.exists()
+
+
 def test_a_list_that_cannot_be_read_is_no_list():
     assert main(LABELS) == 0
     before = held()
