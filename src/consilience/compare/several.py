@@ -18,6 +18,7 @@ from consilience._validation import (
     NoneValue,
     RandomState,
     Satisfies,
+    check_jobs,
     check_n_clusters,
     check_value,
 )
@@ -132,6 +133,7 @@ def compare_methods(
     """
     if not isinstance(ensemble, Ensemble):
         ensemble = Ensemble(ensemble)
+    check_jobs(n_jobs, owner=_OWNER)
     methods = _checked(ensemble, names, n_clusters, X, truth, random_state, parameters)
     if X is not None:
         X = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], input_name="X")

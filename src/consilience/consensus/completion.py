@@ -148,7 +148,7 @@ def ecmc(
             details=details,
         )
 
-    return solve(ensemble, n_clusters, run, owner="ECMC", X=X)
+    return solve(ensemble, n_clusters, run, owner="ECMC", X=X, n_jobs=n_jobs)
 
 
 def _co_association(rows: Rows, n_jobs: int | None) -> tuple[Floats, NDArray[np.bool_]]:

@@ -106,7 +106,7 @@ def supraconsensus(
             )
         return _winner(found, placed)
 
-    return solve(ensemble, n_clusters, run, owner="SupraConsensus", X=X)
+    return solve(ensemble, n_clusters, run, owner="SupraConsensus", X=X, n_jobs=n_jobs)
 
 
 #: The short name in the literature.

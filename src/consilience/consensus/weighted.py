@@ -136,7 +136,7 @@ def womc(
             },
         )
 
-    return solve(ensemble, n_clusters, run, owner="WOMC", X=X)
+    return solve(ensemble, n_clusters, run, owner="WOMC", X=X, n_jobs=n_jobs)
 
 
 def _weighted_rows(placed: Ensemble, weights: Floats, kind: Any) -> tuple[Rows, Floats]:
@@ -231,7 +231,9 @@ def wokmeans(
         return replace(found, details={"object_weights": given})
 
     data = checked_data(X, ensemble, owner="WOKMeans")
-    return solve(ensemble, n_clusters, run, owner="WOKMeans", X=data, splits_equals=True)
+    return solve(
+        ensemble, n_clusters, run, owner="WOKMeans", X=data, splits_equals=True, n_jobs=n_jobs
+    )
 
 
 def _lloyd(X: Any, start: NDArray[Any], weights: Floats, max_iter: int) -> ConsensusResult:
