@@ -246,7 +246,8 @@ def test_scores_are_numbers_that_fit_the_flags_where_members_say_nothing():
     members[1:, 1] = -2
     members[:, 2] = -1
     ensemble = Ensemble(list(members))
-    model = AmbiguityAware(EAC(2)).fit(X, ensemble=ensemble)
+    with pytest.warns(ConsilienceWarning, match="seen by no member"):
+        model = AmbiguityAware(EAC(2)).fit(X, ensemble=ensemble)
     known = np.isfinite(ambiguous(ensemble).scores)
     assert np.flatnonzero(~known).tolist() == [0, 1, 2]
     assert np.isfinite(model.scores_).all()

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import adjusted_rand_score
-from sklearn.utils import check_array, check_random_state
+from sklearn.utils import check_random_state
 
 from consilience._labels import UNSEEN, encode
+from consilience._sklearn import check_array
 from consilience._validation import (
     Interval,
     NoneValue,

@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import check_array, check_random_state
+from sklearn.utils import check_random_state
 
+from consilience._sklearn import check_array
 from consilience._validation import Interval, NoneValue, RandomState, check_jobs, check_value
 from consilience.consensus._number_curves import groupless, principal, resample
 from consilience.consensus._number_judge import (

@@ -16,10 +16,9 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
-from sklearn.utils import check_array
 
 from consilience._labels import encode, is_frame, smallest_type
-from consilience._sklearn import CallbackSupportMixin, Steps, with_callbacks
+from consilience._sklearn import CallbackSupportMixin, Steps, check_array, with_callbacks
 from consilience._validation import N_JOBS, RandomState, check_params
 from consilience.ensemble import Ensemble
 from consilience.errors import ConsilienceError, ConsilienceWarning, InvalidParameterError

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClusterMixin
-from sklearn.utils import check_array, check_random_state
+from sklearn.utils import check_random_state
 
 from consilience._labels import smallest_type
-from consilience._sklearn import validate_data
+from consilience._sklearn import check_array, validate_data
 from consilience._validation import (
     N_MEMBERS,
     Interval,
