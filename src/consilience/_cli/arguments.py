@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal
 
 from cyclopts import Group, Parameter
 
+from consilience._text import readable
 from consilience.errors import InvalidParameterError
 
 __all__ = [
@@ -285,7 +286,13 @@ def as_command(job: str, wish: Any) -> str:
             words.append(flag(name))
         for one in value if isinstance(value, tuple) else () if value is True else (value,):
             words += [flag(name), str(one)]
-    return shlex.join(words)
+    return " ".join(map(_quoted, words))
+
+
+def _quoted(word: str) -> str:
+    """A word as a shell takes it; bytes of a file name that are no text by their numbers."""
+    shown = readable(word)
+    return shlex.quote(word) if shown == word else "$" + shlex.quote(shown)
 
 
 def flag(name: str) -> str:

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from consilience._text import readable
+
 __all__ = ["as_json", "write_table"]
 
 
@@ -21,4 +23,4 @@ def write_table(path: Path, *, header: list[str], columns: Sequence[Any]) -> Non
 
 def as_json(facts: Mapping[str, Any]) -> str:
     """Facts as indented JSON; numbers that are not finite are refused."""
-    return json.dumps(facts, indent=2, allow_nan=False, default=str) + "\n"
+    return json.dumps(readable(facts), indent=2, allow_nan=False, default=str) + "\n"

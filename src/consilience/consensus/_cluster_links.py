@@ -262,4 +262,4 @@ def solve_links(
         return cut_result(parts, rows)
 
     run = tree if solver == "linkage" else cut
-    return solve(ensemble, n_clusters, run, owner=owner, X=X)
+    return solve(ensemble, n_clusters, run, owner=owner, X=X, n_jobs=n_jobs)

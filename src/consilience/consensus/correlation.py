@@ -13,6 +13,7 @@ from consilience._validation import (
     NoneValue,
     Options,
     Satisfies,
+    check_jobs,
     check_n_clusters,
     check_value,
     memory_in_bytes,
@@ -210,6 +211,7 @@ def _check(options: MedianOptions, n_clusters: int | None, n_objects: int) -> No
     check_value("n_clusters", n_clusters, _RULES["n_clusters"], owner=_OWNER)
     for name in _RULES.keys() - {"n_clusters"}:
         check_value(name, getattr(options, name), _RULES[name], owner=_OWNER)
+    check_jobs(options.n_jobs, owner=_OWNER)
     if n_clusters is not None:
         check_n_clusters(n_clusters, n_objects, owner=_OWNER)
 

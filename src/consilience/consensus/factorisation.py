@@ -106,7 +106,7 @@ def nmfconsensus(
         best = min(several(fit, starts, n_jobs), key=lambda found: found.path[-1])
         return _result(best, rows, {"path": np.array(best.path)})
 
-    return solve(ensemble, n_clusters, run, owner="NMFConsensus", X=X)
+    return solve(ensemble, n_clusters, run, owner="NMFConsensus", X=X, n_jobs=n_jobs)
 
 
 @consensus_method(
@@ -201,7 +201,7 @@ def wcc(
         )
         return _result(found, rows, {"member_weights": weights, "path": np.array(found.path)})
 
-    return solve(ensemble, n_clusters, run, owner="WCC", X=X)
+    return solve(ensemble, n_clusters, run, owner="WCC", X=X, n_jobs=n_jobs)
 
 
 def _labellings(

@@ -97,7 +97,7 @@ def mcla(
             },
         )
 
-    return solve(ensemble, n_clusters, run, owner="MCLA", X=X)
+    return solve(ensemble, n_clusters, run, owner="MCLA", X=X, n_jobs=n_jobs)
 
 
 class MCLA(Consensus):

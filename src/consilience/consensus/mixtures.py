@@ -111,7 +111,7 @@ def mixtureconsensus(
         )
         return _best(fits, rows)
 
-    return solve(ensemble, n_clusters, run, owner=owner, X=X)
+    return solve(ensemble, n_clusters, run, owner=owner, X=X, n_jobs=n_jobs)
 
 
 @consensus_method(
@@ -205,7 +205,7 @@ def bce(
         fits = several(fit, starts, n_jobs)
         return _best(fits, rows)
 
-    return solve(ensemble, n_clusters, run, owner="BCE", X=X)
+    return solve(ensemble, n_clusters, run, owner="BCE", X=X, n_jobs=n_jobs)
 
 
 def _best(fits: list[Fit], rows: Rows) -> ConsensusResult:

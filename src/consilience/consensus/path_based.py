@@ -129,7 +129,7 @@ def pta(
         distances = squareform(paths, checks=False)
         return tree_result(rows, distances, k, linkage, weighted=False, **took)
 
-    return solve(ensemble, n_clusters, run, owner="PTA", X=X)
+    return solve(ensemble, n_clusters, run, owner="PTA", X=X, n_jobs=n_jobs)
 
 
 @consensus_method(
@@ -210,7 +210,7 @@ def ptgp(
         parts = transfer_cut(mean_to_clusters(paths, rows), k, random_state=random_state)
         return cut_result(parts, rows, **took)
 
-    return solve(ensemble, n_clusters, run, owner="PTGP", X=X)
+    return solve(ensemble, n_clusters, run, owner="PTGP", X=X, n_jobs=n_jobs)
 
 
 def _too_few(

@@ -231,7 +231,7 @@ def _solve(
         return found
 
     data = checked_data(X, ensemble, owner=owner)
-    return solve(ensemble, n_clusters, run, owner=owner, X=data, splits_equals=True)
+    return solve(ensemble, n_clusters, run, owner=owner, X=data, splits_equals=True, n_jobs=n_jobs)
 
 
 class WOSP(WeightedObjects):

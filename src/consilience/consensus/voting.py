@@ -110,7 +110,7 @@ def voting(
             details={"reference": "kcc" if reference < 0 else reference, "matches": matches},
         )
 
-    return solve(ensemble, n_clusters, run, owner="Voting", X=X)
+    return solve(ensemble, n_clusters, run, owner="Voting", X=X, n_jobs=n_jobs)
 
 
 def _reference(
@@ -256,7 +256,7 @@ def cumulativevoting(
             details={"reference": int(order[0]), "order": order, "lost": lost},
         )
 
-    return solve(ensemble, n_clusters, run, owner="CumulativeVoting", X=X)
+    return solve(ensemble, n_clusters, run, owner="CumulativeVoting", X=X, n_jobs=n_jobs)
 
 
 def _by_entropy(rows: Rows, widths: NDArray[np.int64], k: int) -> NDArray[np.int64]:

@@ -74,7 +74,9 @@ def read_arrays(source: Path) -> dict[str, NDArray[Any]]:
                 stored = np.load(raw, allow_pickle=False)
                 if isinstance(stored, np.ndarray):
                     return {"": stored}
-                return {key: stored[key] for key in stored.files}
+                # An archive may hold other files; numpy hands those out as bytes.
+                arrays = {key: stored[key] for key in stored.files}
+                return _arrays_only(source, arrays)
             except ValueError as error:
                 if "Object arrays" not in str(error):
                     raise
@@ -82,6 +84,17 @@ def read_arrays(source: Path) -> dict[str, NDArray[Any]]:
         f"{source.name!r} holds Python objects, not numbers. Convert them before saving, for "
         "instance with array.astype(float)."
     )
+
+
+def _arrays_only(source: Path, members: dict[str, Any]) -> dict[str, NDArray[Any]]:
+    """Members that are arrays; refuses a file without any."""
+    arrays = {key: item for key, item in members.items() if isinstance(item, np.ndarray)}
+    if not arrays:
+        raise InvalidInputError(
+            f"{source.name!r} is an archive without numpy arrays: it holds "
+            f"{listed(map(repr, members)) or 'nothing'}. Write it with numpy.savez."
+        )
+    return arrays
 
 
 def main_array(source: Path, arrays: dict[str, NDArray[Any]], key: str) -> NDArray[Any]:

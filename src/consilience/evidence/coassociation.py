@@ -14,7 +14,7 @@ from numpy.typing import DTypeLike, NDArray
 from scipy import sparse
 from scipy.sparse.linalg import LinearOperator
 
-from consilience._validation import Interval, Options, check_value
+from consilience._validation import Interval, Options, Satisfies, check_jobs, check_value
 from consilience.ensemble import Ensemble
 from consilience.errors import ConsilienceWarning
 from consilience.kernels.compare import count_type
@@ -31,6 +31,17 @@ Missing = Literal["pair", "all"]
 
 _MISSING = Options(("pair", "all"))
 _BLOCK_BYTES = 2**25
+
+
+def _is_float(dtype: Any) -> bool:
+    """Whether numpy takes it for a real floating-point type."""
+    try:
+        return np.dtype(dtype).kind == "f"
+    except TypeError:
+        return False
+
+
+_FLOATS = Satisfies(_is_float, "a floating-point type such as numpy.float32")
 
 
 def co_association(
@@ -93,6 +104,8 @@ def co_association(
     check_value("values", values, [Options(("fraction", "count"))], owner=owner)
     forms = ("dense", "condensed", "nearest", "operator")
     check_value("form", form, [Options(forms)], owner=owner)
+    check_value("dtype", dtype, [_FLOATS], owner=owner)
+    check_jobs(n_jobs, owner=owner)
     jobs = 1 if n_jobs is None else n_jobs
     if form == "operator":
         return CoAssociation(ensemble, missing=missing)

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from consilience._labels import UNSEEN
+from consilience._validation import check_jobs
 from consilience.ensemble import Ensemble
 from consilience.errors import InvalidInputError
 from consilience.evidence.coassociation import CoAssociation, Missing
@@ -76,6 +77,7 @@ def confidence(
     >>> confidence(ens, np.array([0, 0, 0, 1, 1, 1])).confidence.round(2).tolist()
     [1.0, 1.0, 0.5, 0.86, 0.86, 0.86]
     """
+    check_jobs(n_jobs, owner="confidence")
     labels = np.asarray(labels)
     if labels.shape != (ensemble.n_objects,):
         raise InvalidInputError(

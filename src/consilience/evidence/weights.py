@@ -12,7 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from consilience._validation import Boolean, Interval, NoneValue, Options, RandomState, check_value
+from consilience._validation import (
+    Boolean,
+    Interval,
+    NoneValue,
+    Options,
+    RandomState,
+    check_jobs,
+    check_value,
+)
 from consilience.ensemble import Ensemble
 from consilience.evidence.coassociation import Missing
 from consilience.kernels._parallel import Parallel, delayed
@@ -97,6 +105,7 @@ def object_weights(
     [0.175, 0.175, 0.835, 0.175, 0.175, 0.175]
     """
     _check(confusion, e, missing, n_samples, return_error, random_state)
+    check_jobs(n_jobs, owner=_OWNER)
     jobs = 1 if n_jobs is None else n_jobs
     pairwise = missing == "pair" and ensemble.has_unseen
     sampled = n_samples is not None and n_samples < ensemble.n_objects

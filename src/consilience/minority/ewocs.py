@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from consilience._sklearn import CallbackSupportMixin, Steps, with_callbacks
 from consilience._validation import (
+    N_JOBS,
     HasMethods,
     Interval,
     NoneValue,
@@ -192,7 +193,7 @@ default="2gauss"
             NoneValue(),
         ],
         "random_state": [RandomState()],
-        "n_jobs": [Interval(Integral), NoneValue()],
+        "n_jobs": N_JOBS,
     }
 
     def __init__(
