@@ -37,7 +37,7 @@ VARIANTS: dict[str, list[dict[str, Any]]] = {
     "eeac": [{"top": 1.0}],
     "srs": [{"n_iter": 1}],
     "pta": [{"n_neighbors": 20, "n_steps": 20}],
-    "ecmc": [{"low": 0.05, "high": 0.5}],
+    "ecmc": [{"reading": "published"}],
     "mixtureconsensus": [{"n_init": 100}],
     "womc": [{"solver": "spectral"}],
     "wokmeans": [{"weights": None}],

@@ -174,8 +174,8 @@ def reproduce(
     members : str
         Ensemble sizes, with commas between. [default: those of the paper]
     seed : int
-        Seed of the first run; the next ones count on from it, so seeds nearer than --runs share
-        runs. Equal seeds give equal figures, whatever --jobs.
+        Number of the first run; equal seeds give equal figures, whatever --jobs. Seeds closer
+        than --runs share runs: to add ten runs to ten of seed 0, take --seed 10.
     columns : str
         Columns to run, with commas between, of tables that can run them alone. [default: all]
     jobs : int
@@ -190,17 +190,17 @@ def reproduce(
     force : bool
         Replace the results of an earlier run in that folder.
     """
-    from rich.console import Console
-
     from consilience._cli.reproduce import Wish, list_experiments
     from consilience._cli.reproduce import reproduce as run
+    from consilience._cli.speech import Speaker
 
-    console = Console(highlight=False)
+    console = Speaker(highlight=False)
     if table is None:
         list_experiments(console)
     else:
         asked = (data, runs, sets, members, seed, jobs, out, force, columns, store, stored_only)
         run(Wish(table, *asked), console)
+    console.close("")
 
 
 app.command(demo)

@@ -2,18 +2,21 @@
 
 import shlex
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from math import isnan
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from consilience._cli.folders import check_writable
-from consilience._cli.outputs import write_files
+from consilience._cli.results import ResultFolder, taken
 from consilience._cli.show import show_written, table, tell
 from consilience._cli.stages import noting
-from consilience.errors import InvalidParameterError
+from consilience._optional import optional
+from consilience.errors import InvalidParameterError, MissingPackageError
 from consilience.experiments import EXPERIMENTS, Cell, Experiment, Plan, conclude
 from consilience.experiments._report import as_csv, as_lines, as_page, summaries
+from consilience.plot._record import STYLE, draw_figure
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -105,8 +108,17 @@ def reproduce(wish: Wish, console: "Console") -> None:
         )
     experiment, plan = EXPERIMENTS[wish.name], wish.plan()
     folder = Path(f"consilience-{wish.name}") if wish.out is None else wish.out
-    _check_folder(folder, wish)
     start = time.perf_counter()
+    with taken(folder, wish.command()) as results:
+        _check_folder(folder, wish)
+        written = _run(experiment, plan, wish, results, console)
+    show_written(written, time.perf_counter() - start, console)
+
+
+def _run(
+    experiment: Experiment, plan: Plan, wish: Wish, results: ResultFolder, console: "Console"
+) -> list[Path]:
+    """Run the table as far as it gets, and write what is finished."""
     tell(console, f"{experiment.title}\n{experiment.paper}")
     cells: list[Cell] = []
     try:
@@ -128,23 +140,51 @@ def reproduce(wish: Wish, console: "Console") -> None:
     _show_conclusion(experiment, cells, console)
     claims = conclude(wish.name, cells)
     page = as_page(experiment, cells, claims, wish.command())
-    texts = {f"{wish.name}.csv": as_csv(cells), f"{wish.name}.md": page}
-    writers = {
-        name: (lambda path, text=text: path.write_text(text, encoding="utf-8"))
-        for name, text in texts.items()
+    picture = _picture(wish.name, cells, plan, console)
+    if picture is not None:
+        page += f"\n## Picture\n\n![{experiment.title}]({wish.name}.svg)\n"
+    texts = dict(zip(_files(wish), (as_csv(cells), page), strict=True))
+    writers: dict[str, Callable[[Path], None]] = {
+        name: partial(_write_text, text=text) for name, text in texts.items()
     }
-    show_written(write_files(folder, writers), time.perf_counter() - start, console)
+    if picture is not None:
+        writers[f"{wish.name}.svg"] = partial(_write_picture, picture=picture)
+    return results.publish(writers, last=_files(wish)[-1])
+
+
+def _files(wish: Wish) -> tuple[str, str]:
+    """Names of the table and of the page."""
+    return f"{wish.name}.csv", f"{wish.name}.md"
+
+
+def _write_text(path: Path, text: str) -> None:
+    path.write_text(text, encoding="utf-8")
+
+
+def _write_picture(path: Path, picture: Any) -> None:
+    plt = optional("matplotlib.pyplot", extra="plot", what="reproduce")
+    with plt.rc_context(STYLE):
+        picture.savefig(path, format="svg", metadata={"Date": None})
+    plt.close(picture)
+
+
+def _picture(name: str, cells: list[Cell], plan: Plan, console: "Console") -> Any:
+    """The picture of a table that has one, if it can be drawn here."""
+    try:
+        return draw_figure(name, cells, plan)
+    except MissingPackageError as error:
+        tell(console, f"No picture: {error}")
+        return None
 
 
 def _check_folder(folder: Path, wish: Wish) -> None:
-    """Raise if the folder cannot be written to, or holds the table already."""
-    check_writable(folder)
-    page = folder / f"{wish.name}.md"
-    if page.exists() and not wish.force:
-        raise InvalidParameterError(
-            f"{str(page)!r} is there already. Replace it with --force, or name another folder "
-            "with --out."
-        )
+    """Raise if the folder holds the table already."""
+    for path in (folder / name for name in reversed(_files(wish))):
+        if path.exists() and not wish.force:
+            raise InvalidParameterError(
+                f"{str(path)!r} is there already. Replace it with --force, or name another "
+                "folder with --out."
+            )
 
 
 def _show_cells(cells: list[Cell], console: "Console") -> None:
@@ -167,7 +207,7 @@ def _show_conclusion(experiment: Experiment, cells: list[Cell], console: "Consol
         verdict = "holds" if claim.holds else "does not hold"
         test = "" if isnan(claim.p_value) else f", p {claim.p_value:.2g}"
         error = "" if isnan(claim.error) else f" ± {claim.error:.4f}"
-        told = f"(difference {claim.difference:+.4f}{error}{test}, {claim.runs} runs)"
+        told = f"(difference {claim.difference:+.4f}{error}{test}, {claim.runs} {claim.unit})"
         tell(console, f"{claim.statement}: {verdict} {told}.")
     for remark in experiment.remarks:
         tell(console, f"Note: {remark}")

@@ -33,9 +33,9 @@ class Plan:
     members : tuple of int or None
         Ensemble sizes.
     seed : int
-        Of the first run; the next ones have the numbers after it, so that runs can be added to
-        those made before, and plans whose seeds lie nearer than ``runs`` share some. Equal seeds
-        give equal figures, whatever ``n_jobs``.
+        Equal seeds give equal figures, whatever ``n_jobs``. It numbers the first run: runs
+        ``seed`` to ``seed + runs - 1`` are made, so that a longer run holds a shorter one and
+        ``seed=10`` continues ten runs of ``seed=0``; seeds closer than ``runs`` share runs.
     n_jobs : int or None
         Processes over the runs.
     columns : tuple of str or None
@@ -105,11 +105,13 @@ class Claim:
     p_value : float
         nan where the statement is a count, not a test.
     runs : int
-        Pairs that the test saw.
+        Observations that decide it.
     error : float
         Standard error of ``difference``; nan where it has none.
     test : str
         What decided, in a word or two for a table.
+    unit : str
+        What ``runs`` counts.
     """
 
     statement: str
@@ -119,6 +121,7 @@ class Claim:
     runs: int
     error: float = float("nan")
     test: str = ""
+    unit: str = "runs"
 
 
 def paired_claim(statement: str, better: Cell, worse: Cell, *, level: float = 0.05) -> Claim:

@@ -176,7 +176,7 @@ def _figure(cell: Cell, bold: bool) -> str:
 
 def _claims(claims: Sequence[Claim]) -> str:
     return _table(
-        ("statement", "holds here", "mean difference", "p", "test", "runs"),
+        ("statement", "holds here", "mean difference", "p", "test", "over"),
         [
             (
                 claim.statement,
@@ -185,7 +185,7 @@ def _claims(claims: Sequence[Claim]) -> str:
                 + ("" if isnan(claim.error) else f" ± {claim.error:.4f}"),
                 "" if isnan(claim.p_value) else f"{claim.p_value:.2g}",
                 claim.test or ("count" if isnan(claim.p_value) else ""),
-                claim.runs,
+                f"{claim.runs} {claim.unit}",
             )
             for claim in claims
         ],

@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from uuid import uuid4
 
-from joblib import Parallel, delayed
 from threadpoolctl import threadpool_limits
 
 from consilience.errors import ConsilienceWarning, InvalidInputError
 from consilience.experiments._cells import Plan
+from consilience.kernels._parallel import Parallel, delayed
 
 __all__ = ["Group", "Parts", "Scores", "Work", "groups_of_runs", "seeds"]
 

@@ -42,7 +42,7 @@ METHODS: dict[str, tuple[Method, dict[str, Any]]] = {
     "HBGF": (consensus.hbgf, {"solver": "metis"}),
     "BCE": (consensus.bce, {}),
     "WCC": (consensus.wcc, {}),
-    "ECMC": (consensus.ecmc, {}),
+    "ECMC": (consensus.ecmc, {"reading": "published"}),
     "WOMC": (consensus.womc, {}),
     "WOSP": (consensus.wosp, {"solver": "metis"}),
     "WOHB": (consensus.wohb, {"solver": "metis"}),
