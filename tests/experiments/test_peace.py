@@ -97,7 +97,6 @@ def test_statements_need_all_nine_sets():
 
 
 @pytest.mark.skipif(bool(config.DISABLE_JIT), reason="slow as plain Python")
-@pytest.mark.filterwarnings("ignore:Objects of one cluster were together")
 def test_starts_on_a_text_share_one_ensemble(monkeypatch):
     X, truth = make_gaussians(60, 3, 2, separation=9.0, random_state=1)
     documents = SimpleNamespace(X=csr_array(np.abs(X)), truth=truth, classes=("a", "b", "c"))
@@ -132,7 +131,6 @@ def test_the_published_figures_are_those_of_the_paper():
 
 
 @pytest.mark.skipif(bool(config.DISABLE_JIT), reason="slow as plain Python")
-@pytest.mark.filterwarnings("ignore:Objects of one cluster were together")
 def test_a_set_has_both_ensembles_and_all_methods(monkeypatch):
     few = make_gaussians(60, 7, 2, separation=9.0, random_state=1)
     monkeypatch.setattr(module, "benchmark", lambda name, place: few)
