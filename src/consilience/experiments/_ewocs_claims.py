@@ -117,7 +117,7 @@ def diagram(tests: PairwiseTests, row: str) -> Claim:
     words = f"{row}: systems differ (Friedman). Mean ranks {ranks}. No difference: {bars or 'none'}"
     reach = float(shown.mean_ranks[-1] - shown.mean_ranks[0])
     p = float(tests.ranks.f_p)
-    return Claim(words, p <= tests.alpha, reach, p, tests.ranks.n_datasets, _SETS)
+    return Claim(words, p <= tests.alpha, reach, p, tests.ranks.n_datasets, unit=_SETS)
 
 
 def all_below(
@@ -131,7 +131,7 @@ def all_below(
     p = float(max(tests.adjusted[at, place] for place in places))
     holds = least > 0 and bool(tests.different[at, places].all())
     words = f"{row}: {name} ranks before {words} (least difference of ranks)"
-    return Claim(words, holds, least, p, tests.ranks.n_datasets, _SETS)
+    return Claim(words, holds, least, p, tests.ranks.n_datasets, unit=_SETS)
 
 
 def alike(tests: PairwiseTests, row: str, lower: str, upper: str) -> Claim:
@@ -141,13 +141,15 @@ def alike(tests: PairwiseTests, row: str, lower: str, upper: str) -> Claim:
     below = bool(tests.different[a, b]) and means[a] > means[b]
     words = f"{row}: {lower} is not significantly below {upper}"
     p = float(tests.adjusted[a, b])
-    return Claim(words, not below, float(means[b] - means[a]), p, tests.ranks.n_datasets, _SETS)
+    return Claim(
+        words, not below, float(means[b] - means[a]), p, tests.ranks.n_datasets, unit=_SETS
+    )
 
 
 def _count(tests: PairwiseTests, words: str, holds: bool) -> Claim:
     means = np.sort(tests.ranks.mean_ranks)
     return Claim(
-        words, bool(holds), float(means[-1] - means[-2]), nan, tests.ranks.n_datasets, _SETS
+        words, bool(holds), float(means[-1] - means[-2]), nan, tests.ranks.n_datasets, unit=_SETS
     )
 
 

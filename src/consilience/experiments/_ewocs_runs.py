@@ -5,10 +5,10 @@ from math import nan
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
 
 from consilience.experiments._cells import Cell, Plan, published
 from consilience.experiments._ewocs_systems import Scores
+from consilience.kernels._parallel import Parallel, delayed
 
 __all__ = ["PAPER", "Columns", "cell_of", "cells_of", "each", "mean_of", "rows_of", "steps_of"]
 

@@ -1,0 +1,85 @@
+"""One case of the fuzzer: a function of a seed and a number, and how it ended.
+
+Half of the cases are commands on files, half are calls of the library. Every case can be
+run again alone, because nothing but the seed and its number goes into it.
+"""
+
+import os
+import signal
+import tempfile
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from fuzz import calls, commands
+from fuzz.oracle import Broken
+
+__all__ = ["LIMIT", "Outcome", "run_case"]
+
+#: Seconds after which a case counts as one that does not end.
+LIMIT = 120
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a case ended: "ok", "refused" or "broken", and what was asked."""
+
+    seed: int
+    index: int
+    kind: str
+    ended: str
+    what: str
+    why: str = ""
+
+
+def run_case(seed: int, index: int) -> Outcome:
+    """Run one case in an empty folder; never raises."""
+    rng = np.random.default_rng([seed, index])
+    with tempfile.TemporaryDirectory(prefix="fuzz-") as folder, _inside(Path(folder)):
+        case = commands.draw(rng) if rng.random() < 0.5 else calls.draw(rng)
+        try:
+            with _time_limit(LIMIT):
+                ended, _, why = case.run().partition(": ")
+        except Broken as error:
+            ended, why = "broken", str(error)
+        except BaseException as error:
+            if isinstance(error, KeyboardInterrupt):
+                raise
+            ended, why = "broken", "".join(traceback.format_exception(error)[-4:])
+    return Outcome(seed, index, case.kind, ended, case.what, why)
+
+
+@contextmanager
+def _inside(folder: Path) -> Iterator[None]:
+    """The folder as the current one, and a terminal of 80 columns without colours."""
+    before, environment = Path.cwd(), dict(os.environ)
+    os.environ["COLUMNS"] = "80"
+    os.environ.pop("FORCE_COLOR", None)
+    os.chdir(folder)
+    try:
+        yield
+    finally:
+        os.chdir(before)
+        os.environ.clear()
+        os.environ.update(environment)
+
+
+@contextmanager
+def _time_limit(seconds: int) -> Iterator[None]:
+    if not hasattr(signal, "SIGALRM"):  # Windows
+        yield
+        return
+
+    def stop(*_: object) -> None:
+        raise Broken(f"has not ended after {seconds} s")
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.alarm(seconds)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)

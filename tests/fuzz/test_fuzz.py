@@ -1,0 +1,33 @@
+"""A bounded part of the fuzzer, with seeds that stay; ``run.py`` beside it runs the whole."""
+
+import pytest
+from fuzz.cases import run_case
+from numba import config as numba_config
+
+pytest.importorskip("cyclopts")
+
+pytestmark = pytest.mark.skipif(bool(numba_config.DISABLE_JIT), reason="slow as plain Python")
+
+# Blocks, so that workers share them; a case is named by its seed and its number.
+BLOCKS, SIZE, SEED = 20, 40, 2026
+
+
+@pytest.mark.parametrize("block", range(BLOCKS))
+def test_cases_end_well_or_are_refused(block):
+    found = [run_case(SEED, index) for index in range(block * SIZE, (block + 1) * SIZE)]
+    broken = [
+        f"python tests/fuzz/run.py --seed {SEED} --only {case.index}\n{case.what}\n{case.why}"
+        for case in found
+        if case.ended == "broken"
+    ]
+    assert not broken, "\n\n".join(broken)
+    assert {case.ended for case in found} == {"ok", "refused"}
+
+
+def test_a_case_is_a_function_of_its_seed_and_number():
+    first, second = (
+        [run_case(5, index) for index in (3, 1, 2)],
+        [run_case(5, index) for index in (2, 1, 3)],
+    )
+    assert first == second[::-1] or {c.index: c for c in first} == {c.index: c for c in second}
+    assert len({case.what for case in first}) > 1

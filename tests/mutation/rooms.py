@@ -1,0 +1,63 @@
+"""Which code is a room, and which tests speak about which module."""
+
+import ast
+import re
+from pathlib import Path
+
+__all__ = ["ROOMS", "sources", "tests_of"]
+
+_CORE = ("ensemble", "_labels", "_validation", "_tables", "_files", "_ensemble_store", "_optional")
+_CORE_TESTS = tuple(f"test_{name.strip('_')}*.py" for name in _CORE)
+
+#: Room: its files below ``src/consilience``, its tests below ``tests``.
+ROOMS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "kernels": (("kernels/*.py",), ("kernels/test_*.py",)),
+    "evidence": (("evidence/*.py",), ("evidence/test_*.py",)),
+    "metrics": (("metrics.py",), ("test_metrics.py",)),
+    "consensus": (("consensus/*.py",), ("consensus/test_*.py",)),
+    "generate": (("generate/*.py",), ("generate/test_*.py",)),
+    "minority": (("minority/*.py",), ("minority/test_*.py",)),
+    "partition": (("partition/*.py",), ("partition/test_*.py",)),
+    "datasets": (("datasets/*.py",), ("datasets/test_*.py", "test_cli_tables.py")),
+    "compare": (("compare/*.py",), ("compare/test_*.py",)),
+    "report": (("report/*.py",), ("report/test_*.py", "test_cli_values.py")),
+    "plot": (("plot/*.py",), ("plot/test_*.py",)),
+    "experiments": (("experiments/*.py",), ("experiments/test_*.py", "test_reproduce.py")),
+    "_cli": (("_cli/*.py", "cli.py"), ("test_cli*.py", "test_reproduce.py")),
+    "core": (tuple(f"{name}.py" for name in _CORE), _CORE_TESTS),
+}  # fmt: skip
+#: The browser is not needed to notice a change, and documents are slow to build.
+_NEVER = (
+    "test_browser.py",
+    "test_documents.py",
+    "test_gallery.py",
+    "test_fuzz.py",
+    "test_kills.py",
+)
+
+
+def sources(root: Path, room: str) -> list[Path]:
+    """The files of a room."""
+    home = root / "src" / "consilience"
+    return sorted({path for pattern in ROOMS[room][0] for path in home.glob(pattern)})
+
+
+def tests_of(root: Path, room: str, module: Path) -> list[Path]:
+    """Test files that may notice a change of the module, the likeliest first."""
+    names = _public_names(module)
+    about = module.stem.strip("_")
+    own = {path for pattern in ROOMS[room][1] for path in (root / "tests").glob(pattern)}
+    ranked: list[tuple[int, str, Path]] = []
+    for path in sorted(own):
+        if path.name not in _NEVER:
+            words = set(re.findall(r"\w+", path.read_text(encoding="utf-8")))
+            rank = 0 if about in path.stem else 1 if names & words else 2
+            ranked.append((rank, path.name, path))
+    return [path for *_, path in sorted(ranked)]
+
+
+def _public_names(module: Path) -> set[str]:
+    tree = ast.parse(module.read_bytes())
+    kinds = (ast.FunctionDef, ast.ClassDef)
+    names = {node.name for node in tree.body if isinstance(node, kinds)}
+    return {name for name in names if not name.startswith("_")} | {f"{module.stem}_"}

@@ -1,0 +1,282 @@
+"""Change the code a little, many times, and count how often the tests notice.
+
+    python tests/mutation/run.py --sample 20 --seed 3 --jobs 4
+    python tests/mutation/run.py --sample 40 --seed 3 --room _cli --room report
+
+For each room a seeded sample of mutants is drawn, as many of one kind as of another. Each is
+applied in a copy of the package, and the tests that may notice it are run until one fails:
+those named after the module first, then those that mention it, then the others of its room, as far
+as ``--budget`` seconds of their clean run reach. A mutant that makes the tests run three times as
+long as they should counts as noticed. Kernels run as plain Python: compiling them takes longer
+than testing them. Tests that cannot run here (a package is missing) are left out, and named.
+
+Exit status 1 if a room notices less than 95 %. Mutants that change nothing anybody could see stand
+in ``equivalent.txt`` with the reason, and are not drawn.
+"""
+
+import argparse
+import os
+import queue
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from mutation.mutants import Mutant, mutants_of
+from mutation.rooms import ROOMS, sources, tests_of
+
+ROOT = Path(__file__).resolve().parents[2]
+ENOUGH = 0.95
+_QUICK = 15  # seconds of a test file that surely compiled nothing
+_NO_TESTS = 5  # pytest's exit status where everything is deselected
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What became of a mutant: "caught", "timeout" or "survived"."""
+
+    room: str
+    mutant: Mutant
+    ended: str
+    seconds: float
+    by: str = ""
+
+
+def main() -> int:
+    """Parse the arguments, run, print the table and the survivors."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--sample", type=int, default=20, help="mutants a room")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--room", action="append", choices=[*ROOMS], help="may be given again")
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--budget", type=float, default=30, help="seconds of clean tests a mutant")
+    parser.add_argument("--list", action="store_true", help="only print the mutants drawn")
+    asked = parser.parse_args()
+    drawn = [
+        (room, mutant)
+        for room in asked.room or ROOMS
+        for mutant in draw(room, asked.sample, asked.seed)
+    ]
+    if asked.list:
+        for room, mutant in drawn:
+            print(_shown(room, mutant))
+        return 0
+    with tempfile.TemporaryDirectory(prefix="mutation-") as folder:
+        workshop = Workshop(Path(folder), asked.jobs, asked.budget)
+        workshop.time_tests(drawn)
+        return _told(list(workshop.judge_all(drawn)))
+
+
+def draw(room: str, size: int, seed: int) -> list[Mutant]:
+    """A seeded sample of a room: kinds take turns, sites of a kind are drawn."""
+    rng = random.Random(f"{seed} {room}")
+    known = _equivalent()
+    kinds: dict[str, list[Mutant]] = defaultdict(list)
+    for file in sources(ROOT, room):
+        for mutant in mutants_of(file):
+            if mutant.key(ROOT) not in known:
+                kinds[mutant.kind].append(mutant)
+    for found in kinds.values():
+        rng.shuffle(found)
+    turns = sorted(kinds)
+    rng.shuffle(turns)
+    drawn: list[Mutant] = []
+    while len(drawn) < size and any(kinds.values()):
+        for kind in turns:
+            if kinds[kind] and len(drawn) < size:
+                drawn.append(kinds[kind].pop())
+    return drawn
+
+
+class Workshop:
+    """Copies of the package, one for each worker, and how long clean tests take."""
+
+    def __init__(self, folder: Path, jobs: int, budget: float) -> None:
+        self._folder, self._jobs, self._budget = folder, jobs, budget
+        self._seconds: dict[tuple[Path, bool], float] = {}
+        self._free: queue.Queue[Path] = queue.Queue()
+
+    def time_tests(self, drawn: Iterable[tuple[str, Mutant]]) -> None:
+        """Run every test file that may be needed, and copy the package with what it compiled."""
+        needed = {
+            (path, room == "kernels")
+            for room, file in {(room, mutant.file) for room, mutant in drawn}
+            for path in tests_of(ROOT, room, file)
+        }
+        wanted = sorted(needed)
+        with ThreadPoolExecutor(self._jobs) as pool:
+            for one, seconds in zip(wanted, pool.map(_clean_time, wanted), strict=True):
+                if seconds is None:
+                    print(f"left out, fails without any change: {one[0].relative_to(ROOT)}")
+                else:
+                    self._seconds[one] = seconds
+        for number in range(self._jobs):
+            copy = self._folder / str(number) / "src"
+            shutil.copytree(ROOT / "src", copy, ignore=_ignored)
+            self._free.put(copy)
+        print(f"{len(wanted)} test files, {sum(self._seconds.values()):.0f} s clean", flush=True)
+
+    def judge_all(self, drawn: list[tuple[str, Mutant]]) -> Iterable[Verdict]:
+        """A verdict for each, in order."""
+        with ThreadPoolExecutor(self._jobs) as pool:
+            yield from pool.map(lambda one: self._judge(*one), drawn)
+
+    def _judge(self, room: str, mutant: Mutant) -> Verdict:
+        source = self._free.get()
+        target = source / mutant.file.relative_to(ROOT / "src")
+        plain = room == "kernels"
+        tests, clean = self._chosen(room, mutant, plain=plain)
+        start = time.perf_counter()
+        try:
+            target.write_bytes(mutant.source)
+            status, by = _doctest(source, mutant.file, plain=plain)
+            if status == 0:
+                status, by = _pytest(source, tests, 20 + 3 * clean, plain=plain)
+        finally:
+            shutil.copy2(mutant.file, target)
+            self._free.put(source)
+        ended = {0: "survived", _NO_TESTS: "survived", None: "timeout"}.get(status, "caught")
+        verdict = Verdict(room, mutant, ended, time.perf_counter() - start, by)
+        line = f"{ended:9} {verdict.seconds:5.0f} s  {_shown(room, mutant)}  {by}"
+        print(line if ended == "survived" else line.splitlines()[0], flush=True)
+        return verdict
+
+    def _chosen(self, room: str, mutant: Mutant, *, plain: bool) -> tuple[list[Path], float]:
+        """Test files in their order, as far as the budget reaches, and their clean seconds."""
+        chosen, clean = [], 0.0
+        for path in tests_of(ROOT, room, mutant.file):
+            seconds = self._seconds.get((path, plain))
+            if seconds is not None and (not chosen or clean + seconds <= self._budget):
+                chosen.append(path)
+                clean += seconds
+        return chosen, clean
+
+
+def _clean_time(one: tuple[Path, bool]) -> float | None:
+    """Seconds of a test file without any change, its kernels compiled; None if it fails."""
+    for _ in range(2):
+        start = time.perf_counter()
+        status, _ = _pytest(ROOT / "src", [one[0]], 1200, plain=one[1])
+        seconds = time.perf_counter() - start
+        if status not in (0, _NO_TESTS):
+            return None
+        if seconds < _QUICK:
+            break
+    return seconds
+
+
+def _pytest(
+    source: Path, tests: list[Path], limit: float, *, plain: bool
+) -> tuple[int | None, str]:
+    """Exit status, None past the limit, and the first test that failed."""
+    words = ["-m", "pytest", "-x", "-q", "--no-header", "-p", "no:cacheprovider", "-p", "no:xdist"]
+    words += [
+        "-o",
+        "addopts=--import-mode=importlib",
+        "--tb=no",
+        "-W",
+        "ignore::pytest.PytestWarning",
+    ]
+    return _python(source, [*words, *map(str, tests)], limit, plain=plain)
+
+
+def _doctest(source: Path, file: Path, *, plain: bool) -> tuple[int | None, str]:
+    """The examples of the module itself."""
+    module = ".".join(file.relative_to(ROOT / "src").with_suffix("").parts)
+    code = (
+        "import doctest, importlib, sys, warnings; warnings.simplefilter('error'); "
+        f"sys.exit(doctest.testmod(importlib.import_module({module!r}), optionflags="
+        "doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS).failed > 0)"
+    )
+    if module.endswith("__init__") or ">>>" not in file.read_text(encoding="utf-8"):
+        return 0, ""
+    status, _ = _python(source, ["-c", code], 60, plain=plain)
+    return status, "doctest"
+
+
+def _python(source: Path, words: list[str], limit: float, *, plain: bool) -> tuple[int | None, str]:
+    environment = os.environ | {
+        "PYTHONPATH": str(source),
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "NUMBA_DISABLE_JIT": "1" if plain else "0",
+        "HYPOTHESIS_PROFILE": "quick",
+        "MPLBACKEND": "agg",
+        "OMP_NUM_THREADS": "1",
+    }
+    process = subprocess.Popen(
+        [sys.executable, *words],
+        cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        errors="replace", start_new_session=True,
+    )  # fmt: skip
+    try:
+        out, _ = process.communicate(timeout=limit)
+    except subprocess.TimeoutExpired:
+        _end(process)
+        return None, "time-out"
+    failed = [line for line in out.splitlines() if line.startswith(("FAILED", "ERROR"))]
+    return process.returncode, failed[0][:110] if failed else ""
+
+
+def _end(process: subprocess.Popen[str]) -> None:
+    """End a run and what it started."""
+    if hasattr(os, "killpg"):
+        os.killpg(process.pid, 9)
+    else:
+        process.kill()
+    process.communicate()
+
+
+def _ignored(folder: str, names: list[str]) -> list[str]:
+    # Compiled kernels are taken along, byte code is not: it would hide a change of the same second.
+    return [name for name in names if name.endswith(".pyc")]
+
+
+def _equivalent() -> set[tuple[str, str, str]]:
+    """File, line before and line after of the mutants that change nothing."""
+    found, file, before = set(), "", ""
+    for line in (Path(__file__).parent / "equivalent.txt").read_text(encoding="utf-8").splitlines():
+        if line.startswith("src/"):
+            file = line.strip()
+        elif line.startswith("- "):
+            before = line[2:].strip()
+        elif line.startswith("+ "):
+            found.add((file, before, line[2:].strip()))
+    return found
+
+
+def _shown(room: str, mutant: Mutant) -> str:
+    where = f"{mutant.file.relative_to(ROOT).as_posix()}:{mutant.line}"
+    return f"{room}: {where} {mutant.kind}\n    - {mutant.before}\n    + {mutant.after}"
+
+
+def _told(verdicts: list[Verdict]) -> int:
+    """Print counts by room and by kind, and the survivors once more."""
+    enough = True
+    heads = ("mutants", "caught", "timeout", "survived", "noticed", "s each")
+    print(f"\n{'room':14}" + "".join(f"{head:>9}" for head in heads))
+    for room in dict.fromkeys(verdict.room for verdict in verdicts):
+        found = [verdict for verdict in verdicts if verdict.room == room]
+        ends = Counter(verdict.ended for verdict in found)
+        share = 1 - ends["survived"] / len(found)
+        enough &= share >= ENOUGH
+        each = sum(verdict.seconds for verdict in found) / len(found)
+        counts = "".join(f"{ends[end]:9d}" for end in ("caught", "timeout", "survived"))
+        print(f"{room:14}{len(found):9d}{counts}{share:9.0%}{each:9.1f}")
+    print("\nsurvivors")
+    for verdict in verdicts:
+        if verdict.ended == "survived":
+            print(_shown(verdict.room, verdict.mutant))
+    return int(not enough)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
