@@ -133,3 +133,57 @@ def test_bad_input_is_refused_before_any_work(words, message, capsys):
     refused = capsys.readouterr().err
     assert message in refused
     assert not list(Path.cwd().iterdir())
+
+
+def test_a_picture_is_written_beside_the_page_that_shows_it(counting, monkeypatch):
+    plt = pytest.importorskip("matplotlib.pyplot")
+    from consilience._cli import reproduce
+
+    def draw(name, cells, plan):
+        assert (name, len(cells)) == ("counting", 2)
+        return plt.figure()
+
+    monkeypatch.setattr(reproduce, "draw_figure", draw)
+    assert main(["reproduce", "counting", "--sets", "one"]) == 0
+    page = Path("consilience-counting/counting.md").read_text()
+    assert "![Counting](counting.svg)" in page
+    assert Path("consilience-counting/counting.svg").read_text().startswith("<?xml")
+
+
+def test_without_matplotlib_the_table_is_written_all_the_same(counting, monkeypatch, capsys):
+    from consilience._cli import reproduce
+    from consilience.errors import MissingPackageError
+
+    def draw(name, cells, plan):
+        raise MissingPackageError("reproduce needs the package 'matplotlib'")
+
+    monkeypatch.setattr(reproduce, "draw_figure", draw)
+    assert main(["reproduce", "counting", "--sets", "one"]) == 0
+    assert "No picture: reproduce needs" in capsys.readouterr().out
+    assert not Path("consilience-counting/counting.svg").exists()
+    assert "svg" not in Path("consilience-counting/counting.md").read_text()
+
+
+def test_a_claim_says_what_it_is_counted_over(capsys):
+    from consilience.experiments import Claim
+
+    def judge(cells):
+        return [Claim("A wins", True, 0.1, 0.01, 5, "pairs of types")]
+
+    @experiment("claiming", title="Claiming", paper="Nobody", needs_data=False, judge=judge)
+    def run(plan):
+        yield [Cell("1", "one", "row", "A", (0.1, 0.2))]
+
+    try:
+        assert main(["reproduce", "claiming"]) == 0
+    finally:
+        del EXPERIMENTS["claiming"]
+    assert "5 pairs of types" in capsys.readouterr().out
+    page = Path("consilience-claiming/claiming.md").read_text()
+    assert "| 5 pairs of types |" in page
+    assert "| over |" in page
+
+
+def test_the_help_says_that_near_seeds_share_runs(capsys):
+    assert main(["reproduce", "--help"]) == 0
+    assert "share runs" in " ".join(capsys.readouterr().out.replace("│", " ").split())

@@ -13,7 +13,7 @@ from consilience.experiments.ewocs_convergence import ewocs_figures16_17
 from consilience.experiments.ewocs_criteria import criteria_ranks, ewocs_figure11
 from consilience.experiments.ewocs_reuters import ewocs_figure12, ewocs_figure13, ewocs_table7
 from consilience.experiments.ewocs_sensitivity import ewocs_figure9, ewocs_figure10
-from consilience.experiments.ewocs_toy import ewocs_toy
+from consilience.experiments.ewocs_toy import ewocs_figures5_7
 from consilience.experiments.peace import peace_tables
 from consilience.experiments.relations import (
     ewocs_figure15,
@@ -42,6 +42,7 @@ __all__ = [
     "ewocs_figure12",
     "ewocs_figure13",
     "ewocs_figure15",
+    "ewocs_figures5_7",
     "ewocs_figures16_17",
     "ewocs_ranks",
     "ewocs_relations",
@@ -51,7 +52,6 @@ __all__ = [
     "ewocs_table6",
     "ewocs_table7",
     "ewocs_table9",
-    "ewocs_toy",
     "peace_tables",
     "relations_ranks",
     "woec_table2",

@@ -133,7 +133,7 @@ def ewocs_figures16_17(plan: Plan) -> Iterator[list[Cell]]:
 
 
 def _over_sizes(name: str, sizes: Sequence[int], everything: Any, run: int) -> Columns:
-    found: Columns = {scale: {} for scale in SCALES} | {"learning": {}, "scoring": {}}
+    found: Columns = {column: {} for column in (*SCALES, "learning", "scoring")}
     for n in sizes:
         X = _objects(name, n, everything, run)
         settled = _settle(X, _KERNEL[name], run)

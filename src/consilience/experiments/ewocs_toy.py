@@ -24,7 +24,7 @@ from consilience.experiments._table import experiment, wanted
 from consilience.minority import BBCPress
 from consilience.minority.thresholds import every
 
-__all__ = ["TOY_SYSTEMS", "ewocs_toy", "toy_models"]
+__all__ = ["TOY_SYSTEMS", "ewocs_figures5_7", "toy_models"]
 
 G10, KMD, HDS = "EW-SRBC 100x100 G(10,10)", "kMD 100x800-50", "AUTOHDS 200-30 MAH"
 # As in the paper, BBCPRESS is told the true number of sources.
@@ -79,7 +79,7 @@ def _same_cuts(cells: Sequence[Cell]) -> list[Claim]:
 
 
 @experiment(
-    "ewocs-toy",
+    "ewocs-figures5-7",
     title="Figures 5 to 7: the systems and the threshold rules on TOY",
     paper=PAPER,
     needs_data=False,
@@ -93,7 +93,7 @@ def _same_cuts(cells: Sequence[Cell]) -> list[Claim]:
         "foreground (800 are).",
     ),
 )
-def ewocs_toy(plan: Plan) -> Iterator[list[Cell]]:
+def ewocs_figures5_7(plan: Plan) -> Iterator[list[Cell]]:
     """Precision, recall, F1 and AUC of every system, and of EW-SRBC by every rule.
 
     Parameters
@@ -107,7 +107,7 @@ def ewocs_toy(plan: Plan) -> Iterator[list[Cell]]:
     list of Cell
         The systems (Figures 5 and 6), then the rules (Figure 7).
     """
-    wanted("ewocs-toy", "sets", plan.sets, ("TOY",))
+    wanted("ewocs-figures5-7", "sets", plan.sets, ("TOY",))
     n_repetitions = None if plan.members is None else plan.members[0]
     found = each(plan, _on_toy, n_repetitions, default=10)
     yield cells_of("Figures 5, 6", "TOY", [one[0] for one in found])

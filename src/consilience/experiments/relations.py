@@ -216,11 +216,12 @@ def _held_out(pairs: EntityPairs, n_repetitions: int, seed: int) -> Columns:
     ).fit(vstack([learn.X, judge.X], format="csr"))
     labels["kMD 100x800-50"] = both.labels_[learn.X.shape[0] :]
     scores = _grams_scores(learn, judge)
-    for column, model in {
+    models: dict[str, Any] = {
         "BBOCC EUC": BBOCC(n_related, divergence="euclidean"),
         PRESS: BBCPress(10, n_related, divergence="euclidean"),
         EW: _ensemble(n_repetitions),
-    }.items():
+    }
+    for column, model in models.items():
         model.set_params(random_state=seed).fit(learn.X)
         scores[column] = model.score_samples(judge.X)
     hard = {column: hard_measures(one, judge.y) for column, one in labels.items()}

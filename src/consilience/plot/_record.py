@@ -162,7 +162,7 @@ def _rules(ax: Any, scores: Any, y: Any) -> None:
 
 DRAWN: dict[str, Draw] = {
     "ewocs-table3": _ranked(ewocs_ranks, ("F1", "AUC")),
-    "ewocs-toy": _toy,
+    "ewocs-figures5-7": _toy,
     "ewocs-figure9": _curves,
     "ewocs-figure10": _curves,
     "ewocs-figure11": _ranked(criteria_ranks, ("F1", "Precision", "Recall")),

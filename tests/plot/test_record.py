@@ -1,0 +1,57 @@
+"""Pictures of reproduced figures: what is drawn is what was measured."""
+
+import numpy as np
+import pytest
+from matplotlib import pyplot as plt
+
+from consilience.experiments import EXPERIMENTS, Cell, Plan
+from consilience.plot._record import DRAWN, draw_figure
+
+pytestmark = pytest.mark.filterwarnings("ignore:More than 20 figures")
+
+
+@pytest.fixture(autouse=True)
+def closed():
+    yield
+    plt.close("all")
+
+
+def test_every_picture_belongs_to_an_experiment():
+    assert set(DRAWN) <= set(EXPERIMENTS)
+    assert draw_figure("ewocs-table2", [Cell("2", "2-D", "Cons", "A", (1.0,))], Plan()) is None
+    assert all(draw_figure(name, [], Plan()) is None for name in DRAWN)
+
+
+def test_curves_have_a_panel_for_each_measure_and_level_references():
+    cells = [
+        Cell("", "REUTERS", f"{row}, share={share}", "BBOCC", (50.0 * share, 50.0 * share + 2))
+        for row in ("F1", "Recall")
+        for share in (0.1, 0.2, 0.4)
+    ]
+    cells.append(Cell("", "REUTERS", "F1", "EW", (33.0, 35.0)))
+    figure = draw_figure("ewocs-figure12", cells, Plan())
+    first, second = (ax for ax in figure.axes if ax.get_visible())
+    assert (first.get_title(), first.get_ylabel(), first.get_xlabel()) == ("REUTERS", "F1", "share")
+    (curve,) = first.containers
+    np.testing.assert_allclose(curve.lines[0].get_xydata(), [[0.1, 6], [0.2, 11], [0.4, 21]])
+    # Bars are standard errors: two runs that differ by 2.
+    low, high = curve.lines[2][0].get_segments()[0][:, 1]
+    assert high - low == pytest.approx(2 * np.sqrt(2) / np.sqrt(2))
+    labels = [text.get_text() for text in first.get_legend().get_texts()]
+    assert set(labels) == {"BBOCC", "EW"}
+    assert {line.get_ydata()[0] for line in first.lines if line.get_label() == "EW"} == {34.0}
+    assert second.get_ylabel() == "Recall"
+
+
+def test_ranks_are_drawn_one_below_the_other():
+    rng = np.random.default_rng(0)
+    cells = [
+        Cell("Figure 11", "2-D", row, rule, tuple(level + rng.normal(0, 0.1, 12)))
+        for row in ("F1", "Precision", "Recall")
+        for level, rule in enumerate(("DIST", "SIZE", "BEST"))
+    ]
+    figure = draw_figure("ewocs-figure11", cells, Plan())
+    assert [ax.get_title(loc="left") for ax in figure.axes] == ["F1", "Precision", "Recall"]
+    named = [t.get_text() for t in figure.axes[0].texts if t.get_gid() == "method"]
+    assert named[0].startswith("BEST")
+    assert draw_figure("ewocs-figure11", cells[:3][:1], Plan()) is None
