@@ -23,7 +23,7 @@ from consilience._validation import (
     Satisfies,
     check_value,
 )
-from consilience.ensemble import Ensemble
+from consilience.ensemble import Ensemble, takes_ensemble
 from consilience.errors import ConsilienceWarning, InvalidInputError
 from consilience.evidence._thresholds import RULES, find_threshold
 from consilience.evidence.confidence import never_placed, never_seen
@@ -85,6 +85,7 @@ class Ambiguity:
         return np.histogram(self.scores[np.isfinite(self.scores)], bins)
 
 
+@takes_ensemble
 def nco(a: Any, b: Any) -> Floats:
     """Normalised cluster overlap of two labelings, for every object.
 
@@ -118,6 +119,7 @@ def nco(a: Any, b: Any) -> Floats:
     return np.where(counts > 0, means, np.nan)
 
 
+@takes_ensemble
 def anco(
     ensemble: Ensemble,
     *,
@@ -203,6 +205,7 @@ def relative_overlap(
     return _scores(ensemble, RELATIVE, 1.0, n_pairs, random_state, n_jobs, "relative_overlap")
 
 
+@takes_ensemble
 def ambiguous(
     ensemble: Ensemble,
     *,

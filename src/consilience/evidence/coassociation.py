@@ -15,7 +15,7 @@ from scipy import sparse
 from scipy.sparse.linalg import LinearOperator
 
 from consilience._validation import Interval, Options, check_value
-from consilience.ensemble import Ensemble
+from consilience.ensemble import Ensemble, takes_ensemble
 from consilience.errors import ConsilienceWarning
 from consilience.kernels.compare import count_type
 from consilience.kernels.pairs import (
@@ -33,6 +33,7 @@ _MISSING = Options(("pair", "all"))
 _BLOCK_BYTES = 2**25
 
 
+@takes_ensemble
 def co_association(
     ensemble: Ensemble,
     *,

@@ -7,7 +7,7 @@ from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
 from consilience._labels import UNSEEN
-from consilience.ensemble import Ensemble
+from consilience.ensemble import Ensemble, takes_ensemble
 from consilience.errors import InvalidInputError
 from consilience.evidence.coassociation import CoAssociation, Missing
 
@@ -39,6 +39,7 @@ class Confidence:
     runner_up: NDArray[np.int32]
 
 
+@takes_ensemble
 def confidence(
     ensemble: Ensemble,
     labels: NDArray[np.integer],
@@ -146,11 +147,13 @@ def _weigh(sums: NDArray[np.float64], labels: NDArray[np.integer], n_clusters: i
     return Confidence(share, own, other, runner_up)
 
 
+@takes_ensemble
 def never_seen(ensemble: Ensemble) -> NDArray[np.bool_]:
     """Objects that no member saw."""
     return np.asarray((ensemble.members == UNSEEN).all(axis=0))
 
 
+@takes_ensemble
 def never_placed(ensemble: Ensemble) -> NDArray[np.bool_]:
     """Objects that no member put into a cluster: noise or unseen everywhere."""
     return np.asarray((ensemble.members < 0).all(axis=0))

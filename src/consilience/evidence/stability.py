@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from consilience._validation import Interval, NoneValue, Options, Rule, check_value
-from consilience.ensemble import NOISE, Ensemble
+from consilience.ensemble import NOISE, Ensemble, takes_ensemble
 from consilience.errors import InvalidInputError, InvalidParameterError
 from consilience.kernels.contingency import first_columns
 from consilience.kernels.pairs import count_pairs, count_pairs_condensed
@@ -40,6 +40,7 @@ SELECTION_RULES: dict[str, list[Rule]] = {
 _TIE = 1e-12
 
 
+@takes_ensemble
 def cluster_stability(
     ensemble: Ensemble,
     reference: Ensemble | None = None,
@@ -150,6 +151,7 @@ class ClusterSelection:
         return int(self.kept.sum())
 
 
+@takes_ensemble
 def select_clusters(
     ensemble: Ensemble,
     stability: Any,
@@ -298,6 +300,7 @@ def kept_members(ensemble: Ensemble, kept: NDArray[np.bool_]) -> NDArray[np.sign
     return members
 
 
+@takes_ensemble
 def extended_co_association(
     ensemble: Ensemble,
     kept: Any,

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from consilience._validation import Boolean, Interval, NoneValue, Options, RandomState, check_value
-from consilience.ensemble import Ensemble
+from consilience.ensemble import Ensemble, takes_ensemble
 from consilience.evidence.coassociation import Missing
 from consilience.kernels.compare import count_type
 from consilience.kernels.confusion import pair_moments, sum_over_pairs
@@ -30,6 +30,7 @@ _OWNER = "object_weights"
 _BLOCK_BYTES = 2**25
 
 
+@takes_ensemble
 def object_weights(
     ensemble: Ensemble,
     *,
