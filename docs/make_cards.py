@@ -1,7 +1,8 @@
 """Try every consensus method on ensembles that are known to be hard, and write what came out.
 
-``python docs/make_cards.py`` writes ``docs/methods/trials.md`` (half an hour on one core)
-and the table of methods in ``docs/methods/index.md``; ``--table`` writes the second only.
+``python docs/make_cards.py`` writes ``docs/methods/trials.md`` (half an hour on one core,
+``--jobs`` takes several) and the table of methods in ``docs/methods/index.md``; ``--table``
+writes the second only.
 The cards quote these figures where they say when a method fails.
 """
 
@@ -14,7 +15,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from joblib import Parallel, delayed
 from sklearn.metrics import adjusted_rand_score
+from threadpoolctl import threadpool_limits
 
 import consilience as cs
 from consilience.consensus import CONSENSUS
@@ -34,7 +37,7 @@ VARIANTS: dict[str, list[dict[str, Any]]] = {
     "eeac": [{"top": 1.0}],
     "srs": [{"n_iter": 1}],
     "pta": [{"n_neighbors": 20, "n_steps": 20}],
-    "ecmc": [{"low": 0.05, "high": 0.5}],
+    "ecmc": [{"reading": "published"}],
     "mixtureconsensus": [{"n_init": 100}],
     "womc": [{"solver": "spectral"}],
     "wokmeans": [{"weights": None}],
@@ -159,14 +162,14 @@ def large(seed: int) -> Trial:
     return Trial(X, planted(truth, rng, 0.2), truth)
 
 
-def half_rings(generator: Any) -> float:
-    """Mean adjusted Rand index of USENC on two half rings of 500 objects."""
+def half_rings(generator: Any) -> list[float]:
+    """Adjusted Rand index of USENC on two half rings of 500 objects."""
     found = []
     for seed in range(N_SEEDS):
         X, truth = cs.datasets.make_half_rings(1000, random_state=seed)
         model = cs.USENC(2, generator=generator, random_state=seed).fit(X)
         found.append(adjusted_rand_score(truth, model.labels_))
-    return float(np.mean(found))
+    return found
 
 
 def n_found(generator: Any) -> str:
@@ -178,7 +181,7 @@ def n_found(generator: Any) -> str:
     return ", ".join(map(str, found))
 
 
-def flagged(n_bad: int) -> float:
+def flagged(n_bad: int) -> list[float]:
     """Share of ambiguous objects: members with 5 % random labels, some of them all random."""
     found = []
     for seed in range(N_SEEDS):
@@ -186,7 +189,7 @@ def flagged(n_bad: int) -> float:
         truth = np.repeat([0, 1, 2], 100)
         ensemble = planted(truth, rng, np.repeat([0.05, 1.0], [40 - n_bad, n_bad]))
         found.append(cs.evidence.ambiguous(ensemble).flags.mean())
-    return float(np.mean(found))
+    return found
 
 
 def chosen(criterion: Any) -> str:
@@ -199,7 +202,7 @@ def chosen(criterion: Any) -> str:
     return ", ".join(map(str, found))
 
 
-def copied(name: str) -> float:
+def copied(name: str) -> list[float]:
     """Three groups of 100; half of the members are right but for 10 %, half share one mistake."""
     found = []
     for seed in range(N_SEEDS):
@@ -209,17 +212,17 @@ def copied(name: str) -> float:
         wrong = planted(rng.permutation(truth), rng, 0.02)[:20]
         model = CONSENSUS[name].estimator(3, random_state=seed).fit(ensemble=right + wrong)
         found.append(adjusted_rand_score(truth, model.labels_))
-    return float(np.mean(found))
+    return found
 
 
-def three_members(name: str) -> float:
-    """Mean adjusted Rand index on the first three members of the trial *noisy*."""
+def three_members(name: str) -> list[float]:
+    """Adjusted Rand index on the first three members of the trial *noisy*."""
     found = []
     for seed in range(N_SEEDS):
         trial = noisy(seed)
         model = CONSENSUS[name].estimator(3).fit(ensemble=trial.ensemble[:3])
         found.append(adjusted_rand_score(trial.truth, model.labels_))
-    return float(np.mean(found))
+    return found
 
 
 def stable_halves() -> str:
@@ -233,14 +236,14 @@ def stable_halves() -> str:
     return ", ".join(found)
 
 
-def by_width(scale: Any) -> float:
+def by_width(scale: Any) -> list[float]:
     """Adjusted Rand index of NJW spectral clustering on two half rings of 150 objects."""
     found = []
     for seed in range(N_SEEDS):
         X, truth = cs.datasets.make_half_rings(300, random_state=seed)
         labels = cs.generate.NJW(2, scale=scale, random_state=seed).fit_predict(X)
         found.append(adjusted_rand_score(truth, labels))
-    return float(np.mean(found))
+    return found
 
 
 def closer_looks() -> list[str]:
@@ -268,35 +271,44 @@ def closer_looks() -> list[str]:
         (f"`{CONSENSUS[name].estimator_name}`, half of the members share one mistake: ARI", value)
         for name, value in ((name, copied(name)) for name in ("eac", "mcla", "kcc", "wcc", "lwea"))
     ]
-    return [
-        f"| {what} | {v if isinstance(v, str) else f'{round(v, 2) + 0.0:.2f}'} |"
-        for what, v in lines
-    ]
+    return [f"| {what} | {v if isinstance(v, str) else figure(v)} |" for what, v in lines]
 
 
-def lines_of_trials() -> list[str]:
+def figure(found: list[float]) -> str:
+    """Mean and standard error, without the sign of a mean that rounds to nothing."""
+    error = np.std(found, ddof=1) / np.sqrt(len(found))
+    return f"{round(float(np.mean(found)), 2) + 0.0:.2f} ± {error:.2f}"
+
+
+def lines_of_trials(n_jobs: int) -> list[str]:
     """Lines of the table: one a method, one column a trial."""
     made = {title: [make(seed) for seed in range(N_SEEDS)] for title, make in TRIALS.items()}
-    timed = large(0)
     heads = [*TRIALS, "seconds"]
     lines = ["| method | " + " | ".join(heads) + " |", "|---" * (len(heads) + 1) + "|"]
-    for title, name, params in settings():
+    parallel = Parallel(n_jobs, return_as="generator", batch_size=1)
+    for line in parallel(delayed(line_of)(*setting, made) for setting in settings()):
+        lines.append(line)
+        print(line, flush=True)
+    return lines
+
+
+def line_of(title: str, name: str, params: dict[str, Any], made: dict[str, list[Trial]]) -> str:
+    """One method on every trial."""
+    with threadpool_limits(1):
         # Compiles what has to be compiled, so that it is not timed.
         run(name, params, made["even"][0], 0)
-        cells = []
-        for cases in made.values():
-            found = [run(name, params, case, seed)[0] for seed, case in enumerate(cases)]
-            cells.append(f"{np.mean(found):.2f}")
-        cells.append(f"{run(name, params, timed, 0)[1]:.2g}")
-        lines.append(f"| `{title}` | " + " | ".join(cells) + " |")
-        print(lines[-1], flush=True)
-    return lines
+        cells = [
+            figure([run(name, params, case, seed)[0] for seed, case in enumerate(cases)])
+            for cases in made.values()
+        ]
+        cells.append(f"{run(name, params, large(0), 0)[1]:.2g}")
+    return f"| `{title}` | " + " | ".join(cells) + " |"
 
 
 PAGE = """\
 # Trials: every method on seven small ensembles
 
-Mean adjusted Rand index over {n_seeds} draws, defaults unless said otherwise, the right number of clusters given; made
+Adjusted Rand index, mean ± standard error over {n_seeds} draws, defaults unless said otherwise, the right number of clusters given; made
 by `python docs/make_cards.py`. 1 is perfect, 0 is chance. Small made-up cases: they show what a method presumes, not
 which one is best.
 
@@ -312,7 +324,7 @@ groups, 20 % of the labels random, 40 members.
 
 ## Closer looks
 
-Means over {n_seeds} draws, or one figure a draw.
+Means ± standard errors over {n_seeds} draws, or one figure a draw.
 
 | what | figure |
 |---|---|
@@ -320,13 +332,13 @@ Means over {n_seeds} draws, or one figure a draw.
 """  # noqa: E501
 
 
-def trials_page() -> str:
+def trials_page(n_jobs: int) -> str:
     """The page of all trials."""
     about = [f"| {title} | {make.__doc__} |" for title, make in TRIALS.items()]
     return PAGE.format(
         n_seeds=N_SEEDS,
         about="\n".join(about),
-        lines="\n".join(lines_of_trials()),
+        lines="\n".join(lines_of_trials(n_jobs)),
         looks="\n".join(closer_looks()),
     )
 
@@ -380,6 +392,8 @@ def write_table() -> None:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--table", action="store_true", help="only the table of methods")
-    if not parser.parse_args().table:
-        (METHODS / "trials.md").write_text(trials_page(), encoding="utf-8")
+    parser.add_argument("--jobs", type=int, default=1, help="processes over the methods")
+    asked = parser.parse_args()
+    if not asked.table:
+        (METHODS / "trials.md").write_text(trials_page(asked.jobs), encoding="utf-8")
     write_table()

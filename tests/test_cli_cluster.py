@@ -8,6 +8,7 @@ import pytest
 from numba import config
 
 from consilience.cli import main
+from consilience.consensus import NumberChoice
 from consilience.datasets import make_gaussians
 
 pytest.importorskip("cyclopts")
@@ -50,6 +51,17 @@ def test_noise_has_no_clear_structure(capsys):
     assert main(["cluster", "data.csv", "--members", "40"]) == 0
     assert summary()["choice"]["clear"] is False
     assert "no clear structure" in " ".join(capsys.readouterr().out.split())
+
+
+@pytest.mark.parametrize("clear", [False, True])
+def test_single_link_is_not_taken_on_a_guess(clear, monkeypatch):
+    """Lifetimes that only hint at two groups: single link would split off a stray object."""
+    choice = NumberChoice(2, clear, "lifetime", (), "Two, it seems.", 240)
+    monkeypatch.setattr("consilience._cli.cluster.choose_n_clusters", lambda *_, **__: choice)
+    assert main(["cluster", *mixture(2), "--members", "20", "--no-report"]) == 0
+    parameters = summary()["method"]["parameters"]
+    assert parameters["linkage"] == ("single" if clear else "average")
+    assert parameters["min_size"] == (5 if clear else 1)
 
 
 def test_defaults_are_named_with_their_reasons(capsys):

@@ -79,10 +79,10 @@ def test_killed_at_any_moment_and_resumed_is_the_uninterrupted_run(job, seed):
             break
     if process.returncode != 0:
         assert main([*words, "--resume"]) == 0
-    whole, resumed = (Path(out, "labels.csv").read_bytes() for out in ("whole", "killed"))
-    assert resumed == whole
+    for name in ("labels.csv", "summary.json"):
+        assert Path("killed", name).read_bytes() == Path("whole", name).read_bytes()
     left = sorted(path.name for path in Path("killed").iterdir())
-    assert left == ["labels.csv", "summary.json"]
+    assert left == ["labels.csv", "summary.json", "timings.json"]
 
 
 def test_ctrl_c_keeps_the_finished_members_and_says_how_to_go_on(job):
@@ -158,10 +158,12 @@ def test_the_finished_members_serve_another_method(job, monkeypatch):
     assert found["method"]["name"] == "mcla"
 
 
-def test_nothing_to_resume_is_said(job):
+def test_nothing_to_resume_is_said_and_no_part_of_the_results(job, capsys):
     assert main([*job, "--resume"]) == 0
-    found = json.loads(Path("consilience-data/summary.json").read_text())
-    assert any("nothing to go on with" in note for note in found["warnings"])
+    assert "nothing to go on with" in " ".join(capsys.readouterr().out.split())
+    assert main([*job, "--out", "plain"]) == 0
+    for name in ("labels.csv", "summary.json"):
+        assert Path("consilience-data", name).read_bytes() == Path("plain", name).read_bytes()
 
 
 def test_labels_leave_nothing_to_resume(job, capsys):

@@ -4,6 +4,7 @@ import csv
 from pathlib import Path
 
 import pytest
+from numba import config
 
 from consilience.cli import main
 from consilience.experiments import EXPERIMENTS, Cell
@@ -69,6 +70,12 @@ def test_a_table_is_printed_and_written(counting, capsys):
     assert "consilience reproduce counting --runs 2 --sets 'one, two' --members 20,40" in page
 
 
+def test_a_table_that_keeps_no_runs_says_so(counting, capsys):
+    assert main(["reproduce", "counting", "--store", "kept"]) == 2
+    assert "'counting' keeps no runs. Leave out --store" in capsys.readouterr().err
+    assert (counting, list(Path.cwd().iterdir())) == ([], [])
+
+
 def test_an_interrupt_leaves_the_finished_part(counting, capsys):
     assert main(["reproduce", "counting", "--sets", "one,stop,two"]) == 0
     printed = capsys.readouterr().out
@@ -85,6 +92,25 @@ def test_an_interrupt_before_anything_is_finished_writes_nothing(counting, capsy
     assert not Path("consilience-counting").exists()
 
 
+@pytest.mark.skipif(bool(config.DISABLE_JIT), reason="slow as plain Python")
+def test_columns_made_apart_and_kept_give_the_page_of_all(capsys):
+    words = ["reproduce", "woec-table2", "--sets", "Toy2", "--runs", "2", "--members", "6"]
+    both = ["--columns", "MCLA,members"]
+    assert main([*words, *both, "--out", "whole"]) == 0
+    for column in ("members", "MCLA"):
+        assert main([*words, "--columns", column, "--store", "kept", "--out", column]) == 0
+    kept = {path: path.read_bytes() for path in Path("kept").iterdir()}
+    assert len(kept) == 2
+    assert main([*words, *both, "--store", "kept", "--stored-only", "--out", "put"]) == 0
+    assert {path: path.read_bytes() for path in Path("kept").iterdir()} == kept
+    for name in ("woec-table2.md", "woec-table2.csv"):
+        assert Path("put", name).read_text() == Path("whole", name).read_text()
+    # What was not run is named, not made.
+    assert main([*words, "--store", "kept", "--stored-only", "--out", "part"]) == 0
+    page = Path("part/woec-table2.md").read_text()
+    assert "| Toy2 (CSPA not run; HBGF not run;" in page
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -96,6 +122,10 @@ def test_an_interrupt_before_anything_is_finished_writes_nothing(counting, capsy
         (["woec-table2", "--jobs", "0"], "--jobs must be a positive number. Got 0"),
         (["woec-table2", "--members", "few"], "--members must be whole numbers"),
         (["woec-table2", "--members", "0"], "--members must be whole numbers"),
+        (["woec-table2", "--columns", "EAC"], "columns of its table: members, CSPA, MCLA"),
+        (["woec-table3", "--columns", "WOKmeans"], "'woec-table3' cannot be run alone"),
+        (["woec-table2", "--stored-only"], "Name it with --store DIR"),
+        (["woec-table2", "--store", "kept", "--stored-only"], "No runs of this plan are kept in"),
     ],
 )
 def test_bad_input_is_refused_before_any_work(words, message, capsys):

@@ -6,13 +6,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-__all__ = ["written_whole"]
+__all__ = ["PARTIAL", "written_whole"]
+
+#: How the names of files begin that are not complete.
+PARTIAL = ".consilience-partial-"
 
 
 @contextmanager
 def written_whole(path: Path) -> Iterator[Path]:
     """A temporary path beside ``path`` that replaces it only if the block succeeds."""
-    handle, name = tempfile.mkstemp(suffix=path.suffix, prefix=".partial-", dir=path.parent)
+    handle, name = tempfile.mkstemp(suffix=path.suffix, prefix=PARTIAL, dir=path.parent)
     os.close(handle)
     partial = Path(name)
     try:

@@ -32,6 +32,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         on the standard error stream; 130 if interrupted.
     """
     words = sys.argv[1:] if argv is None else list(argv)
+    _open_streams()
     try:
         for module in ("cyclopts", "rich"):
             optional(module, extra="cli", what="The consilience command")
@@ -43,12 +44,14 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     try:
         app(words, exit_on_error=False, print_error=False, result_action="return_value")
+        sys.stdout.flush()  # at exit it would be too late to do anything about it
     except CycloptsError as error:
         known = words[0] if words and words[0] in _COMMANDS else ""
         return _refuse(f"{error} See 'consilience {known}{' ' * bool(known)}--help'.")
     except BrokenPipeError:
-        # The reader of a pipe has gone: say nothing more, not even at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        from consilience._cli.speech import silence
+
+        silence()  # the reader of a pipe has gone: say nothing more, not even at exit
         return 1
     except (ConsilienceError, OSError, MemoryError) as error:
         return _refuse(" ".join([_in_words(error), *getattr(error, "__notes__", ())]))
@@ -57,6 +60,16 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"interrupted; {kept}", file=sys.stderr)
         return _INTERRUPTED
     return 0
+
+
+def _open_streams() -> None:
+    """Give a process that was started without an output one that goes nowhere.
+
+    Else the next file to be opened would be its output.
+    """
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
 
 
 def _refuse(message: str) -> int:

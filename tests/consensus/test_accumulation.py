@@ -1,4 +1,4 @@
-"""EAC: its two paths against each other and against SciPy on the explicit matrix."""
+"""EAC against SciPy on the explicit matrix, with much memory and with little."""
 
 import warnings
 
@@ -100,16 +100,12 @@ def test_without_ties_tree_and_partitions_are_scipys(seed, linkage, missing, uns
 
 @pytest.mark.parametrize(("missing", "unseen", "noise"), CASES)
 @pytest.mark.parametrize("repeat", range(3))
-def test_both_paths_of_average_link_agree(seed, missing, unseen, noise, repeat):
-    ensemble, _ = _tie_free_ensemble(10 * seed + repeat, "average", missing, unseen, noise)
-    matrix = eac(ensemble, 2, missing=missing)
-    with pytest.warns(ConsilienceWarning, match="exact path without the matrix"):
-        free = eac(ensemble, 2, missing=missing, max_memory=TINY)
-    assert free.matrix_free
-    assert not matrix.matrix_free
-    np.testing.assert_allclose(free.linkage[:, 2], matrix.linkage[:, 2], atol=1e-6)
-    assert _partitions(free.linkage) == _partitions(matrix.linkage)
-    np.testing.assert_array_equal(free.labels, matrix.labels)
+def test_average_link_is_that_of_the_matrix(seed, missing, unseen, noise, repeat):
+    ensemble, tree = _tie_free_ensemble(10 * seed + repeat, "average", missing, unseen, noise)
+    found = eac(ensemble, 2, missing=missing, max_memory=TINY)
+    assert found.matrix_free
+    np.testing.assert_allclose(found.linkage[:, 2], tree[:, 2], atol=1e-6)
+    assert _partitions(found.linkage) == _partitions(tree)
 
 
 @pytest.mark.parametrize("max_memory", ["1 GiB", TINY])
@@ -184,13 +180,56 @@ def test_lifetimes_are_the_gaps_between_heights():
     assert found.n_clusters == 2 + found.lifetimes.argmax()
 
 
+def _large_partition(tree, n, at_least, k):
+    """Reference: all partitions of a tree, those with k large clusters by how long they last."""
+    groups, best = [frozenset([i]) for i in range(n)], (-1.0, None)
+    alive = set(groups)
+    for a, b, height, _ in tree:
+        lasts = height - (tree[len(groups) - n - 1, 2] if len(groups) > n else 0.0)
+        if sum(len(g) >= at_least for g in alive) == k and lasts > best[0] + 1e-12:
+            best = lasts, {g for g in alive if len(g) >= at_least}
+        alive -= {groups[int(a)], groups[int(b)]}
+        groups.append(groups[int(a)] | groups[int(b)])
+        alive.add(groups[-1])
+    return best[1]
+
+
+@pytest.mark.parametrize("at_least", [2, 4, 9])
+@pytest.mark.parametrize("linkage", ["single", "average"])
+def test_small_clusters_do_not_count_and_do_not_stay(linkage, at_least, seed):
+    ensemble = _random_ensemble(seed, n=60, n_members=7)
+    for k in (2, 3, 4):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConsilienceWarning)
+            found = eac(ensemble, k, linkage=linkage, min_size=at_least)
+        wanted = _large_partition(found.linkage, 60, at_least, k)
+        if wanted is None:
+            assert found.n_clusters == 1
+            continue
+        assert found.n_clusters == k
+        for group in wanted:
+            assert len(set(found.labels[list(group)])) == 1
+        assert len({found.labels[min(group)] for group in wanted}) == k
+    chosen = eac(ensemble, linkage=linkage, min_size=at_least)
+    assert np.bincount(chosen.labels).min() >= at_least
+
+
+def test_too_large_a_smallest_size_is_said():
+    with pytest.warns(ConsilienceWarning, match="no height .* smaller 'min_size'"):
+        assert eac(_random_ensemble(0), 3, min_size=10**6).n_clusters == 1
+    with pytest.raises(ValueError, match="'min_size' parameter of EAC"):
+        eac(_random_ensemble(0), 3, min_size=0)
+
+
 def test_complete_link_past_the_budget_says_what_to_do():
     with pytest.raises(MemoryBudgetError, match="Raise max_memory, or use linkage='average'"):
         eac(_random_ensemble(0), 3, linkage="complete", max_memory="10 B")
 
 
-def test_single_link_never_needs_the_matrix():
-    assert eac(_random_ensemble(0), 3, linkage="single", max_memory=TINY).matrix_free
+def test_only_complete_link_needs_the_matrix():
+    for linkage in ("average", "single"):
+        assert eac(_random_ensemble(0), 3, linkage=linkage, max_memory=TINY).matrix_free
+    assert not eac(_random_ensemble(0), 3, linkage="complete").matrix_free
 
 
 @pytest.mark.parametrize("bad", ["lots", "4 XB", -1, 0, None, True, float("inf")])

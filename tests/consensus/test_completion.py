@@ -1,9 +1,12 @@
 """ECMC: the collapsed problem is the full one, and what its answers must satisfy."""
 
+import warnings
+
 import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
 from strategies import ensembles
 
@@ -63,9 +66,8 @@ def test_the_matrix_is_symmetric_and_of_the_rank_it_says(ensemble, C):
     found = complete(known, where, rows.counts, C)
     np.testing.assert_allclose(found.matrix, found.matrix.T, atol=1e-10)
     root = np.sqrt(rows.counts)
-    values = np.abs(np.linalg.eigvalsh(root[:, None] * found.matrix * root))
-    # Eigenvalues shrunk to next to nothing still count, so the rank is an upper bound here.
-    assert (values > 1e-8).sum() <= found.rank
+    values = np.linalg.eigvalsh(root[:, None] * found.matrix * root)
+    assert found.rank == (values > 0.5).sum()
     assert found.converged
 
 
@@ -140,6 +142,80 @@ def test_threads_and_order_change_nothing(seed):
     assert shuffled.objective == first.objective
 
 
+@pytest.mark.parametrize("n", [60, 150, 400])
+def test_default_members_of_blobs_are_enough(n):
+    X, truth = make_blobs(n, centers=[[0, 0], [0, 8], [8, 0], [8, 8]], random_state=0)
+    model = ECMC(4, random_state=0).fit(X)
+    assert adjusted_rand_score(truth, model.labels_) == 1.0
+    assert model.details_["rank"] >= 4
+
+
+@pytest.mark.parametrize("wrong", [0.1, 0.2, 0.3])
+@pytest.mark.parametrize("sizes", [[40, 40, 40], [60, 20, 20, 20], [24] * 5, [40, 20, 20, 20, 20]])
+def test_small_and_blurred_groups_are_found(sizes, wrong):
+    truth, ensemble = of_sizes(sizes, wrong)
+    found = ecmc(ensemble, len(sizes), random_state=0)
+    assert adjusted_rand_score(truth, found.labels) >= 0.9
+    assert found.details["rank"] >= len(sizes)
+
+
+def of_sizes(sizes, wrong, n_members=12):
+    """Members that know groups of these sizes but for a share of random labels."""
+    rng = np.random.default_rng(5)
+    truth = np.repeat(np.arange(len(sizes)), sizes)
+    labels = np.repeat(truth[:, None], n_members, axis=1)
+    off = rng.random(labels.shape) < wrong
+    labels[off] = rng.integers(0, len(sizes), off.sum())
+    return truth, Ensemble(labels)
+
+
+def test_a_matrix_of_too_few_groups_is_said_and_the_default_raises_the_price():
+    truth, ensemble = of_sizes([100, 4, 4], 0.03)
+    with pytest.warns(ConsilienceWarning, match=r"only 1 groups apart.*n_clusters=3, at C=0.09"):
+        ecmc(ensemble, 3, C=0.09, random_state=0)
+    with pytest.warns(ConsilienceWarning, match=r"Raise C \(None does so by itself"):
+        ecmc(ensemble, 3, reading="published", C=0.09, random_state=0)
+    found = ecmc(ensemble, 3, random_state=0)
+    assert found.details["C"] > 2 / np.sqrt(len(truth))
+    assert "C was raised from 0.192 to 0.385" in found.details["note"]
+    assert adjusted_rand_score(truth, found.labels) == 1.0
+
+
+@pytest.mark.parametrize("wrong", [0.1, 0.45])
+def test_names_and_order_change_no_bit(wrong, seed):
+    """Clusters renamed, members and objects shuffled: the same numbers, so the same labels."""
+    rng = np.random.default_rng(seed)
+    _, ensemble = planted(seed, wrong=wrong, n=60, n_members=9)
+    order, members = rng.permutation(60), rng.permutation(9)
+    labels = np.column_stack([rng.permutation(3)[column] for column in ensemble.labels.T])
+    renamed = Ensemble(labels[order][:, members])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConsilienceWarning)
+        first, second = (ecmc(e, 4, random_state=seed) for e in (ensemble, renamed))
+    assert first.objective == second.objective
+    assert adjusted_rand_score(first.labels[order], second.labels) == 1.0
+
+
+def test_the_published_reading_has_its_own_thresholds_and_price(seed):
+    _, ensemble = planted(seed)
+    found = ecmc(ensemble, 3, reading="published", random_state=seed)
+    given = ecmc(ensemble, 3, low=0.2, high=0.8, C=2 / np.sqrt(90), random_state=seed)
+    kept = {name: found.details[name] for name in ("low", "high", "C")}
+    assert kept == pytest.approx({"low": 0.2, "high": 0.8, "C": 2 / np.sqrt(90)})
+    assert found.objective == pytest.approx(given.objective)
+    np.testing.assert_array_equal(found.labels, given.labels)
+
+
+def test_thresholds_follow_the_mean_of_the_co_association(seed):
+    _, ensemble = planted(seed)
+    mean = co_association(ensemble).mean()
+    found = ecmc(ensemble, 3, random_state=seed).details
+    assert found["low"] == pytest.approx(mean / 3)
+    assert found["high"] == pytest.approx(mean + 0.4 * (1 - mean))
+    with pytest.raises(InvalidParameterError, match="'low' parameter of ECMC must be below"):
+        ecmc(ensemble, 3, low=0.95)
+
+
 def test_too_small_a_price_is_said():
     _, ensemble = planted(0)
     with pytest.warns(ConsilienceWarning, match=r"every group is smaller than 1 / C"):
@@ -166,6 +242,7 @@ def test_too_many_rows_are_refused():
     [
         ({"low": -0.1}, "'low' parameter of ECMC must be a number at least 0 and at most 1"),
         ({"high": 2.0}, "'high' parameter of ECMC"),
+        ({"reading": "mine"}, "'reading' parameter of ECMC must be one of 'adapted', 'published'"),
         ({"low": 0.8, "high": 0.8}, "'low' parameter of ECMC must be below 'high'"),
         ({"C": 0.0}, "'C' parameter of ECMC must be a number above 0 or one of 'grid' or None"),
         ({"tol": 0.0}, "'tol' parameter of ECMC"),

@@ -97,18 +97,6 @@ def test_names_and_order_of_members_do_not_matter(method, three_groups):
     assert adjusted_rand_score(first, second) >= _agreement_wanted(method)
 
 
-def test_order_of_objects_does_not_matter(method, three_groups):
-    order = np.random.default_rng(1).permutation(three_groups.n_objects)
-    X = _blobs(TRUTH)
-    first = _labels(method, three_groups, 3, X)
-    second = _labels(method, three_groups.take(order), 3, X[order])
-    assert adjusted_rand_score(first[order], second) >= _agreement_wanted(method)
-
-
-# Linkages over tied shares: the rule that breaks the ties goes by the order of the objects.
-TIES_BY_ORDER = {"eac", "eeac"}
-
-
 @pytest.fixture(scope="module")
 def weak():
     """Members that are wrong about almost every second object."""
@@ -116,14 +104,6 @@ def weak():
     truth = rng.integers(0, 3, 60)
     members = [np.where(rng.random(60) < 0.45, rng.integers(0, 3, 60), truth) for _ in range(9)]
     return Ensemble(members)
-
-
-def test_shuffled_objects_get_the_same_clusters(method, weak):
-    if _splits_equals(method) or method.name in TIES_BY_ORDER:
-        return  # promised for label-only methods without balance or ties by order
-    order = np.random.default_rng(2).permutation(weak.n_objects)
-    first, second = _labels(method, weak, 3), _labels(method, weak.take(order), 3)
-    assert adjusted_rand_score(first[order], second) == 1.0
 
 
 @pytest.mark.parametrize("rows", [1, 3, 17])

@@ -43,6 +43,20 @@ def test_a_method_that_chooses_the_number_finds_it():
     assert np.bincount(labels).size >= 4
 
 
+@pytest.mark.parametrize("kind", ["normal", "uniform", "groups"])
+def test_an_unknown_number_never_ends_in_single_objects(kind):
+    rng = np.random.default_rng(0)
+    X, y = make_gaussians(500, 4, 20, separation=8, random_state=0)
+    if kind != "groups":
+        X = getattr(rng, kind)(size=(500, 20))
+    members = default_generator(500, 20, random_state=0).generator.generate(X)
+    found = default_method(500, members.n_members, n_clusters_known=False)
+    labels = found.method.function(members, None, **found.parameters).labels
+    assert np.bincount(labels).min() >= 10
+    if kind == "groups":
+        assert adjusted_rand_score(y, labels) == 1.0
+
+
 @pytest.mark.parametrize("change", [{"n_objects": 0}, {"n_members": 0}, {"n_clusters_known": 1.5}])
 def test_bad_sizes_are_refused_by_name(change):
     with pytest.raises(InvalidParameterError, match=next(iter(change))):

@@ -16,6 +16,7 @@ from consilience.consensus._cluster_links import (
     jaccard,
     label_pairs,
     labels_that_count,
+    noise_as_clusters,
     own_member_vectors,
     simrank,
     vectors,
@@ -23,7 +24,7 @@ from consilience.consensus._cluster_links import (
 from consilience.consensus._row_links import link_distances, seen_together
 from consilience.consensus._rows import distinct_rows
 from consilience.consensus.links import ASRS, CTS, SRS, asrs, cts, srs
-from consilience.ensemble import UNSEEN
+from consilience.ensemble import NOISE, UNSEEN
 from consilience.errors import ConsilienceWarning, InvalidParameterError, MemoryBudgetError
 from consilience.evidence import never_placed
 from consilience.kernels.agglomerate import agglomerate
@@ -103,6 +104,32 @@ def label_counts(ensemble, missing):
     return (ensemble.labels != UNSEEN).sum(axis=1)
 
 
+def scores_slowly(ensemble, W):
+    """Reference: what each pair of objects scores in each member, added up.
+
+    Noise scores what the objects in other clusters of the member do on average.
+    """
+    total = np.zeros((ensemble.n_objects, ensemble.n_objects))
+    start = 0
+    for own in ensemble.members.astype(int):
+        inside = np.flatnonzero(own >= 0)
+        at = {i: start + own[i] for i in inside}
+        links = {(i, j): W[at[i], at[j]] for i in inside for j in inside if own[i] != own[j]}
+        among = np.mean(list(links.values())) if links else 0.0
+        for i in range(len(own)):
+            for j in range(len(own)):
+                if own[i] >= 0 and own[j] >= 0:
+                    total[i, j] += W[at[i], at[j]]
+                elif own[i] == own[j] == NOISE:
+                    total[i, j] += among
+                elif min(own[i], own[j]) == NOISE:
+                    placed = own[max(i, j, key=own.__getitem__)]
+                    others = [value for (a, _), value in links.items() if own[a] == placed]
+                    total[i, j] += np.mean(others) if others else 0.0
+        start += own.max() + 1 if len(inside) else 0
+    return total
+
+
 def similarity_slowly(method, ensemble, missing="pair", decay=0.8):
     """Reference: the similarity of all objects, with a unit diagonal."""
     if method is srs:
@@ -111,7 +138,7 @@ def similarity_slowly(method, ensemble, missing="pair", decay=0.8):
     if method is cts:
         seen = (ensemble.labels != UNSEEN).astype(int)
         by = seen @ seen.T if missing == "pair" else np.full((len(B), len(B)), len(seen.T))
-        S = B @ triples_slowly(ensemble, decay) @ B.T / np.maximum(by, 1)
+        S = scores_slowly(ensemble, triples_slowly(ensemble, decay)) / np.maximum(by, 1)
     else:
         labels = label_counts(ensemble, missing)
         S = B @ approximate_slowly(ensemble, decay) @ B.T / np.outer(labels, labels)
@@ -122,7 +149,8 @@ def similarity_slowly(method, ensemble, missing="pair", decay=0.8):
 def similarity(method, rows, missing):
     """Ours, condensed."""
     if method is cts:
-        parts = own_member_vectors(rows, connected_triples(rows, 0.8, None))
+        rows, tables = noise_as_clusters(rows, connected_triples(rows, 0.8, None))
+        parts = own_member_vectors(rows, tables)
         by = seen_together(rows, missing)
     else:
         labels = labels_that_count(rows, missing)

@@ -84,7 +84,7 @@ def test_it_cuts_the_average_link_tree_of_the_extended_matrix(ensemble, criterio
 def test_groups_are_found_with_every_link(linkage, seed):
     found = eeac(noisy(seed, wrong=0.05), 3, linkage=linkage)
     assert adjusted_rand_score(found.labels, GROUPS) == 1.0
-    assert found.details["matrix_free"] == (linkage == "single")
+    assert found.details["matrix_free"] == (linkage != "complete")
 
 
 def test_poor_members_are_left_out(seed):
@@ -98,13 +98,9 @@ def test_poor_members_are_left_out(seed):
     assert not found.details["kept"][18:].any()
 
 
-def test_without_the_matrix_it_is_the_same_and_says_so(seed):
+def test_only_complete_link_needs_the_matrix(seed):
     ensemble = noisy(seed)
-    with_matrix = eeac(ensemble, 3)
-    with pytest.warns(ConsilienceWarning, match="exact path without the matrix"):
-        without = eeac(ensemble, 3, max_memory=50)
-    assert without.details["matrix_free"]
-    np.testing.assert_array_equal(without.labels, with_matrix.labels)
+    assert eeac(ensemble, 3, max_memory=50).details["matrix_free"]
     with pytest.raises(MemoryBudgetError, match=r"complete link .* Raise max_memory"):
         eeac(ensemble, 3, linkage="complete", max_memory=50)
 

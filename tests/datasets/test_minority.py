@@ -35,6 +35,29 @@ def test_a_sample_has_the_objects_its_sources_say(seed):
         assert np.abs(z.var(axis=1) - 1).max() < 5 * np.sqrt(2 / size)
 
 
+def test_the_number_of_sources_is_even_whatever_their_sizes():
+    """A rejected size is drawn again, the number of sources is not: 3 to 7 are equally likely.
+
+    In eight dimensions every centre finds its place, so that no set is begun again.
+    """
+    n_sets = 1000
+    numbers = [len(minority_sources(8, random_state=s).sizes) for s in range(n_sets)]
+    counts = np.bincount(numbers, minlength=8)[3:]
+    assert counts.sum() == n_sets
+    assert abs(np.mean(numbers) - 5) < 4 * np.sqrt(2 / n_sets)
+    assert np.abs(counts / n_sets - 0.2).max() < 4 * np.sqrt(0.2 * 0.8 / n_sets)
+
+
+def test_sizes_are_all_drawn_again_until_each_is_large_enough():
+    """Their distribution is that of g normal sizes, given that all of them pass."""
+    got = np.array([minority_sources(8, n_sources=7, random_state=s).sizes for s in range(400)])
+    rng = np.random.default_rng(0)
+    drawn = np.rint(800 / 7 + 50 * rng.standard_normal((20_000, 7)))
+    wanted = drawn[(drawn > 50).all(axis=1)]
+    assert abs(got.mean() - wanted.mean()) < 4 * wanted.std() / np.sqrt(got.size)
+    assert abs(got.std() - wanted.std()) < 4 * wanted.std() / np.sqrt(2 * got.size)
+
+
 def test_scales_multiply_what_they_say():
     params = {"n_features": 2, "n_sources": 4}
     one = [minority_sources(**params, random_state=s) for s in range(40)]

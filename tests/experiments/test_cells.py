@@ -23,8 +23,11 @@ def test_a_cell_is_the_mean_of_its_runs():
     mine = cell()
     assert mine.measured == pytest.approx(0.6)
     assert mine.spread == pytest.approx(np.std([0.5, 0.7], ddof=1))
+    assert mine.error == pytest.approx(0.1)
+    assert cell(values=(0.1, 0.4, 0.2, 0.6)).error == pytest.approx(stats.sem([0.1, 0.4, 0.2, 0.6]))
     assert mine.difference == pytest.approx(0.05)
     assert math.isnan(cell(values=(0.5,)).spread)
+    assert math.isnan(cell(values=(0.5,)).error)
     assert math.isnan(Cell("4", "Iris", "R=40", "A", (0.5,)).difference)
 
 
@@ -35,6 +38,8 @@ def test_a_claim_is_the_paired_t_test():
     claim = paired_claim("high above low", cell(values=tuple(high)), cell(values=tuple(low)))
     assert claim.p_value == pytest.approx(stats.ttest_rel(high, low).pvalue)
     assert claim.difference == pytest.approx((high - low).mean())
+    assert claim.error == pytest.approx(stats.sem(high - low))
+    assert claim.test == "paired t"
     assert claim.holds is (claim.p_value < 0.05)
     # The other way round the difference is as sure, and the claim as wrong.
     other = paired_claim("low above high", cell(values=tuple(low)), cell(values=tuple(high)))
@@ -71,6 +76,7 @@ def test_the_csv_can_be_read_back():
     cells = [cell(note="a, b"), Cell("4", "Iris", "R=40", "B", (0.25,))]
     first, second = csv.DictReader(io.StringIO(as_csv(cells)))
     assert (first["measured"], first["difference"], first["runs"]) == ("0.6000", "0.0500", "2")
+    assert (first["standard_error"], first["spread"]) == ("0.1000", "0.1414")
     assert first["note"] == "a, b"
     assert (second["published"], second["spread"], second["measured"]) == ("", "", "0.2500")
     assert as_lines(cells)[1] == ("B", "0.2500", "", "", "")
@@ -78,9 +84,14 @@ def test_the_csv_can_be_read_back():
 
 def test_the_summary_counts_only_what_was_published():
     cells = [cell(), cell(values=(0.1, 0.1), known=0.3), Cell("4", "X", "R=40", "B", (0.2,))]
-    ((name, count, median, largest, near),) = summaries(cells)
-    assert (name, count, near) == ("A", 2, 1)
-    assert (median, largest) == (pytest.approx(0.125), pytest.approx(0.2))
+    (found,) = summaries(cells)
+    assert (found.column, found.cells, found.near, found.judged) == ("A", 2, 1, 2)
+    assert (found.median, found.largest) == (pytest.approx(0.125), pytest.approx(0.2))
+
+
+def test_one_run_has_no_error_to_be_within():
+    (found,) = summaries([cell(values=(0.55,)), cell()])
+    assert (found.cells, found.near, found.judged) == (2, 1, 1)
 
 
 def test_the_page_has_every_cell_and_marks_the_best():
@@ -90,14 +101,27 @@ def test_the_page_has_every_cell_and_marks_the_best():
         cell("MCLA", (0.51, 0.62, 0.7)),
         cell("Max", (0.9, 0.9, 0.9)),
         cell("CSPA", (0.4, 0.4, 0.5), data="Sony"),
+        cell("MCLA", (0.75,), data="Sony"),
+        cell("CSPA", (0.25,), data="Wall"),
     ]
     claim = paired_claim("MCLA above CSPA", cells[1], cells[0])
     page = as_page(experiment, cells, [claim], "consilience reproduce woec-table4")
-    assert "| Iris | R=40 | 0.200 ± 0.100 (0.550) | **0.610 ± 0.095** (0.550) |" in page
+    # Standard errors: the deviations of the three runs, 0.1 and 0.095, over their root.
+    assert "| Iris | R=40 | 3 | 0.200 ± 0.058 (0.550) | **0.610 ± 0.055** (0.550) |" in page
     assert "**0.900" not in page  # the best member is no method
-    assert "| MCLA above CSPA | yes |" in page
+    told = f"| MCLA above CSPA | yes | +0.4100 ± {claim.error:.4f} | {claim.p_value:.2g} "
+    assert told + "| paired t | 3 |" in page
     assert experiment.remarks[0] in page
-    assert "| Sony | R=40 | 0.433 ± 0.058 (0.550) |  |  |" in page
+    # Three runs and one beside them: the row has three, the figure of one has no error.
+    assert "| Sony | R=40 | 3 | 0.433 ± 0.033 (0.550) | 0.750 (0.550) |  |" in page
+    assert "| Wall | R=40 | 1 | 0.250 (0.550) |  |  |" in page
+    assert "| CSPA | 3 | 0.3000 | 0.3500 | 0 of 2 |" in page
+
+
+def test_a_page_without_published_figures_says_so():
+    page = as_page(EXPERIMENTS["woec-table4"], [Cell("4", "X", "R=40", "B", (0.2,))], [], "c")
+    assert "None were published." in page
+    assert "The paper's statements" not in page
 
 
 def test_names_of_data_sets_are_found_in_any_case():

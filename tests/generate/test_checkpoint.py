@@ -367,10 +367,14 @@ def test_a_run_killed_at_any_moment_is_resumed_to_the_same_members(X, tmp_path):
 def test_what_a_killed_process_left_half_written_is_swept_away(X, tmp_path):
     folder, _, whole = _whole("kmeans")
     shutil.copytree(folder.name, tmp_path, dirs_exist_ok=True)
-    (tmp_path / ".partial-abc.json").write_text("{")
-    (tmp_path / "members" / ".partial-xyz.npz").write_bytes(b"PK")
+    (tmp_path / ".consilience-partial-abc.json").write_text("{")
+    (tmp_path / "members" / ".consilience-partial-xyz.npz").write_bytes(b"PK")
+    mine = tmp_path / ".partial-copy.json"  # the name of a file of somebody else
+    mine.write_text("mine")
     _chunks(tmp_path)[3].unlink()
     _assert_same(_generator("kmeans").generate(X, checkpoint=RunFolder(tmp_path)), whole)
+    assert mine.read_text() == "mine"
+    mine.unlink()
     _assert_clean(tmp_path)
 
 

@@ -225,9 +225,11 @@ def test_the_reliability_predicts_the_correlation_with_a_longer_run(kind, aggreg
     weak = weak_clusterer(kind, divergence=divergence)
     limit = score_objects(X, weak, 1000, seed=1, aggregate=aggregate).scores
     for R in (30, 300):
-        found = score_objects(X, weak, R, seed=2, aggregate=aggregate)
-        true = np.corrcoef(found.scores, limit)[0, 1] ** 2
-        assert abs(found.reliability - true) < 0.1
+        # An estimate from few repetitions is itself uncertain: its mean over runs is judged.
+        runs = [score_objects(X, weak, R, seed=2 + run, aggregate=aggregate) for run in range(5)]
+        true = [np.corrcoef(found.scores, limit)[0, 1] ** 2 for found in runs]
+        assert abs(np.mean([found.reliability for found in runs]) - np.mean(true)) < 0.1
+        found = runs[0]
         gaps = (found.scores - found.scores.mean() - limit + limit.mean()) / found.standard_errors
         # Standard errors of the right size: most objects within two of them, many not within
         # a quarter.
@@ -336,7 +338,8 @@ def test_a_large_foreground_is_split_by_a_part_of_it(toy, monkeypatch):
 def test_equal_objects_are_all_background(params, threshold, dtype):
     X = np.full((700, 2), 0.1, dtype)
     y = np.r_[np.ones(10), np.zeros(690)]
-    model = EWOCS(**params, threshold=threshold, n_foreground=5).fit(X, y)
+    with pytest.warns(ConsilienceWarning, match="Nothing stands out"):
+        model = EWOCS(**params, threshold=threshold, n_foreground=5).fit(X, y)
     assert np.ptp(model.scores_) == 0
     assert model.flag_ == "no_contrast"
     assert (model.labels_ == -1).all()

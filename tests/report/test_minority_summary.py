@@ -164,6 +164,7 @@ def test_a_small_foreground_is_also_shown_close_up():
     )
 
 
+@pytest.mark.filterwarnings("ignore:Nothing stands out")
 def test_degenerate_data():
     for X in (np.zeros((1, 2)), np.array([[0.0, 0], [1, 1]]), np.ones((20, 3)), np.ones((7, 1))):
         model = EWOCS(n_repetitions=20, random_state=0).fit(X)

@@ -224,7 +224,8 @@ class MinorityWish:
     divergence : str
         gaussian, euclidean, mahalanobis, kl, itakura-saito, logistic or cosine.
     gamma : str
-        Inverse squared width of gaussian; or contrast or auto, which look for it.
+        Inverse squared width of gaussian; or distance (from the distances between objects),
+        contrast or auto, which look for it.
     threshold : str
         2gauss, dist, ngauss, size (with --n-foreground), best (with --truth-column), or a
         number: objects with at least that score are foreground.
@@ -249,7 +250,7 @@ class MinorityWish:
     data: Annotated[Path | None, Parameter(parse=False)] = None
     weak: str = "soft"
     divergence: str = "gaussian"
-    gamma: str = "10"
+    gamma: str = "distance"
     threshold: str = "2gauss"
     n_foreground: float | None = None
     n_clusters: _Number = None

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from consilience._cli.arguments import ClusterWish, flag
 from consilience._cli.checks import check_common, check_enough_objects, warn_of_few
-from consilience._cli.decisions import choice_facts, comparison_facts
+from consilience._cli.decisions import choice_facts, comparison_facts, method_seconds
 from consilience._cli.folders import LABELS
 from consilience._cli.inputs import Input, gather
 from consilience._cli.jobs import Found, Job
@@ -137,6 +137,11 @@ class Consensus(Found):
         """See `Found.writers`."""
         ids = None if self.input.ids is None else self.input.ids.tolist()
         return {LABELS: lambda path: write_labels(path, ids, self.labels, self.confidence)}
+
+    def timings(self) -> dict[str, Any]:
+        """See `Found.timings`."""
+        told = super().timings()
+        return told if self.comparison is None else told | method_seconds(self.comparison)
 
     def report(self) -> dict[str, Any]:
         """See `Found.report`."""
@@ -286,9 +291,11 @@ def _methods(
             "As asked." if wish.method_names() else "It is the method that --linkage belongs to."
         )
         return named, asked, {}
-    if choice is not None and choice.taken == "lifetime" and given.X is not None:
+    if choice is not None and choice.clear and choice.taken == "lifetime" and given.X is not None:
         why = "Groups that only lifetimes tell apart are chains or rings: single link follows them."
-        return [CONSENSUS["eac"]], why, {"linkage": "single"}
+        found = default_method(ensemble.n_objects, ensemble.n_members, n_clusters_known=False)
+        if found.name == "eac":
+            return [found.method], why, found.parameters
     taken = default_method(ensemble.n_objects, ensemble.n_members)
     return [taken.method], taken.why, taken.parameters
 

@@ -143,7 +143,10 @@ def reproduce(
     sets: str | None = None,
     members: str | None = None,
     seed: int = 0,
+    columns: str | None = None,
     jobs: int | None = None,
+    store: Path | None = None,
+    stored_only: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
     out: Path | None = None,
     force: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
 ) -> None:
@@ -156,6 +159,7 @@ def reproduce(
 
     - `consilience reproduce woec-table2 --runs 10`
     - `consilience reproduce woec-table4 --data DIR --sets Iris,Sony --members 40`
+    - `consilience reproduce woec-table4 --data DIR --jobs -1 --store RUNS`
 
     Parameters
     ----------
@@ -170,24 +174,33 @@ def reproduce(
     members : str
         Ensemble sizes, with commas between. [default: those of the paper]
     seed : int
-        Equal seeds give equal figures, whatever --jobs.
+        Number of the first run; equal seeds give equal figures, whatever --jobs. Seeds closer
+        than --runs share runs: to add ten runs to ten of seed 0, take --seed 10.
+    columns : str
+        Columns to run, with commas between, of tables that can run them alone. [default: all]
     jobs : int
-        Processes over the runs; -1 takes all cores. [default: 1]
+        Processes over the runs of all data sets; -1 takes all cores. [default: 1]
+    store : Path
+        Folder that keeps every run as it is finished; runs found there are not made again.
+        Folders filled on several machines can be put together. Empty it when a method changes.
+    stored_only : bool
+        Make no run: write the page of those that --store keeps.
     out : Path
         Folder for the results. [default: consilience-TABLE]
     force : bool
         Replace the results of an earlier run in that folder.
     """
-    from rich.console import Console
-
     from consilience._cli.reproduce import Wish, list_experiments
     from consilience._cli.reproduce import reproduce as run
+    from consilience._cli.speech import Speaker
 
-    console = Console(highlight=False)
+    console = Speaker(highlight=False)
     if table is None:
         list_experiments(console)
     else:
-        run(Wish(table, data, runs, sets, members, seed, jobs, out, force), console)
+        asked = (data, runs, sets, members, seed, jobs, out, force, columns, store, stored_only)
+        run(Wish(table, *asked), console)
+    console.close("")
 
 
 app.command(demo)

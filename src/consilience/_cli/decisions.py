@@ -7,7 +7,7 @@ import numpy as np
 from consilience.compare import Comparison
 from consilience.consensus import NumberChoice
 
-__all__ = ["choice_facts", "comparison_facts"]
+__all__ = ["choice_facts", "comparison_facts", "method_seconds"]
 
 
 def choice_facts(choice: NumberChoice) -> dict[str, Any]:
@@ -39,7 +39,6 @@ def comparison_facts(found: Comparison) -> dict[str, Any]:
                 "name": name,
                 "n_clusters": int(found.n_clusters[i]),
                 "anmi": round(float(found.anmi[i]), 6),
-                "seconds": round(float(found.seconds[i]), 3),
                 **{score: round(float(values[i]), 6) for score, values in truth.items()},
             }
             for i, name in enumerate(found.names)
@@ -47,3 +46,9 @@ def comparison_facts(found: Comparison) -> dict[str, Any]:
         "agreement": np.round(found.agreement, 6).tolist(),
         "failed": found.failed,
     }
+
+
+def method_seconds(found: Comparison) -> dict[str, Any]:
+    """What ``timings.json`` says of the methods compared."""
+    seconds = (round(float(value), 3) for value in found.seconds)
+    return {"methods": dict(zip(found.names, seconds, strict=True))}

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -15,16 +14,17 @@ from rich.console import Console
 from consilience import metrics
 from consilience._cli.arguments import ClusterWish, Reading, Writing, as_command
 from consilience._cli.cluster import Consensus, find
-from consilience._cli.folders import LABELS, check_folder
+from consilience._cli.folders import LABELS, SUMMARY, check_folder
+from consilience._cli.folders import SPIRALS as DATA
 from consilience._cli.jobs import all_writers, progress
-from consilience._cli.outputs import write_files, write_table
+from consilience._cli.outputs import write_table
+from consilience._cli.results import ResultFolder, taken
 from consilience._cli.show import show_written, tell
 from consilience._cli.show_cluster import show_consensus
+from consilience._cli.speech import Speaker
 from consilience.datasets import make_spirals
 
 __all__ = ["Demo", "carry_out_demo", "run_demo"]
-
-DATA = "spirals.csv"
 
 
 @dataclass(frozen=True)
@@ -40,16 +40,24 @@ class Demo:
 
 def carry_out_demo(folder: Path, *, force: bool = False) -> None:
     """Say what is coming, do it, and show both results beside each other."""
-    check_folder(folder, LABELS, DATA, force=force)
-    console = Console(highlight=False)
+    console = Speaker(highlight=False)
     start = time.perf_counter()
-    console.print("Two spirals of 200 points each. One run of k-means cuts straight through them;")
-    console.print("100 runs, combined by evidence accumulation, follow the arms.")
-    console.print("(The very first run compiles the numerical code: allow half a minute.)\n")
-    _show(run_demo(folder, callbacks=progress()), time.perf_counter() - start, console)
+    with taken(folder, f"consilience demo --out {folder}") as results:
+        earlier = check_folder(folder, LABELS, DATA, force=force)
+        for line in (
+            "Two spirals of 200 points each. One run of k-means cuts straight through them;",
+            "100 runs, combined by evidence accumulation, follow the arms.",
+            "(The very first run compiles the numerical code: allow half a minute.)\n",
+        ):
+            console.print(line)
+        demo = run_demo(results, replaces=earlier, callbacks=progress())
+    _show(demo, time.perf_counter() - start, console)
+    console.close(f"The results are in {str(folder)!r}.")
 
 
-def run_demo(folder: Path, *, callbacks: Sequence[Any] = ()) -> Demo:
+def run_demo(
+    results: ResultFolder, *, replaces: Sequence[str] = (), callbacks: Sequence[Any] = ()
+) -> Demo:
     """Cluster two spirals by k-means alone and by evidence accumulation.
 
     The data go through a file, so that ``consilience cluster`` on the file written here
@@ -60,16 +68,16 @@ def run_demo(folder: Path, *, callbacks: Sequence[Any] = ()) -> Demo:
     X, arms = make_spirals(random_state=0)
     names = np.array(["first", "second"])[arms]
     save = partial(write_table, header=["x", "y", "arm"], columns=[*X.round(6).T, names])
-    with TemporaryDirectory() as place:
-        save(Path(place, DATA))
-        reading = Reading(truth_column="arm")
-        asked = ClusterWish(data=Path(place, DATA), linkage="single", reading=reading)
-        consensus = find(asked, Path(place, "run"), callbacks=callbacks)
-    shown = replace(asked, data=folder / DATA, writing=Writing(out=folder))
+    place = results.scratch()
+    save(place / DATA)
+    reading = Reading(truth_column="arm")
+    asked = ClusterWish(data=place / DATA, linkage="single", reading=reading)
+    consensus = find(asked, place / "run", callbacks=callbacks)
+    shown = replace(asked, data=results.folder / DATA, writing=Writing(out=results.folder))
     consensus = replace(consensus, wish=shown)
     kmeans = KMeans(2, n_init=10, random_state=0).fit_predict(consensus.input.X)
     agreement = float(metrics.consistency_index(arms, kmeans))
-    written = write_files(folder, {DATA: save, **all_writers(consensus)})
+    written = results.publish(all_writers(consensus, {DATA: save}), last=SUMMARY, replaces=replaces)
     return Demo(X, kmeans, agreement, consensus, written)
 
 

@@ -4,6 +4,7 @@ import json
 import os
 from difflib import get_close_matches
 from pathlib import Path
+from typing import Any
 
 from consilience.errors import InvalidParameterError
 
@@ -13,7 +14,9 @@ __all__ = [
     "PLAN",
     "REPORT",
     "SCORES",
+    "SPIRALS",
     "SUMMARY",
+    "TIMINGS",
     "check_folder",
     "check_source",
     "check_writable",
@@ -22,8 +25,18 @@ __all__ = [
 
 LABELS, AMBIGUOUS, SCORES = "labels.csv", "ambiguous.csv", "scores.csv"
 SUMMARY, REPORT = "summary.json", "report.html"
+SPIRALS = "spirals.csv"  # the data of the demonstration
+#: The one file that differs between equal runs.
+TIMINGS = "timings.json"
 #: Of a run whose members are not all made, or not yet combined.
 PLAN = "plan.json"
+
+_RESULTS = (LABELS, AMBIGUOUS, SCORES, SPIRALS, REPORT, TIMINGS, SUMMARY)
+# Larger ones are not ours: a hundred thousand members need two megabytes.
+_LARGEST = 64 << 20
+_OURS_IN_PAGE = b'<meta name="generator" content="consilience '
+# Before summaries said what was written with them.
+_BEFORE = {"cluster": LABELS, "ambiguous": AMBIGUOUS, "minority": SCORES}
 
 
 def default_folder(source: Path, job: str = "") -> Path:
@@ -36,7 +49,9 @@ def default_folder(source: Path, job: str = "") -> Path:
     return Path(f"consilience-{job}{Path(name).stem or name}")
 
 
-def check_folder(folder: Path, *results: str, force: bool = False, resume: bool = False) -> None:
+def check_folder(
+    folder: Path, *results: str, force: bool = False, resume: bool = False
+) -> tuple[str, ...]:
     """Raise, before any work is done, if a run could not write there or would destroy files.
 
     Parameters
@@ -44,40 +59,47 @@ def check_folder(folder: Path, *results: str, force: bool = False, resume: bool 
     folder : Path
         It need not exist.
     results : str
-        Names of the files the run writes, beside the summary and the report.
+        Names of the files the run writes, beside the summary, the report and the timings.
     force : bool, default=False
         Whether results of an earlier run of ours may be replaced. Files that consilience did
-        not write are never replaced: those without our ``summary.json`` beside them.
+        not write are never replaced: those that our ``summary.json`` beside them does not name.
     resume : bool, default=False
-        Whether a run that was interrupted is gone on with; all results beside it are ours,
-        because it would not have begun beside others.
+        Whether a run that was interrupted is gone on with; if there are results beside it, it
+        was begun to replace them.
+
+    Returns
+    -------
+    tuple of str
+        Names of the files of an earlier run, which the new results replace.
     """
     check_writable(folder)
-    if (folder / PLAN).exists():
-        if not _is_ours(folder / PLAN, "consilience_run", if_empty=True):
-            raise InvalidParameterError(
-                f"{str(folder)!r} holds a {PLAN} that is damaged, or that consilience did not "
-                "write. Remove it, or name another folder with --out."
-            )
-        if resume or force:
-            return
+    interrupted = (folder / PLAN).exists()
+    if interrupted and not _is_plan(folder / PLAN):
+        raise InvalidParameterError(
+            f"{str(folder)!r} holds a {PLAN} that is damaged, or that consilience did not "
+            "write. Remove it, or name another folder with --out."
+        )
+    if interrupted and not (resume or force):
         raise InvalidParameterError(
             f"{str(folder)!r} holds a run that was interrupted. Go on with it by --resume, begin "
             "anew with --force, or name another folder with --out."
         )
-    there = [name for name in (*results, SUMMARY, REPORT) if (folder / name).exists()]
-    if not there:
-        return
-    if not _is_ours(folder / SUMMARY, "consilience"):
+    ours = _written_before(folder)
+    there = [
+        name for name in (*results, SUMMARY, REPORT, TIMINGS) if os.path.lexists(folder / name)
+    ]
+    foreign = [name for name in there if name not in ours or not (folder / name).is_file()]
+    if foreign:
         raise InvalidParameterError(
-            f"{str(folder)!r} holds a {there[0]} that consilience did not write, and would "
+            f"{str(folder)!r} holds a {foreign[0]} that consilience did not write, and would "
             "replace. Name another folder with --out."
         )
-    if not force:
+    if there and not (force or interrupted):
         raise InvalidParameterError(
             f"{str(folder)!r} holds the results of a run that was finished. Replace them with "
             "--force, or name another folder with --out."
         )
+    return ours
 
 
 def check_source(source: Path) -> None:
@@ -104,11 +126,40 @@ def check_writable(folder: Path) -> None:
         )
 
 
-def _is_ours(file: Path, key: str, *, if_empty: bool = False) -> bool:
-    """Whether a JSON file holds a key of ours; ``if_empty`` where it holds nothing."""
+def _written_before(folder: Path) -> tuple[str, ...]:
+    """Names of the result files in a folder that an earlier run wrote there."""
     try:
-        # A machine that lost power may leave zeros, or nothing.
-        text = file.read_bytes().strip(b"\0")
-        return key in json.loads(text) if text else if_empty
-    except (OSError, ValueError, TypeError):
+        facts = _facts(folder / SUMMARY)
+        if isinstance(facts, dict) and "consilience" in facts:
+            usual = [_BEFORE[facts["job"]], SUMMARY, REPORT] if facts.get("job") in _BEFORE else []
+            named = facts.get("files", usual)
+            return tuple(name for name in _RESULTS if name in named)
+    except (OSError, ValueError, TypeError, RecursionError):
+        pass
+    # Earlier versions could be killed between the report and its summary.
+    return (REPORT,) if _is_our_page(folder / REPORT) else ()
+
+
+def _is_plan(file: Path) -> bool:
+    """Whether a plan is one of ours, or what a machine that lost power may leave of it."""
+    try:
+        facts = _facts(file)
+        return facts is None or (isinstance(facts, dict) and "consilience_run" in facts)
+    except (OSError, ValueError, RecursionError):
+        return False
+
+
+def _facts(file: Path) -> Any:
+    """What a JSON file holds; None for one of zeros, or of nothing."""
+    if file.stat().st_size > _LARGEST:
+        raise ValueError("is too large")
+    text = file.read_bytes().strip(b"\0")
+    return json.loads(text) if text else None
+
+
+def _is_our_page(file: Path) -> bool:
+    try:
+        with file.open("rb") as page:
+            return _OURS_IN_PAGE in page.read(10_000)
+    except OSError:
         return False

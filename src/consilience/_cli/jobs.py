@@ -4,25 +4,31 @@ import sys
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, ClassVar
 
 from rich.console import Console
 
 from consilience import __version__
-from consilience._cli.arguments import as_command
+from consilience._cli.arguments import Writing, as_command
 from consilience._cli.folders import (
+    PLAN,
     REPORT,
     SUMMARY,
+    TIMINGS,
     check_folder,
     check_source,
     default_folder,
 )
 from consilience._cli.inputs import Input
 from consilience._cli.members import clear_members, keep_members
-from consilience._cli.outputs import as_json, write_files
-from consilience._cli.show import show_written
+from consilience._cli.outputs import as_json
+from consilience._cli.results import ResultFolder, taken
+from consilience._cli.show import show_notes, show_written
+from consilience._cli.speech import Speaker
 
 __all__ = ["Found", "Job", "all_writers", "carry_out", "progress"]
 
@@ -54,30 +60,39 @@ class Found(ABC):
         """Print it."""
 
     @property
+    def decisive(self) -> Any:
+        """The wish without what changes no result: where it goes, what is printed, resuming."""
+        plain = {"writing": Writing()} | ({"resume": False} if hasattr(self.wish, "resume") else {})
+        return replace(self.wish, **plain)
+
+    @property
     def command(self) -> str:
-        """The command line that gives the same."""
-        return as_command(self.name, self.wish)
+        """The command line that gives the same results."""
+        return as_command(self.name, self.decisive)
 
     def summary(self) -> dict[str, Any]:
-        """What ``summary.json`` says."""
+        """What ``summary.json`` says: the same whenever the run is the same."""
+        unimportant = {**asdict(Writing()), "resume": False}
+        options = _plain(asdict(self.decisive))
         return {
             "consilience": __version__,
             "job": self.name,
             "command": self.command,
-            "options": _plain(asdict(self.wish)),
+            "options": {name: v for name, v in options.items() if name not in unimportant},
             **self.facts(),
-            "seconds": self.seconds,
             "warnings": list(self.notes),
         }
 
+    def timings(self) -> dict[str, Any]:
+        """What ``timings.json`` says: all that may differ between equal runs."""
+        return {"seconds": self.seconds}
+
     def about(self, **more: str) -> dict[str, str]:
         """What the report says was done."""
-        took = ", ".join(f"{stage} {seconds:.1f} s" for stage, seconds in self.seconds.items())
         return {
             "Data": f"{self.wish.source.name}: {self.input.in_words()}",
             **more,
             "Seed": str(self.wish.seed),
-            "Time": took,
             "Command": self.command,
         }
 
@@ -96,28 +111,50 @@ class Job:
 
 
 def carry_out(wish: Any, job: Job) -> None:
-    """Find what is wished for, write it, and say so."""
+    """Find what is wished for, write it, and say so.
+
+    Nobody else can write to the folder meanwhile. Words come last: the results are there
+    even if nobody listens any more.
+    """
     start = time.perf_counter()
-    writing = wish.writing
     check_source(wish.source)
-    folder = writing.out or default_folder(wish.source, job.prefix)
+    folder = wish.writing.out or default_folder(wish.source, job.prefix)
+    with taken(folder, as_command(job.name, wish)) as results:
+        remarks = _remarks(wish, folder)
+        found, written = _found_and_written(wish, job, results)
+    console = Speaker(highlight=False, quiet=wish.writing.quiet)
+    if wish.writing.json:
+        console.write((folder / SUMMARY).read_text(encoding="utf-8"))
+    else:
+        found.show(console)
+        show_notes(remarks, console)
+        show_written(written, time.perf_counter() - start, console)
+    console.close(f"The results are in {str(folder)!r}.")
+
+
+def _found_and_written(wish: Any, job: Job, results: ResultFolder) -> tuple[Found, list[Path]]:
+    """What was found, and the files it was written to."""
+    folder, writing = results.folder, wish.writing
     resume = getattr(wish, "resume", False)
-    check_folder(folder, job.results, force=writing.force, resume=resume)
+    earlier = check_folder(folder, job.results, force=writing.force, resume=resume)
     silent = writing.quiet or writing.json
     try:
         found = job.find(wish, folder, callbacks=() if silent else progress())
-        with_report = not getattr(wish, "no_report", False)
-        written = write_files(folder, all_writers(found, with_report=with_report))
+        written = results.publish(all_writers(found), last=SUMMARY, replaces=earlier)
     except BaseException as error:
         keep_members(folder, as_command(job.name, wish), error)
         raise
     clear_members(folder)
-    if writing.json:
-        print(as_json(found.summary()), end="")
-    elif not writing.quiet:
-        console = Console(highlight=False)
-        found.show(console)
-        show_written(written, time.perf_counter() - start, console)
+    return found, written
+
+
+def _remarks(wish: Any, folder: Path) -> list[str]:
+    """What is said of how the run went, but is no part of its results."""
+    if getattr(wish, "resume", False) and not (folder / PLAN).exists():
+        return [
+            f"There was nothing to go on with in {str(folder)!r}: the run began at the beginning."
+        ]
+    return []
 
 
 def progress() -> tuple[Any, ...]:
@@ -129,17 +166,22 @@ def progress() -> tuple[Any, ...]:
     return (ProgressBar(),)
 
 
-def all_writers(found: Found, *, with_report: bool = True) -> dict[str, Callable[[Path], None]]:
-    """The job's files, the summary, and the report where there is one."""
-    writers = found.writers()
-    text = as_json(found.summary())
-    writers[SUMMARY] = lambda path: _write_text(path, text)
-    shown = found.report() if with_report else None
+def all_writers(
+    found: Found, more: Mapping[str, Callable[[Path], Any]] = MappingProxyType({})
+) -> dict[str, Callable[[Path], Any]]:
+    """The job's files and more, the report where there is one, the timings, the summary."""
+    writers = {**more, **found.writers()}
+    shown = None if getattr(found.wish, "no_report", False) else found.report()
     if shown is not None:
         from consilience.report import write_report
 
         writers[REPORT] = lambda path: write_report(shown, path)
-    return writers
+    summary = found.summary() | {"files": [*writers, TIMINGS, SUMMARY]}
+    texts = {
+        TIMINGS: as_json(found.timings()),
+        SUMMARY: as_json(summary),
+    }
+    return writers | {name: partial(_write_text, text=text) for name, text in texts.items()}
 
 
 def _write_text(path: Path, text: str) -> None:

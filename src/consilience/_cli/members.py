@@ -1,12 +1,11 @@
 """Clusterings made for a job, kept in its folder one by one until the job is done."""
 
-import warnings
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from consilience.ensemble import Ensemble
-from consilience.errors import ConsilienceError, ConsilienceWarning, InvalidParameterError
+from consilience.errors import ConsilienceError, InvalidParameterError
 from consilience.generate import ResumeError, RunFolder
 
 __all__ = ["clear_members", "keep_members", "make_members"]
@@ -23,19 +22,15 @@ def make_members(
     X : array of shape (n_objects, n_features)
     folder : Path
     resume : bool, default=False
-        Take the members that an interrupted run left there, if it was the same run.
+        Take the members that an interrupted run left there, if it was the same run; also
+        with ``force``, which then only says that older results may be replaced.
     force : bool, default=False
         Throw those away.
     """
     run = RunFolder(folder)
     if force and not resume:
         run.clear()
-    if resume and run.plan is None:
-        warnings.warn(
-            f"There was nothing to go on with in {str(folder)!r}: the run began at the beginning.",
-            ConsilienceWarning,
-            stacklevel=2,
-        )
+    begun_here = run.n_members is None
     try:
         return generator.generate(X, checkpoint=run)
     except ResumeError as error:
@@ -46,10 +41,15 @@ def make_members(
             f"{'; '.join(error.differences)}. Repeat the command as it was, begin anew with "
             "--force, or name another folder with --out."
         ) from error
+    except BaseException:
+        # A run that was there before is never removed because something went wrong now.
+        if begun_here and run.is_bare():
+            run.clear()
+        raise
 
 
 def keep_members(folder: Path, command: str, error: BaseException) -> None:
-    """Add to an error what was kept and how to go on; take away a run with nothing to keep.
+    """Add to an error what was kept and how to go on.
 
     Parameters
     ----------
@@ -73,12 +73,9 @@ def keep_members(folder: Path, command: str, error: BaseException) -> None:
             error.add_note(
                 f"{done} of {wanted} clusterings are finished and kept in {str(folder)!r}{how}"
             )
-        else:
-            clear_members(folder)
 
 
 def clear_members(folder: Path) -> None:
-    """Remove what was kept to go on with, and the folder if nothing else is in it."""
-    RunFolder(folder).clear()
-    with suppress(OSError):
-        folder.rmdir()
+    """Remove what was kept to go on with, now that the results are there."""
+    with suppress(ResumeError):  # somebody else is reading it, and may have it
+        RunFolder(folder).clear()

@@ -76,6 +76,7 @@ class Minority(Found):
             "n_undecided": int(model.undecided_.sum()),
             "group_sizes": _sizes(model),
             "threshold": _finite(model.threshold_),
+            "flag": model.flag_,
             "why": model.threshold_result_.why,
             "thresholds": [
                 {

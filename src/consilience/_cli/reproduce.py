@@ -2,18 +2,21 @@
 
 import shlex
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from math import isnan
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from consilience._cli.folders import check_writable
-from consilience._cli.outputs import write_files
+from consilience._cli.results import ResultFolder, taken
 from consilience._cli.show import show_written, table, tell
 from consilience._cli.stages import noting
-from consilience.errors import InvalidParameterError
+from consilience._optional import optional
+from consilience.errors import InvalidParameterError, MissingPackageError
 from consilience.experiments import EXPERIMENTS, Cell, Experiment, Plan, conclude
 from consilience.experiments._report import as_csv, as_lines, as_page, summaries
+from consilience.plot._record import STYLE, draw_figure
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -34,9 +37,13 @@ class Wish:
     jobs: int | None
     out: Path | None
     force: bool = False
+    columns: str | None = None
+    store: Path | None = None
+    stored_only: bool = False
 
     def plan(self) -> Plan:
         """The plan of it; the lists are taken apart at the commas."""
+        self._check_kept()
         for flag, value in (("--runs", self.runs), ("--jobs", self.jobs)):
             if value is not None and (value < 1 if flag == "--runs" else value == 0):
                 raise InvalidParameterError(
@@ -49,7 +56,24 @@ class Wish:
             members=None if self.members is None else _counts(self.members),
             seed=self.seed,
             n_jobs=self.jobs,
+            columns=None if self.columns is None else _parts(self.columns),
+            store=self.store,
+            stored_only=self.stored_only,
         )
+
+    def _check_kept(self) -> None:
+        """Raise where the table does not know columns or kept runs."""
+        experiment = EXPERIMENTS[self.name]
+        if self.columns is not None and not experiment.columns:
+            raise InvalidParameterError(
+                f"The columns of {self.name!r} cannot be run alone. Leave out --columns."
+            )
+        if self.store is not None and not experiment.keeps_runs:
+            raise InvalidParameterError(f"{self.name!r} keeps no runs. Leave out --store.")
+        if self.stored_only and self.store is None:
+            raise InvalidParameterError(
+                "--stored-only shows what is kept in a folder. Name it with --store DIR."
+            )
 
     def command(self) -> str:
         """The command that gives these figures again; the folder of the data left open."""
@@ -57,6 +81,7 @@ class Wish:
         if EXPERIMENTS[self.name].needs_data:
             words += ["--data", "DIR"]
         given = {"runs": self.runs, "sets": self.sets, "members": self.members}
+        given |= {"columns": self.columns}
         for flag, value in (given | {"seed": self.seed or None}).items():
             words += [] if value is None else [f"--{flag}", str(value)]
         return shlex.join(words)
@@ -83,8 +108,17 @@ def reproduce(wish: Wish, console: "Console") -> None:
         )
     experiment, plan = EXPERIMENTS[wish.name], wish.plan()
     folder = Path(f"consilience-{wish.name}") if wish.out is None else wish.out
-    _check_folder(folder, wish)
     start = time.perf_counter()
+    with taken(folder, wish.command()) as results:
+        _check_folder(folder, wish)
+        written = _run(experiment, plan, wish, results, console)
+    show_written(written, time.perf_counter() - start, console)
+
+
+def _run(
+    experiment: Experiment, plan: Plan, wish: Wish, results: ResultFolder, console: "Console"
+) -> list[Path]:
+    """Run the table as far as it gets, and write what is finished."""
     tell(console, f"{experiment.title}\n{experiment.paper}")
     cells: list[Cell] = []
     try:
@@ -98,31 +132,64 @@ def reproduce(wish: Wish, console: "Console") -> None:
             raise
         tell(console, "Interrupted: what follows is the part that was finished.")
         experiment = _cut_short(experiment)
+    if not cells:
+        raise InvalidParameterError(
+            f"No runs of this plan are kept in {str(wish.store)!r}. Leave out --stored-only to "
+            "make them."
+        )
     _show_conclusion(experiment, cells, console)
     claims = conclude(wish.name, cells)
     page = as_page(experiment, cells, claims, wish.command())
-    texts = {f"{wish.name}.csv": as_csv(cells), f"{wish.name}.md": page}
-    writers = {
-        name: (lambda path, text=text: path.write_text(text, encoding="utf-8"))
-        for name, text in texts.items()
+    picture = _picture(wish.name, cells, plan, console)
+    if picture is not None:
+        page += f"\n## Picture\n\n![{experiment.title}]({wish.name}.svg)\n"
+    texts = dict(zip(_files(wish), (as_csv(cells), page), strict=True))
+    writers: dict[str, Callable[[Path], None]] = {
+        name: partial(_write_text, text=text) for name, text in texts.items()
     }
-    show_written(write_files(folder, writers), time.perf_counter() - start, console)
+    if picture is not None:
+        writers[f"{wish.name}.svg"] = partial(_write_picture, picture=picture)
+    return results.publish(writers, last=_files(wish)[-1])
+
+
+def _files(wish: Wish) -> tuple[str, str]:
+    """Names of the table and of the page."""
+    return f"{wish.name}.csv", f"{wish.name}.md"
+
+
+def _write_text(path: Path, text: str) -> None:
+    path.write_text(text, encoding="utf-8")
+
+
+def _write_picture(path: Path, picture: Any) -> None:
+    plt = optional("matplotlib.pyplot", extra="plot", what="reproduce")
+    with plt.rc_context(STYLE):
+        picture.savefig(path, format="svg", metadata={"Date": None})
+    plt.close(picture)
+
+
+def _picture(name: str, cells: list[Cell], plan: Plan, console: "Console") -> Any:
+    """The picture of a table that has one, if it can be drawn here."""
+    try:
+        return draw_figure(name, cells, plan)
+    except MissingPackageError as error:
+        tell(console, f"No picture: {error}")
+        return None
 
 
 def _check_folder(folder: Path, wish: Wish) -> None:
-    """Raise if the folder cannot be written to, or holds the table already."""
-    check_writable(folder)
-    page = folder / f"{wish.name}.md"
-    if page.exists() and not wish.force:
-        raise InvalidParameterError(
-            f"{str(page)!r} is there already. Replace it with --force, or name another folder "
-            "with --out."
-        )
+    """Raise if the folder holds the table already."""
+    for path in (folder / name for name in reversed(_files(wish))):
+        if path.exists() and not wish.force:
+            raise InvalidParameterError(
+                f"{str(path)!r} is there already. Replace it with --force, or name another "
+                "folder with --out."
+            )
 
 
 def _show_cells(cells: list[Cell], console: "Console") -> None:
     """One small table for each row of a data set."""
-    figures = ("measured", "spread", "published", "difference")
+    figures = ("mean", "standard error", "published", "difference")
     for data, row in dict.fromkeys((cell.data, cell.row) for cell in cells):
         lines = table(f"{data} {row}", *figures, right=figures)
         for line in as_lines([cell for cell in cells if (cell.data, cell.row) == (data, row)]):
@@ -132,13 +199,15 @@ def _show_cells(cells: list[Cell], console: "Console") -> None:
 
 def _show_conclusion(experiment: Experiment, cells: list[Cell], console: "Console") -> None:
     lines = table("column", "cells", "median |difference|", "largest", "within 2 s.e.")
-    for name, count, median, largest, near in summaries(cells):
-        lines.add_row(name, str(count), f"{median:.4f}", f"{largest:.4f}", str(near))
+    for one in summaries(cells):
+        near = f"{one.near} of {one.judged}"
+        lines.add_row(one.column, str(one.cells), f"{one.median:.4f}", f"{one.largest:.4f}", near)
     console.print(lines)
     for claim in conclude(experiment.name, cells):
         verdict = "holds" if claim.holds else "does not hold"
         test = "" if isnan(claim.p_value) else f", p {claim.p_value:.2g}"
-        told = f"(difference {claim.difference:+.4f}{test}, {claim.runs} runs)"
+        error = "" if isnan(claim.error) else f" ± {claim.error:.4f}"
+        told = f"(difference {claim.difference:+.4f}{error}{test}, {claim.runs} {claim.unit})"
         tell(console, f"{claim.statement}: {verdict} {told}.")
     for remark in experiment.remarks:
         tell(console, f"Note: {remark}")

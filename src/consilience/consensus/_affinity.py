@@ -9,7 +9,7 @@ from consilience.kernels.contingency import first_columns
 from consilience.kernels.label_products import cluster_sums, row_sums
 from consilience.kernels.pairs import count_rows
 
-__all__ = ["mean_affinity"]
+__all__ = ["attach_outside", "mean_affinity"]
 
 Floats = NDArray[np.float64]
 
@@ -60,3 +60,17 @@ def mean_affinity(
         joined, seen = count_rows(members, some, with_seen=True)
         found[start : start + step] = fractions(joined, seen, ensemble.n_members) @ onehot
     return found
+
+
+def attach_outside(ensemble: Ensemble, labels: NDArray[np.int32]) -> int:
+    """Give objects without a cluster to the one they are most often with, in place; how many.
+
+    On ties, and where they are with nobody, to the largest.
+    """
+    outside = np.flatnonzero(labels < 0)
+    if outside.size:
+        # The largest cluster comes first, so that it gets those who are with nobody.
+        by_size = np.argsort(-np.bincount(labels[labels >= 0]), kind="stable")
+        affinity = mean_affinity(ensemble, labels, outside)[:, by_size]
+        labels[outside] = by_size[affinity.argmax(axis=1)]
+    return int(outside.size)

@@ -6,7 +6,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from consilience._labels import UNSEEN
+from consilience._labels import NOISE, UNSEEN
 from consilience._validation import Options, check_value
 from consilience.consensus._row_cut import check_n_columns, cut_result
 from consilience.consensus._row_links import (
@@ -34,6 +34,7 @@ __all__ = [
     "connected_triples",
     "label_pairs",
     "labels_that_count",
+    "noise_as_clusters",
     "own_member_vectors",
     "simrank",
     "solve_links",
@@ -42,8 +43,9 @@ __all__ = [
 
 LinkSolver = Literal["linkage", "spectral"]
 Floats = NDArray[np.float64]
-# From rows to their vectors over clusters, and what to divide the products by.
-Build = Callable[[Rows], tuple[Vectors, Divisor]]
+# From rows to the rows that are compared, their vectors over clusters, and what to divide the
+# products by.
+Build = Callable[[Rows], tuple[Rows, Vectors, Divisor]]
 
 SOLVERS = Options(("linkage", "spectral"))
 
@@ -82,6 +84,47 @@ def connected_triples(rows: Rows, decay: float, n_jobs: int | None) -> list[Floa
             table *= decay / largest
         np.fill_diagonal(table, 1.0)
     return tables
+
+
+def noise_as_clusters(rows: Rows, tables: list[Floats]) -> tuple[Rows, list[Floats]]:
+    """Rows and tables in which a member's noise is one more cluster, linked like the others.
+
+    A member that calls an object noise says that it is apart from all others, as objects of
+    different clusters are, and not more: so it counts for a cluster what the objects of that
+    member's other clusters do on average, and for another noise object what two objects of
+    different clusters do. (With 0 instead an object that is noise to a few members would be
+    further from its own group than all groups are from each other.)
+    """
+    noise = rows.members == NOISE
+    noisy = noise.any(axis=1)
+    if not noisy.any():
+        return rows, tables
+    widths = np.diff(rows.starts)
+    members = np.where(noise, widths[:, None], rows.members.astype(np.int32))
+    linked = [
+        _with_noise(table, _sizes(labels, rows.counts, len(table))) if some else table
+        for labels, table, some in zip(rows.members, tables, noisy, strict=True)
+    ]
+    starts = np.concatenate([[0], np.cumsum(widths + noisy)]).astype(rows.starts.dtype)
+    return rows._replace(members=members, starts=starts), linked
+
+
+def _sizes(labels: Any, counts: NDArray[np.int64], n_clusters: int) -> Floats:
+    """Objects of each cluster of one member."""
+    placed = labels >= 0
+    return np.bincount(labels[placed], counts[placed].astype(float), n_clusters)
+
+
+def _with_noise(table: Floats, sizes: Floats) -> Floats:
+    """The table of one member with a last row and column for its noise."""
+    apart = np.array(table)
+    np.fill_diagonal(apart, 0.0)
+    others = sizes.sum() - sizes
+    sums = apart @ sizes
+    to_cluster = np.divide(sums, others, out=np.zeros_like(sums), where=others > 0)
+    pairs = float(sizes @ others)
+    among = float(sizes @ sums) / pairs if pairs > 0 else 0.0
+    return np.block([[table, to_cluster[:, None]], [to_cluster[None], np.array([[among]])]])
 
 
 def approximate_simrank(rows: Rows, decay: float, n_jobs: int | None) -> Floats:
@@ -204,7 +247,7 @@ def solve_links(
         rows = distinct_rows(placed)
         u = rows.n_rows
         check_budget(u, 4 * u * (u - 1), budget, remedy="use solver='spectral'")
-        distances = link_distances(rows, *build(rows), n_jobs=n_jobs)
+        distances = link_distances(*build(rows), n_jobs=n_jobs)
         return tree_result(rows, distances, k, linkage)
 
     def cut(placed: Ensemble, k: int, _: Any) -> ConsensusResult:
@@ -214,7 +257,7 @@ def solve_links(
             return alone
         u = rows.n_rows
         check_budget(u, 8 * u * int(rows.starts[-1]), budget, remedy="use fewer members")
-        refined, _by = build(rows)
+        _, refined, _ = build(rows)
         parts = transfer_cut(refined(0, u), k, random_state=random_state, weights=rows.counts)
         return cut_result(parts, rows)
 

@@ -19,10 +19,13 @@ _GROWTH = 1.2
 _MOST = 1e7
 # Entries are shares of about 0 to 1; what rounding leaves of a row is not a similarity.
 _DUST = 1e-8
+# A group of m objects that are surely together is an eigenvalue m; errors leave small ones of
+# either sign, which tell nothing apart.
+_HALF = 0.5
 
 
 class Completed(NamedTuple):
-    """The low-rank matrix over rows, its rank and nuclear norm, and how it was found."""
+    """The low-rank matrix over rows, the groups it tells apart, and how it was found."""
 
     matrix: Floats
     rank: int
@@ -92,7 +95,8 @@ def complete(
         converged = moved <= tol * length
     error = C * float((D * np.abs(A - N))[where].sum())
     objective = float(np.abs(values).sum()) + error
-    return Completed(N / D, len(values), objective, n_iter, converged)
+    rank = int((values > _HALF).sum())
+    return Completed(N / D, rank, objective, n_iter, converged)
 
 
 def _shrink(A: Floats, by: float) -> tuple[Floats, Floats]:

@@ -9,14 +9,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from consilience.consensus._rows import Rows
+from consilience.consensus._order import row_order
+from consilience.consensus._rows import Rows, rows_in_order
 from consilience.ensemble import UNSEEN, Ensemble
 from consilience.evidence import CoAssociation, twins
-from consilience.kernels.contingency import first_columns
 from consilience.kernels.correlation import LabelRows, disagreements, label_rows, table_joins
 from consilience.kernels.correlation_pairs import own_costs, pair_costs, pair_joins
 from consilience.kernels.moves import Found, local_search
-from consilience.kernels.signatures import hash_rows
 
 __all__ = ["Problem", "attach", "completed", "numbered", "twin_rows", "within"]
 
@@ -34,13 +33,7 @@ def twin_rows(ensemble: Ensemble) -> Rows:
     Rows with noise stay apart: noise is together with nobody, equal labels or not.
     """
     found, inverse, counts = twins(ensemble, missing="pair")
-    keys = np.empty(len(counts), np.uint64)
-    hash_rows(found.members, keys)
-    order = np.argsort(keys, kind="stable")
-    rank = np.empty_like(order)
-    rank[order] = np.arange(len(order))
-    members = np.ascontiguousarray(found.members[:, order])
-    return Rows(members, first_columns(members), counts[order], rank[inverse])
+    return rows_in_order(row_order(found.members), found.members, inverse, counts)
 
 
 class Run(NamedTuple):

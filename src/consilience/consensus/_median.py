@@ -102,7 +102,7 @@ def _run(
 
 def _dendrogram(placed: Ensemble, rows: Rows, cap: int, options: Options) -> Run:
     """Average link on the co-association, cut where clusters would be further than 1/2."""
-    # In the order of the rows: ties of the tree then do not depend on that of the objects.
+    # In the order of the rows: one object of each is then found by its count.
     order = np.argsort(rows.inverse, kind="stable")
     sorted_objects = Ensemble._trusted(np.ascontiguousarray(placed.members[:, order]))
     found = eac(sorted_objects, 1, max_memory=options.max_memory, n_jobs=options.n_jobs)

@@ -12,7 +12,6 @@ from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.metrics import euclidean_distances
@@ -24,6 +23,7 @@ from consilience.consensus._solve import ConsensusResult
 from consilience.ensemble import Ensemble
 from consilience.errors import ConsilienceWarning
 from consilience.generate.lac import LACRun
+from consilience.kernels._parallel import Parallel, delayed
 from consilience.kernels.contingency import first_columns
 from consilience.kernels.label_products import cluster_sums
 from consilience.kernels.lac import squared_distances

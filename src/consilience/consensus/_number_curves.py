@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.spatial.distance import pdist
@@ -18,6 +17,7 @@ from sklearn.utils.extmath import randomized_svd
 
 from consilience.consensus._monti import Values, ambiguous_share, mean_value
 from consilience.ensemble import Ensemble
+from consilience.kernels._parallel import Parallel, delayed
 from consilience.kernels.agglomerate import agglomerate
 from consilience.kernels.contingency import cluster_contingency, first_columns
 from consilience.kernels.kmeans import many_kmeans

@@ -1,11 +1,11 @@
 """How long a number of clusters lasts in the dendrogram of an ensemble."""
 
-from math import ceil
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from consilience.consensus._large import large_counts, smallest_counted
 from consilience.consensus.accumulation import eac
 from consilience.ensemble import Ensemble
 from consilience.generate import KMeansEnsemble
@@ -43,10 +43,7 @@ def range_lengths(linkage: Floats, at_least: int, tested: NDArray[np.int64]) -> 
     [0.6, 0.0]
     """
     n = len(linkage) + 1
-    large = np.concatenate([np.full(n, at_least <= 1), linkage[:, 3] >= at_least]).astype(int)
-    nodes = linkage[:, :2].astype(np.int64)
-    change = large[n:] - large[nodes[:, 0]] - large[nodes[:, 1]]
-    counts = np.cumsum(np.append(large[:n].sum(), change))[1:-1]
+    counts = large_counts(linkage, at_least)[1:-1]
     gaps = np.diff(linkage[:, 2])
     lengths = np.bincount(counts, gaps, minlength=int(tested.max()) + 1) if n > 2 else np.zeros(0)
     found = np.zeros(int(tested.max()) + 1)
@@ -58,7 +55,7 @@ def range_lengths(linkage: Floats, at_least: int, tested: NDArray[np.int64]) -> 
 def tree_lifetimes(ensemble: Ensemble, tested: NDArray[np.int64]) -> Floats:
     """Lifetimes in the single-link dendrogram, of clusters with 2 % of the objects or more."""
     tree = eac(ensemble, None, linkage="single").linkage
-    return range_lengths(tree, max(5, ceil(0.02 * ensemble.n_objects)), tested)
+    return range_lengths(tree, smallest_counted(ensemble.n_objects), tested)
 
 
 def like_members(Z: Any, seed: int, like: Ensemble | None = None) -> Ensemble:

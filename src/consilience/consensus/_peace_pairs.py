@@ -9,16 +9,16 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed, effective_n_jobs
 from numpy.typing import NDArray
 
 from consilience._labels import UNSEEN
+from consilience.consensus._order import row_order
 from consilience.ensemble import Ensemble
 from consilience.evidence import twins
+from consilience.kernels._parallel import Parallel, delayed, workers
 from consilience.kernels.compare import count_type
 from consilience.kernels.peace_growth import LANES, inside_rows, total_rows
 from consilience.kernels.peace_rows import BLOCK, Store, block_of_columns, make_store
-from consilience.kernels.signatures import hash_rows
 
 __all__ = ["Pairs", "inside_share", "make_pairs"]
 
@@ -90,11 +90,9 @@ def make_pairs(
     n_runs : int
         Runs that will share them: passes over the pairs get what these leave.
     """
-    threads = effective_n_jobs(n_jobs)
+    threads = workers(n_jobs, ensemble.n_objects)
     rows, inverse, counts = twins(ensemble)
-    keys = np.empty(len(counts), np.uint64)
-    hash_rows(rows.members, keys)
-    order = np.argsort(keys, kind="stable")
+    order = row_order(rows.members)
     rank = np.empty_like(order)
     rank[order] = np.arange(len(order))
     members = np.ascontiguousarray(rows.members[:, order])

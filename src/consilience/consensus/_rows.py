@@ -4,14 +4,14 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
+from consilience.consensus._order import row_order
 from consilience.ensemble import Ensemble
+from consilience.kernels._parallel import Parallel, delayed
 from consilience.kernels.contingency import cluster_contingency, first_columns
 from consilience.kernels.label_products import row_sums
-from consilience.kernels.signatures import hash_rows
 from consilience.partition import kmeans_labels, leading_eigenvectors, one_thread, unit_rows
 
 __all__ = [
@@ -19,6 +19,7 @@ __all__ = [
     "distinct_rows",
     "draw_seeds",
     "normal_blocks",
+    "rows_in_order",
     "several",
     "spectral_start",
 ]
@@ -50,12 +51,19 @@ def distinct_rows(ensemble: Ensemble) -> Rows:
     clusters for shuffled objects.
     """
     distinct, inverse, counts = ensemble.signatures()
-    keys = np.empty(len(counts), np.uint64)
-    hash_rows(distinct.members, keys)
-    order = np.argsort(keys, kind="stable")
+    return rows_in_order(row_order(distinct.members), distinct.members, inverse, counts)
+
+
+def rows_in_order(
+    order: NDArray[np.int64],
+    members: NDArray[np.signedinteger[Any]],
+    inverse: NDArray[np.int64],
+    counts: NDArray[np.int64],
+) -> Rows:
+    """Rows put into an order of `consilience.consensus._order`."""
     rank = np.empty_like(order)
     rank[order] = np.arange(len(order))
-    members = np.ascontiguousarray(distinct.members[:, order])
+    members = np.ascontiguousarray(members[:, order])
     return Rows(members, first_columns(members), counts[order], rank[inverse])
 
 

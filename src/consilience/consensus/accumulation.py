@@ -1,4 +1,8 @@
-"""Evidence accumulation: the dendrogram of the co-association, with or without the matrix."""
+"""Evidence accumulation: the dendrogram of the co-association.
+
+The tree is a function of the multiset of label rows: rows are linked in the order of `tie_order`,
+by one algorithm for each linkage, whatever memory there is.
+"""
 
 import warnings
 from dataclasses import dataclass
@@ -17,16 +21,21 @@ from consilience._validation import (
     check_value,
     memory_in_bytes,
 )
+from consilience.consensus._affinity import attach_outside
 from consilience.consensus._base import Consensus
+from consilience.consensus._large import cut_large
+from consilience.consensus._order import tie_order
+from consilience.consensus._rows import Rows, rows_in_order
+from consilience.consensus._solve import ConsensusResult, by_first_appearance
 from consilience.consensus._strangers import add_strangers, place_strangers
 from consilience.consensus._table import consensus_method
 from consilience.ensemble import NOISE, Ensemble
 from consilience.errors import ConsilienceError, ConsilienceWarning, MemoryBudgetError
 from consilience.evidence import Missing, fractions, never_placed, never_seen, twins
 from consilience.kernels.agglomerate import agglomerate
-from consilience.kernels.chain import average_link
+from consilience.kernels.chain import MAX_MEMORY, average_link
 from consilience.kernels.compare import count_type
-from consilience.kernels.pairs import count_pairs_condensed
+from consilience.kernels.pairs import count_pairs_condensed, has_unseen
 from consilience.kernels.prim import single_link
 from consilience.kernels.trees import (
     cut_merges,
@@ -60,7 +69,7 @@ class EACResult:
     lifetimes : ndarray
         Lifetime of the partition into k clusters, for k = 2, 3, ...
     matrix_free : bool
-        Whether the tree was built without the matrix of pairs.
+        Whether the tree was built without the matrix of pairs: always but for complete link.
     """
 
     labels: NDArray[np.int32]
@@ -73,7 +82,7 @@ class EACResult:
 @consensus_method(
     estimator="EAC",
     paper="Fred & Jain 2005",
-    memory="n^2, or n R past max_memory",
+    memory="n R; n^2 for complete link",
     needs_n_clusters=False,
     keeps_noise=True,
 )
@@ -83,6 +92,7 @@ def eac(
     *,
     linkage: Link = "average",
     missing: Missing = "pair",
+    min_size: int = 1,
     max_memory: float | str = "4 GiB",
     X: Any = None,
     n_jobs: int | None = None,
@@ -102,9 +112,14 @@ def eac(
         with many clusters.
     missing : {"pair", "all"}, default="pair"
         Divide by the members that saw both objects, or by all.
+    min_size : int, default=1
+        Objects of a cluster that counts. Single link leaves stray objects alone until late,
+        and on data without groups nearly all of them: with 2 % of the objects, say, only
+        clusters of that size make up the number, and the objects of all others go to the
+        cluster they are most often with. 1 is the published rule.
     max_memory : number of bytes or text such as "2 GiB", default="4 GiB"
-        Where the matrix of pairs would need more, an exact path without it takes over and
-        says so; complete link has none and raises.
+        For the matrix of pairs, which only complete link needs; it raises where the matrix
+        takes more. Average link keeps rows of it in a quarter of this: less costs time only.
     X : array of shape (n_objects, n_features), optional
         Only used to place objects that no member saw.
     n_jobs : int or None
@@ -117,9 +132,16 @@ def eac(
     Notes
     -----
     Objects with equal labels in all members are one weighted object throughout: exact, and
-    much smaller when there are few members. Single link never needs the matrix (a minimum
-    spanning tree whose rows are made on the fly). Average link without the matrix is a
-    nearest-neighbour chain on cluster histograms, memory O(n R).
+    much smaller when there are few members. Single link is a minimum spanning tree whose rows
+    are made on the fly, average link a nearest-neighbour chain on cluster histograms: memory
+    O(n R) both.
+
+    Ties: permuting the objects permutes the labels, and ``max_memory`` changes none. Rows
+    are linked in an order that hangs neither on that of the objects nor, where they differ in
+    more than names, on the names of clusters or the order of members. On ties, complete link
+    merges the first pair in this order, single link the smallest row the tree reaches from
+    the first, and the chain of average link goes to the first of the nearest but back to where
+    it came from if that is one of them; shares are compared as whole numbers.
 
     References
     ----------
@@ -135,34 +157,63 @@ def eac(
     >>> found.linkage[-1, 2].round(3).item()
     0.963
     """
-    _check(n_clusters, ensemble.n_objects, linkage, missing)
+    _check(n_clusters, ensemble.n_objects, linkage, missing, min_size)
     budget = memory_in_bytes(max_memory, owner="EAC")
     strangers = never_placed(ensemble)
     if strangers.all():
         return _nothing_placed(ensemble)
     placed = ensemble.take(~strangers) if strangers.any() else ensemble
-    rows, inverse, counts = twins(placed, missing=missing)
-    tree, matrix_free = _tree(rows, counts, linkage, missing, budget, n_jobs or 1)
-    full = expand_tree(tree, inverse)
-    k = longest_lifetime(full[:, 2]) if n_clusters is None else n_clusters
+    alike, inverse, counts = twins(placed, missing=missing)
+    rows = rows_in_order(tie_order(alike.members, counts), alike.members, inverse, counts)
+    tree = _tree(rows, linkage, missing, budget, n_jobs or 1)
+    full = expand_tree(tree, rows.inverse)
     labels = np.full(ensemble.n_objects, NOISE, np.int32)
-    labels[~strangers] = cut_merges(tree, _at_most(k, len(counts)))[inverse]
+    if min_size > 1:
+        cut = _cut_large(placed, rows, tree, n_clusters, min_size)
+    else:
+        k = longest_lifetime(full[:, 2]) if n_clusters is None else n_clusters
+        cut = cut_merges(tree, _at_most(k, rows.n_rows))[rows.inverse]
+    labels[~strangers] = by_first_appearance(ConsensusResult(cut)).labels
     labels = place_strangers(labels, never_seen(ensemble), X, owner="EAC")
     return EACResult(
         labels=labels,
         n_clusters=int(labels.max()) + 1,
         linkage=add_strangers(full, ~strangers),
         lifetimes=lifetimes(full[:, 2]),
-        matrix_free=matrix_free,
+        matrix_free=linkage != "complete",
     )
 
 
-def _check(n_clusters: int | None, n_objects: int, linkage: str, missing: str) -> None:
+def _check(
+    n_clusters: int | None, n_objects: int, linkage: str, missing: str, min_size: int
+) -> None:
     check_value("n_clusters", n_clusters, [Interval(Integral, 1), NoneValue()], owner="EAC")
     check_value("linkage", linkage, [_LINKS], owner="EAC")
     check_value("missing", missing, [_MISSING], owner="EAC")
+    check_value("min_size", min_size, [Interval(Integral, 1)], owner="EAC")
     if n_clusters is not None:
         check_n_clusters(n_clusters, n_objects, owner="EAC")
+
+
+def _cut_large(
+    placed: Ensemble, rows: Rows, tree: Tree, k: int | None, min_size: int
+) -> NDArray[np.int32]:
+    """Clusters of at least ``min_size`` objects, and everybody in one of them."""
+    if k == 1:
+        return np.zeros(placed.n_objects, np.int32)
+    labels = cut_large(tree, rows.counts, min_size, k)[rows.inverse]
+    if (labels < 0).all():
+        if k is not None:
+            warnings.warn(
+                f"n_clusters={k} was asked for, but at no height of the dendrogram are there as "
+                f"many of min_size={min_size} objects; all are one cluster. A smaller 'min_size' "
+                "would find some.",
+                ConsilienceWarning,
+                stacklevel=3,
+            )
+        return np.zeros(placed.n_objects, np.int32)
+    attach_outside(placed, labels)
+    return labels
 
 
 def _at_most(k: int, n_signatures: int) -> int:
@@ -189,70 +240,51 @@ def _nothing_placed(ensemble: Ensemble) -> EACResult:
     return EACResult(np.full(n, NOISE, np.int32), 0, linkage, np.empty(0), False)
 
 
-def _tree(
-    ensemble: Ensemble,
-    weights: NDArray[np.int64],
-    linkage: Link,
-    missing: Missing,
-    budget: int,
-    n_jobs: int,
-) -> tuple[Tree, bool]:
-    """The weighted tree over signatures, and whether it was built without the matrix."""
-    if ensemble.n_objects == 1:
-        return np.empty((0, 4)), False
+def _tree(rows: Rows, linkage: Link, missing: Missing, budget: int, n_jobs: int) -> Tree:
+    """The weighted tree over the rows."""
+    if rows.n_rows == 1:
+        return np.empty((0, 4))
     if linkage == "single":
-        return single_link(ensemble.members, missing=missing, weights=weights), True
-    with_seen = missing == "pair" and ensemble.has_unseen
-    needed = _matrix_bytes(ensemble, linkage, with_seen)
-    if needed <= budget:
-        return _matrix_tree(ensemble, weights, linkage, with_seen, n_jobs), False
-    size = f"The co-association of {ensemble.n_objects} distinct objects takes {_gib(needed)}"
-    if linkage == "complete":
+        return single_link(rows.members, missing=missing, weights=rows.counts)
+    if linkage == "average":
+        # The labels and everything else need room as well; past some rows more gain nothing.
+        room = min(budget // 4, MAX_MEMORY)
+        return average_link(rows.members, rows.counts, missing=missing, max_memory=room)
+    with_seen = missing == "pair" and has_unseen(rows.members)
+    needed = _matrix_bytes(rows, with_seen)
+    if needed > budget:
         raise MemoryBudgetError(
-            f"{size}, more than max_memory={_gib(budget)}, and complete link has no exact path "
-            "without it. Raise max_memory, or use linkage='average' or 'single'."
+            f"The co-association of {rows.n_rows} distinct objects takes {_gib(needed)}, more than "
+            f"max_memory={_gib(budget)}, and complete link has no exact path without it. Raise "
+            "max_memory, or use linkage='average' or 'single'."
         )
-    warnings.warn(
-        f"{size}, more than max_memory={_gib(budget)}: the exact path without the matrix is used.",
-        ConsilienceWarning,
-        stacklevel=4,
-    )
-    # A quarter of the budget for stored rows leaves room for the labels and everything else.
-    rows = budget // 4
-    return average_link(ensemble.members, weights, missing=missing, max_memory=rows), True
+    return _complete_link(rows, with_seen, n_jobs)
 
 
-def _matrix_bytes(ensemble: Ensemble, linkage: Link, with_seen: bool) -> int:
-    """Peak memory of the path with the matrix: counts, and floats where they are needed."""
-    pairs = ensemble.n_objects * (ensemble.n_objects - 1) // 2
-    count = np.dtype(count_type(ensemble.n_members)).itemsize * (2 if with_seen else 1)
-    floats = 8 if linkage == "average" or with_seen else 0
-    return pairs * (count + floats)
+def _matrix_bytes(rows: Rows, with_seen: bool) -> int:
+    """Peak memory of the matrix: counts, and floats where they are needed."""
+    pairs = rows.n_rows * (rows.n_rows - 1) // 2
+    count = np.dtype(count_type(len(rows.members))).itemsize
+    return pairs * (2 * count + 8 if with_seen else count)
 
 
-def _matrix_tree(
-    ensemble: Ensemble,
-    weights: NDArray[np.int64],
-    linkage: Link,
-    with_seen: bool,
-    n_jobs: int,
-) -> Tree:
+def _complete_link(rows: Rows, with_seen: bool, n_jobs: int) -> Tree:
     """The tree from the condensed matrix.
 
     Where every pair has the same denominator, distances are whole numbers R - c: ties stay
-    exact, and complete link works on the bytes themselves.
+    exact, and the tree is made of the bytes themselves.
     """
-    joined, seen = count_pairs_condensed(ensemble.members, with_seen=with_seen, n_jobs=n_jobs)
+    n_members = len(rows.members)
+    joined, seen = count_pairs_condensed(rows.members, with_seen=with_seen, n_jobs=n_jobs)
     if seen is None:
-        np.subtract(ensemble.n_members, joined, out=joined)
-        distances = joined.astype(np.float64) if linkage == "average" else joined
-        tree = agglomerate(distances, linkage, weights=weights)
-        tree[:, 2] /= ensemble.n_members
+        np.subtract(n_members, joined, out=joined)
+        tree = agglomerate(joined, "complete", weights=rows.counts)
+        tree[:, 2] /= n_members
         return tree
-    shares = fractions(joined, seen, ensemble.n_members)
+    shares = fractions(joined, seen, n_members)
     del joined, seen
     np.subtract(1.0, shares, out=shares)
-    return agglomerate(shares, linkage, weights=weights)
+    return agglomerate(shares, "complete", weights=rows.counts)
 
 
 def _gib(n_bytes: int) -> str:
@@ -272,7 +304,7 @@ class EAC(Consensus):
 
     Parameters
     ----------
-    n_clusters, linkage, missing, max_memory
+    n_clusters, linkage, missing, min_size, max_memory
         See `eac`.
     generator : generator or None, default=None
         Makes the members when `fit` is given data only; None is
@@ -314,6 +346,7 @@ class EAC(Consensus):
         "n_clusters": [Interval(Integral, 1), NoneValue()],
         "linkage": [_LINKS],
         "missing": [_MISSING],
+        "min_size": [Interval(Integral, 1)],
         "max_memory": [Satisfies(_is_memory, "a number of bytes or a text such as '2 GiB'")],
     }
 
@@ -323,6 +356,7 @@ class EAC(Consensus):
         *,
         linkage: Link = "average",
         missing: Missing = "pair",
+        min_size: int = 1,
         generator: Any = None,
         max_memory: float | str = "4 GiB",
         random_state: Any = None,
@@ -331,6 +365,7 @@ class EAC(Consensus):
         self.n_clusters = n_clusters
         self.linkage = linkage
         self.missing = missing
+        self.min_size = min_size
         self.generator = generator
         self.max_memory = max_memory
         self.random_state = random_state
@@ -342,6 +377,7 @@ class EAC(Consensus):
             self.n_clusters,
             linkage=self.linkage,
             missing=self.missing,
+            min_size=self.min_size,
             max_memory=self.max_memory,
             X=X,
             n_jobs=self.n_jobs,

@@ -11,6 +11,7 @@ from sklearn.utils import check_random_state
 from consilience._validation import Interval, Options, check_value
 from consilience.consensus._base import Consensus
 from consilience.consensus._cuts import balance, cut_result, warn_if_loose
+from consilience.consensus._order import ordered
 from consilience.consensus._rows import Rows, distinct_rows
 from consilience.consensus._solve import ConsensusResult, solve
 from consilience.consensus._table import consensus_method
@@ -114,7 +115,7 @@ def hbgf(
         found = split_bipartite(B, k, solver="metis", n_cuts=n_cuts, random_state=random_state)
         return cut_result(found, found.cut)
 
-    return solve(ensemble, n_clusters, run, owner="HBGF", X=X)
+    return solve(ensemble, n_clusters, ordered(run), owner="HBGF", X=X)
 
 
 def _spectral(

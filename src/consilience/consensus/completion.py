@@ -1,8 +1,10 @@
 """Consensus by completing the certain part of the co-association: ECMC."""
 
 import warnings
+from collections.abc import Callable
+from math import sqrt
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,10 +25,14 @@ from consilience.partition import kmeans_labels, one_thread
 __all__ = ["ECMC", "ecmc"]
 
 Floats = NDArray[np.float64]
+Reading = Literal["adapted", "published"]
 
 _COUNT = Interval(Integral, 1)
 _SHARE = Interval(Real, 0, 1)
 _POSITIVE = Interval(Real, 0, open_low=True)
+READINGS = Options(("adapted", "published"))
+_REFINEMENTS = 3
+_ODD, _PRIME = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9)
 _GRID = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
 
 
@@ -40,8 +46,9 @@ def ecmc(
     ensemble: Ensemble,
     n_clusters: int,
     *,
-    low: float = 0.2,
-    high: float = 0.8,
+    reading: Reading = "adapted",
+    low: float | None = None,
+    high: float | None = None,
     C: float | str | None = None,
     n_init: int = 10,
     max_iter: int = 300,
@@ -61,14 +68,22 @@ def ecmc(
         saw together are unknown.
     n_clusters : int
         Clusters wanted.
-    low, high : float, default=0.2 and 0.8
+    reading : {"adapted", "published"}, default="adapted"
+        Which defaults. "published": ``low`` 0.2, ``high`` 0.8 and C = 2 / sqrt(n), as in the
+        comparison of Ren et al. (2017); they suit members of about ``n_clusters`` clusters
+        that mostly agree. "adapted": thresholds that follow the mean co-association m of
+        all pairs, ``low`` m / 3 and ``high`` m + 0.4 (1 - m), so that members of many small
+        clusters and of few large ones both know something; and a C that is raised where it
+        must be.
+    low, high : float or None, default=None
         Pairs of co-association at most ``low`` are apart, of at least ``high`` together;
-        those between are unknown and completed.
+        those between are unknown and completed. None: by the reading.
     C : float, "grid" or None, default=None
-        Price of contradicting a known pair. None is 2 / sqrt(n): a group of fewer than
-        sqrt(n) / 2 objects is then treated as error. "grid" tries 0.25 to 8 over sqrt(n) and
-        keeps, of those whose matrix has rank at least ``n_clusters``, the one of the
-        smallest sum of the matrix (the largest C if there is none).
+        Price of contradicting a known pair: a group of fewer than 1 / C objects is treated
+        as error. None is 2 / sqrt(n); in the adapted reading twice as much, and again, until
+        the matrix tells ``n_clusters`` groups apart (or C is 1). "grid" tries 0.25 to 8 over
+        sqrt(n) and keeps, of those whose matrix has rank at least ``n_clusters``, the one of
+        the smallest sum of the matrix (the largest C if there is none).
     n_init : int, default=10
         Starts of the k-means on the eigenvectors.
     max_iter : int, default=300
@@ -81,7 +96,8 @@ def ecmc(
     X : array of shape (n_objects, n_features), optional
         Only used to place objects that no member saw.
     random_state : int, RandomState or None
-        Seeds k-means; the result does not depend on the order of the objects.
+        Seeds k-means; the result does not depend on the order of the objects, nor, in the
+        adapted reading, on that of the members or on the names of their clusters.
     n_jobs : int or None
         Threads, over the grid; None means one.
 
@@ -89,12 +105,19 @@ def ecmc(
     -------
     ConsensusResult
         ``objective`` is the nuclear norm plus C times the contradiction;
-        ``details`` hold ``"C"``, the ``"rank"`` and the share of ``"known"`` pairs.
+        ``details`` hold ``"C"``, ``"low"``, ``"high"``, the ``"rank"`` (eigenvalues above 1/2:
+        a group of m objects has the eigenvalue m), the share of ``"known"`` pairs and a
+        ``"note"`` if C was raised.
 
     Raises
     ------
     MemoryBudgetError
         If there are more than ``max_rows`` distinct label rows.
+
+    Warns
+    -----
+    ConsilienceWarning
+        If the completed matrix tells fewer than ``n_clusters`` groups apart.
 
     Notes
     -----
@@ -114,6 +137,7 @@ def ecmc(
     >>> ecmc(ens, 2, random_state=0).labels
     array([0, 0, 0, 1, 1, 1], dtype=int32)
     """
+    check_value("reading", reading, [READINGS], owner="ECMC")
     _check(low, high, C, n_init, max_iter, tol, max_rows)
     rng = check_random_state(random_state)
 
@@ -121,34 +145,88 @@ def ecmc(
         rows = distinct_rows(placed)
         _check_size(rows.n_rows, max_rows)
         A, seen = _co_association(rows, n_jobs)
-        where = ((low >= A) | (high <= A)) & seen
-        known = np.where(where & (high <= A), 1.0, 0.0)
-        grid = _prices(C, placed.n_objects)
+        if reading == "adapted":
+            rows, A, seen = _canonical(rows, A, seen)
+        least, most = _thresholds(reading, low, high, A, seen, rows.counts)
+        where = ((least >= A) | (most <= A)) & seen
+        known = np.where(where & (most <= A), 1.0, 0.0)
+
+        def at(price: float) -> Completed:
+            return complete(known, where, rows.counts, price, max_iter=max_iter, tol=tol)
+
         with one_thread():
-            found = several(
-                lambda c: complete(known, where, rows.counts, c, max_iter=max_iter, tol=tol),
-                grid,
-                n_jobs,
-            )
-            chosen = _choose(found, rows.counts, k)
-            best = found[chosen]
+            if C is None and reading == "adapted":
+                best, price, note = _raised(at, placed.n_objects, k)
+            else:
+                best, price = _of_prices(at, _prices(C, placed.n_objects), rows.counts, k, n_jobs)
+                note = ""
             points, degree = spectral_points(best.matrix, rows.counts, k)
+        if 0 < best.rank < k:
+            _warn_of_rank(best.rank, k, price)
         labels = _cluster(points, degree, A, rows.counts, k, rng, n_init)
         weights = rows.counts.astype(float)
-        details = {
-            "C": grid[chosen],
-            "rank": best.rank,
-            "known": float(weights @ where @ weights / weights.sum() ** 2),
-        }
+        shares = float(weights @ where @ weights / weights.sum() ** 2)
         return ConsensusResult(
             labels[rows.inverse],
             objective=best.objective,
             n_iter=best.n_iter,
             converged=best.converged,
-            details=details,
+            details={
+                "C": price,
+                "low": least,
+                "high": most,
+                "rank": best.rank,
+                "known": shares,
+                "note": note,
+            },
         )
 
     return solve(ensemble, n_clusters, run, owner="ECMC", X=X)
+
+
+def _thresholds(
+    reading: str,
+    low: float | None,
+    high: float | None,
+    A: Floats,
+    seen: NDArray[np.bool_],
+    counts: NDArray[np.int64],
+) -> tuple[float, float]:
+    """``low`` and ``high``, those not given by the reading."""
+    usual = (0.2, 0.8)
+    if reading == "adapted":
+        weights = counts.astype(float)
+        mean = float(weights @ (A * seen) @ weights / (weights @ seen @ weights))
+        usual = (mean / 3.0, mean + 0.4 * (1.0 - mean))
+    least, most = usual[0] if low is None else low, usual[1] if high is None else high
+    _check_order(least, most)
+    return least, most
+
+
+def _canonical(
+    rows: Rows, A: Floats, seen: NDArray[np.bool_]
+) -> tuple[Rows, Floats, NDArray[np.bool_]]:
+    """Rows in an order that comes of their co-association alone, and their matrices in it.
+
+    Neither names nor order of clusters, members or objects enter: so renamed labels give the
+    same numbers to the last bit, and k-means the same draws. The key of a row is refined
+    from what it shares with the others (sums of integers that wrap around: exact in any
+    order); rows of equal keys are alike to the method.
+    """
+    keys = rows.counts.astype(np.uint64)
+    pairs = A.view(np.uint64) + seen
+    with np.errstate(over="ignore"):
+        for _ in range(_REFINEMENTS):
+            mixed = (pairs ^ (keys * _ODD)) * _PRIME
+            mixed = (mixed ^ (mixed >> np.uint64(29))) * _ODD
+            keys = (keys ^ np.uint64(1)) * _PRIME + mixed.sum(axis=1, dtype=np.uint64)
+    order = np.argsort(keys, kind="stable")
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order))
+    members = np.ascontiguousarray(rows.members[:, order])
+    ordered = Rows(members, rows.starts, rows.counts[order], rank[rows.inverse])
+    both = np.ix_(order, order)
+    return ordered, A[both], seen[both]
 
 
 def _co_association(rows: Rows, n_jobs: int | None) -> tuple[Floats, NDArray[np.bool_]]:
@@ -164,15 +242,52 @@ def _co_association(rows: Rows, n_jobs: int | None) -> tuple[Floats, NDArray[np.
 
 def _prices(C: float | str | None, n_objects: int) -> list[float]:
     if isinstance(C, str):
-        return [factor / np.sqrt(n_objects) for factor in _GRID]
-    return [2.0 / np.sqrt(n_objects) if C is None else float(C)]
+        return [factor / sqrt(n_objects) for factor in _GRID]
+    return [2.0 / sqrt(n_objects) if C is None else float(C)]
 
 
-def _choose(found: list[Completed], counts: NDArray[np.int64], k: int) -> int:
+def _raised(
+    at: Callable[[float], Completed], n_objects: int, k: int
+) -> tuple[Completed, float, str]:
+    """The completion at 2 / sqrt(n), at twice as much until it tells k groups apart.
+
+    At 1 even a group of one object would survive: more cannot help.
+    """
+    first = price = _prices(None, n_objects)[0]
+    found = at(price)
+    least = found.rank
+    while found.rank < k and price < 1.0:
+        price *= 2.0
+        found = at(price)
+    if price == first:
+        return found, price, ""
+    note = f"C was raised from {first:.3g} to {price:.3g}: there the matrix told only {least} of "
+    return found, price, note + f"{k} groups apart."
+
+
+def _of_prices(
+    at: Callable[[float], Completed],
+    prices: list[float],
+    counts: NDArray[np.int64],
+    k: int,
+    n_jobs: int | None,
+) -> tuple[Completed, float]:
     """The smallest sum of the matrix among those of rank k or more, else the last."""
+    found = several(at, prices, n_jobs)
     sums = [float(counts @ one.matrix @ counts) for one in found]
     enough = [number for number, one in enumerate(found) if one.rank >= k]
-    return min(enough, key=sums.__getitem__) if enough else len(found) - 1
+    chosen = min(enough, key=sums.__getitem__) if enough else len(found) - 1
+    return found[chosen], prices[chosen]
+
+
+def _warn_of_rank(rank: int, k: int, price: float) -> None:
+    warnings.warn(
+        f"The completed matrix of ECMC tells only {rank} groups apart, fewer than "
+        f"n_clusters={k}, at C={price:.3g}: the others are guessed. Raise C (None does so by "
+        "itself), bring low and high closer together, or ask for fewer clusters.",
+        ConsilienceWarning,
+        stacklevel=6,
+    )
 
 
 def _cluster(
@@ -191,7 +306,7 @@ def _cluster(
             "The completed matrix of ECMC is zero: every group is smaller than 1 / C. "
             "Raise C; the co-association itself was clustered instead.",
             ConsilienceWarning,
-            stacklevel=5,
+            stacklevel=6,
         )
         points, degree = spectral_points(A, counts, k)
         inside = degree > 0
@@ -212,22 +327,27 @@ def _check_size(n_rows: int, max_rows: int) -> None:
         )
 
 
+def _check_order(low: float, high: float) -> None:
+    if not low < high:
+        raise InvalidParameterError(
+            f"The 'low' parameter of ECMC must be below 'high'. Got low={low!r} and "
+            f"high={high!r} instead."
+        )
+
+
 def _check(
-    low: float,
-    high: float,
+    low: float | None,
+    high: float | None,
     C: Any,
     n_init: int,
     max_iter: int,
     tol: float,
     max_rows: int,
 ) -> None:
-    check_value("low", low, [_SHARE], owner="ECMC")
-    check_value("high", high, [_SHARE], owner="ECMC")
-    if not low < high:
-        raise InvalidParameterError(
-            f"The 'low' parameter of ECMC must be below 'high'. Got low={low!r} and "
-            f"high={high!r} instead."
-        )
+    check_value("low", low, [_SHARE, NoneValue()], owner="ECMC")
+    check_value("high", high, [_SHARE, NoneValue()], owner="ECMC")
+    if low is not None and high is not None:
+        _check_order(low, high)
     check_value("C", C, [_POSITIVE, Options(("grid",)), NoneValue()], owner="ECMC")
     check_value("tol", tol, [_POSITIVE], owner="ECMC")
     for name, value in (("n_init", n_init), ("max_iter", max_iter), ("max_rows", max_rows)):
@@ -239,7 +359,7 @@ class ECMC(Consensus):
 
     Parameters
     ----------
-    n_clusters, low, high, C, n_init, max_iter, tol, max_rows
+    n_clusters, reading, low, high, C, n_init, max_iter, tol, max_rows
         See `ecmc`.
     generator : generator or None, default=None
         Makes the members when `fit` is given data only; None is `KMeansEnsemble()`.
@@ -268,8 +388,9 @@ class ECMC(Consensus):
     _constraints: ClassVar[dict[str, Any]] = {
         **Consensus._common_constraints,
         "n_clusters": [_COUNT],
-        "low": [_SHARE],
-        "high": [_SHARE],
+        "reading": [READINGS],
+        "low": [_SHARE, NoneValue()],
+        "high": [_SHARE, NoneValue()],
         "C": [_POSITIVE, Options(("grid",)), NoneValue()],
         "n_init": [_COUNT],
         "max_iter": [_COUNT],
@@ -281,8 +402,9 @@ class ECMC(Consensus):
         self,
         n_clusters: int = 2,
         *,
-        low: float = 0.2,
-        high: float = 0.8,
+        reading: Reading = "adapted",
+        low: float | None = None,
+        high: float | None = None,
         C: float | str | None = None,
         n_init: int = 10,
         max_iter: int = 300,
@@ -293,6 +415,7 @@ class ECMC(Consensus):
         n_jobs: int | None = None,
     ) -> None:
         self.n_clusters = n_clusters
+        self.reading = reading
         self.low = low
         self.high = high
         self.C = C
@@ -309,6 +432,7 @@ class ECMC(Consensus):
             ecmc(
                 ensemble,
                 self.n_clusters,
+                reading=self.reading,
                 low=self.low,
                 high=self.high,
                 C=self.C,

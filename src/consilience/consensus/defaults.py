@@ -6,6 +6,7 @@ from numbers import Integral
 from typing import Any
 
 from consilience._validation import Boolean, Interval, check_value
+from consilience.consensus._large import smallest_counted
 from consilience.consensus._table import CONSENSUS, Method
 
 # The table holds a method once its module is imported.
@@ -91,8 +92,9 @@ and gives a dendrogram to look at.'
         return _taken(
             eac,
             "EAC by single link chooses the number of clusters that lasts longest in its "
-            "dendrogram.",
+            "dendrogram, clusters below 2 % of the objects not counted.",
             linkage="single",
+            min_size=smallest_counted(n_objects),
         )
     if n_clusters_known:
         return _taken(

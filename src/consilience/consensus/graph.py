@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from consilience._validation import Boolean, Interval, NoneValue, Options, Satisfies, check_value
 from consilience.consensus._base import Consensus
 from consilience.consensus._cuts import cut_result, warn_if_loose
+from consilience.consensus._order import ordered
 from consilience.consensus._solve import ConsensusResult, solve
 from consilience.consensus._table import consensus_method
 from consilience.ensemble import Ensemble
@@ -133,7 +134,7 @@ def cspa(
         )
         return cut_result(found, found.cut / placed.n_members)
 
-    return solve(ensemble, n_clusters, run, owner="CSPA", X=X)
+    return solve(ensemble, n_clusters, ordered(run), owner="CSPA", X=X)
 
 
 def _collapsed(
@@ -248,7 +249,7 @@ def hgpa(
         found = hypergraph_parts(B, k, imbalance=imbalance, random_state=random_state)
         return cut_result(found, found.cut)
 
-    return solve(ensemble, n_clusters, run, owner="HGPA", X=X)
+    return solve(ensemble, n_clusters, ordered(run), owner="HGPA", X=X)
 
 
 class CSPA(Consensus):

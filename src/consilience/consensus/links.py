@@ -13,6 +13,7 @@ from consilience.consensus._cluster_links import (
     connected_triples,
     label_pairs,
     labels_that_count,
+    noise_as_clusters,
     own_member_vectors,
     simrank,
     solve_links,
@@ -98,7 +99,9 @@ def cts(
     -----
     Two objects in one cluster of a member score 1 there; in two clusters of it, ``decay``
     times the sum over all clusters of the smaller of the two Jaccard indices, relative to
-    the largest such sum. Their similarity is the mean over members. Objects with equal
+    the largest such sum. Their similarity is the mean over members. An object that a member
+    calls noise is apart from all others there, as objects of different clusters are: it
+    scores what those do on average (our reading; the paper has no noise). Objects with equal
     labels are one weighted object at distance 0, which changes nothing unless they are
     noise or unseen somewhere.
 
@@ -115,9 +118,9 @@ def cts(
     array([0, 0, 0, 1, 1, 1], dtype=int32)
     """
 
-    def build(rows: Rows) -> tuple[Vectors, Divisor]:
-        tables = connected_triples(rows, decay, n_jobs)
-        return own_member_vectors(rows, tables), seen_together(rows, missing)
+    def build(rows: Rows) -> tuple[Rows, Vectors, Divisor]:
+        linked, tables = noise_as_clusters(rows, connected_triples(rows, decay, n_jobs))
+        return linked, own_member_vectors(linked, tables), seen_together(linked, missing)
 
     check_value("decay", decay, [_DECAY], owner="CTS")
     settings = (solver, linkage, missing, max_memory)
@@ -179,10 +182,10 @@ def srs(
     array([0, 0, 0, 1, 1, 1], dtype=int32)
     """
 
-    def build(rows: Rows) -> tuple[Vectors, Divisor]:
+    def build(rows: Rows) -> tuple[Rows, Vectors, Divisor]:
         n_labels = labels_that_count(rows, missing)
         C = simrank(rows, decay, n_iter, n_labels, n_jobs)
-        return vectors(rows, C), label_pairs(n_labels, 1.0 / decay)
+        return rows, vectors(rows, C), label_pairs(n_labels, 1.0 / decay)
 
     check_value("decay", decay, [_DECAY], owner="SRS")
     check_value("n_iter", n_iter, [_COUNT], owner="SRS")
@@ -243,9 +246,9 @@ def asrs(
     array([0, 0, 0, 1, 1, 1], dtype=int32)
     """
 
-    def build(rows: Rows) -> tuple[Vectors, Divisor]:
+    def build(rows: Rows) -> tuple[Rows, Vectors, Divisor]:
         W = approximate_simrank(rows, decay, n_jobs)
-        return vectors(rows, W), label_pairs(labels_that_count(rows, missing), 1.0)
+        return rows, vectors(rows, W), label_pairs(labels_that_count(rows, missing), 1.0)
 
     check_value("decay", decay, [_DECAY], owner="ASRS")
     settings = (solver, linkage, missing, max_memory)

@@ -10,7 +10,6 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from sklearn.utils import check_array, check_random_state
 
@@ -30,6 +29,7 @@ from consilience.consensus._number_lifetimes import like_members, tree_lifetimes
 from consilience.ensemble import Ensemble
 from consilience.errors import ConsilienceWarning, InvalidInputError, InvalidParameterError
 from consilience.evidence import never_placed
+from consilience.kernels._parallel import Parallel, delayed
 
 __all__ = ["Criterion", "NumberChoice", "choose_n_clusters"]
 

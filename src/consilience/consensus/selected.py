@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from consilience._validation import HasMethods, Interval, NoneValue, Rule, Satisfies, check_value
-from consilience.consensus._affinity import mean_affinity
+from consilience.consensus._affinity import attach_outside
 from consilience.consensus._base import Consensus
+from consilience.consensus._order import tie_order
 from consilience.consensus._row_links import LINKS, MEMORY, Link, check_tree_params
-from consilience.consensus._rows import Rows, distinct_rows
+from consilience.consensus._rows import Rows, rows_in_order
 from consilience.consensus._solve import ConsensusResult, solve
 from consilience.consensus._table import consensus_method
 from consilience.ensemble import Ensemble
@@ -35,6 +36,7 @@ from consilience.evidence.stability import (
 )
 from consilience.generate import with_defaults
 from consilience.kernels.agglomerate import agglomerate
+from consilience.kernels.chain import MAX_MEMORY
 from consilience.kernels.compare import count_type
 from consilience.kernels.kept_links import kept_average_link, kept_single_link
 from consilience.kernels.trees import cut_merges, expand_tree
@@ -53,7 +55,7 @@ _REFERENCE: list[Rule] = [
 @consensus_method(
     estimator="EEAC",
     paper="A criterion for cluster validation and a selective ensemble (EEAC)",
-    memory="u^2 (u distinct rows of kept clusters), or n R past max_memory",
+    memory="n R; u^2 (u distinct rows of kept clusters) for complete link",
     keeps_noise=True,
 )
 def eeac(
@@ -91,8 +93,7 @@ def eeac(
     linkage : {"average", "complete", "single"}, default="average"
         How the distance of two groups follows from those of their objects.
     max_memory : number of bytes or text such as "2 GiB", default="4 GiB"
-        Where the matrix of pairs would need more, an exact path without it takes over and
-        says so; complete link has none and raises. Single link never needs it.
+        For the matrix of pairs, which only complete link needs; see `eac`, also for ties.
     X : array of shape (n_objects, n_features), optional
         Only used to place objects that no member saw.
     random_state : int, RandomState or None
@@ -193,61 +194,54 @@ def _cut(
         _warn("No cluster holds some but not all objects: they are one cluster.")
         labels[:] = 0
         return ConsensusResult(labels, details=details)
-    rows = distinct_rows(Ensemble._trusted(np.ascontiguousarray(members[:, covered])))
+    alike = Ensemble._trusted(np.ascontiguousarray(members[:, covered])).signatures()
+    order = tie_order(alike.ensemble.members, alike.counts)
+    rows = rows_in_order(order, alike.ensemble.members, alike.inverse, alike.counts)
     if k > rows.n_rows:
         _warn(
             f"n_clusters={k} was asked for, but only {rows.n_rows} groups of objects differ in "
             "the clusters kept; they are the clusters. A larger 'top' would split them."
         )
-    tree, matrix_free = _tree(rows, linkage, budget, n_jobs)
+    tree = _tree(rows, linkage, budget, n_jobs)
     labels[covered] = cut_merges(tree, min(k, rows.n_rows))[rows.inverse]
     _attach(placed, labels)
-    details |= {"linkage": expand_tree(tree, rows.inverse), "matrix_free": matrix_free}
+    details |= {"linkage": expand_tree(tree, rows.inverse), "matrix_free": linkage != "complete"}
     return ConsensusResult(labels, solver="linkage", details=details)
 
 
-def _tree(rows: Rows, linkage: Link, budget: int, n_jobs: int | None) -> tuple[Tree, bool]:
-    """The weighted tree over distinct rows, and whether it was built without the matrix."""
+def _tree(rows: Rows, linkage: Link, budget: int, n_jobs: int | None) -> Tree:
+    """The weighted tree over distinct rows."""
     u = rows.n_rows
     if u == 1:
-        return np.empty((0, 4)), False
+        return np.empty((0, 4))
     if linkage == "single":
-        return kept_single_link(rows.members, rows.counts), True
+        return kept_single_link(rows.members, rows.counts)
+    if linkage == "average":
+        # The labels and everything else need room as well; past some rows more gain nothing.
+        room = min(budget // 4, MAX_MEMORY)
+        return kept_average_link(rows.members, rows.counts, max_memory=room)
     # Floats and the counts they come from.
     needed = u * (u - 1) // 2 * (8 + np.dtype(count_type(len(rows.members))).itemsize)
-    if needed <= budget:
-        everything = np.ones(int(rows.starts[-1]), bool)
-        selected = Ensemble._trusted(rows.members)
-        similar = extended_co_association(selected, everything, form="condensed", n_jobs=n_jobs)
-        distances = np.subtract(1.0, similar, out=similar)
-        return agglomerate(distances, linkage, weights=rows.counts), False
-    size = (
-        f"The similarities of {u} distinct objects take {needed / 2**30:.3g} GiB, more than "
-        f"max_memory={budget / 2**30:.3g} GiB"
-    )
-    if linkage == "complete":
+    if needed > budget:
         raise MemoryBudgetError(
-            f"{size}, and complete link has no exact path without them. Raise max_memory, or use "
-            "linkage='average' or 'single'."
+            f"The similarities of {u} distinct objects take {needed / 2**30:.3g} GiB, more than "
+            f"max_memory={budget / 2**30:.3g} GiB, and complete link has no exact path without "
+            "them. Raise max_memory, or use linkage='average' or 'single'."
         )
-    _warn(f"{size}: the exact path without the matrix is used.")
-    # A quarter of the budget for stored rows leaves room for the labels and everything else.
-    return kept_average_link(rows.members, rows.counts, max_memory=budget // 4), True
+    everything = np.ones(int(rows.starts[-1]), bool)
+    selected = Ensemble._trusted(rows.members)
+    similar = extended_co_association(selected, everything, form="condensed", n_jobs=n_jobs)
+    return agglomerate(np.subtract(1.0, similar, out=similar), linkage, weights=rows.counts)
 
 
 def _attach(placed: Ensemble, labels: NDArray[np.int32]) -> None:
     """Give objects in no kept cluster to the cluster they are most often with, in place."""
-    outside = np.flatnonzero(labels < 0)
-    if not outside.size:
-        return
-    # The largest cluster comes first, so that it gets those who are with nobody.
-    by_size = np.argsort(-np.bincount(labels[labels >= 0]), kind="stable")
-    affinity = mean_affinity(placed, labels, outside)[:, by_size]
-    labels[outside] = by_size[affinity.argmax(axis=1)]
-    _warn(
-        f"{len(outside)} objects are in none of the clusters kept; EEAC put them into the cluster "
-        "they are most often with. A larger 'top' or 'min_cover' would cover them."
-    )
+    n_outside = attach_outside(placed, labels)
+    if n_outside:
+        _warn(
+            f"{n_outside} objects are in none of the clusters kept; EEAC put them into the cluster "
+            "they are most often with. A larger 'top' or 'min_cover' would cover them."
+        )
 
 
 def _warn(message: str) -> None:

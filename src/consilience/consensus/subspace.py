@@ -17,6 +17,7 @@ from consilience.consensus._memberships import (
     cut_similarities,
 )
 from consilience.consensus._objects import checked_data, needed_data, only_member
+from consilience.consensus._order import ordered
 from consilience.consensus._sizes import SIZES, check_sizes
 from consilience.consensus._solve import ConsensusResult, solve
 from consilience.consensus._table import consensus_method
@@ -207,7 +208,8 @@ def _solve(
     data = checked_data(X, ensemble, owner=owner, sparse=False)
     if runs is not None:
         _check_runs(runs, ensemble, data, owner)
-    return solve(ensemble, n_clusters, run, owner=owner, X=data, splits_equals=True)
+    in_order = ordered(run, data=True)
+    return solve(ensemble, n_clusters, in_order, owner=owner, X=data, splits_equals=True)
 
 
 def _check_runs(runs: Sequence[LACRun], ensemble: Ensemble, X: Any, owner: str) -> None:

@@ -11,6 +11,7 @@ from sklearn.utils import check_random_state
 
 from consilience._validation import Interval, Satisfies, check_value
 from consilience.consensus._base import Consensus
+from consilience.consensus._order import ordered
 from consilience.consensus._solve import ConsensusResult, solve
 from consilience.consensus._table import CONSENSUS, Method, consensus_method
 from consilience.consensus.graph import cspa, hgpa
@@ -106,7 +107,8 @@ def supraconsensus(
             )
         return _winner(found, placed)
 
-    return solve(ensemble, n_clusters, run, owner="SupraConsensus", X=X)
+    in_order = ordered(run, data=True)
+    return solve(ensemble, n_clusters, in_order, owner="SupraConsensus", X=X)
 
 
 #: The short name in the literature.

@@ -23,11 +23,11 @@ from consilience.consensus._objects import (
     needed_data,
     of_placed,
 )
-from consilience.consensus._rows import Rows, distinct_rows
+from consilience.consensus._order import object_order, ordered
+from consilience.consensus._rows import Rows, distinct_rows, rows_in_order
 from consilience.consensus._solve import ConsensusResult, solve
 from consilience.consensus._table import consensus_method
 from consilience.ensemble import Ensemble
-from consilience.kernels.contingency import first_columns
 from consilience.partition import Solver
 
 __all__ = ["WOMC", "WOKMeans", "wokmeans", "womc"]
@@ -150,8 +150,9 @@ def _weighted_rows(placed: Ensemble, weights: Floats, kind: Any) -> tuple[Rows, 
         row_weights = np.empty(rows.n_rows)
         row_weights[rows.inverse] = weights
         return rows, row_weights
-    n, members = placed.n_objects, placed.members
-    return Rows(members, first_columns(members), np.ones(n, np.int64), np.arange(n)), weights
+    order = object_order(placed, weights)
+    each = np.arange(placed.n_objects), np.ones(placed.n_objects, np.int64)
+    return rows_in_order(order, placed.members, *each), weights[order]
 
 
 @consensus_method(
@@ -220,15 +221,17 @@ def wokmeans(
     check_value("n_init", n_init, [_COUNT], owner="WOKMeans")
     check_value("max_iter", max_iter, [_COUNT], owner="WOKMeans")
 
-    def run(_: Ensemble, k: int, data: Any) -> ConsensusResult:
-        data = needed_data(data, owner="WOKMeans")
+    def run(placed: Ensemble, k: int, data: Any) -> ConsensusResult:
+        needed_data(data, owner="WOKMeans")
         given = checked_weights(weights, ensemble, n_jobs, owner="WOKMeans")
+        best = ordered(best_of_starts, of_placed(given, ensemble), data=True)
+        return replace(best(placed, k, data), details={"object_weights": given})
+
+    def best_of_starts(_: Ensemble, k: int, data: Any, of_objects: Floats) -> ConsensusResult:
         rng = check_random_state(random_state)
         starts = [rng.permutation(data.shape[0])[:k].copy() for _ in range(n_init)]
-        placed = of_placed(given, ensemble)
-        runs = (_lloyd(data, start, placed, max_iter) for start in starts)
-        found = min(runs, key=lambda run: run.objective or 0.0)
-        return replace(found, details={"object_weights": given})
+        runs = (_lloyd(data, start, of_objects, max_iter) for start in starts)
+        return min(runs, key=lambda run: run.objective or 0.0)
 
     data = checked_data(X, ensemble, owner="WOKMeans")
     return solve(ensemble, n_clusters, run, owner="WOKMeans", X=data, splits_equals=True)

@@ -17,13 +17,16 @@ from consilience.datasets._minority import (
 from consilience.datasets._relations import EntityPairs, load_conll04
 from consilience.datasets._synthetic import make_gaussians, make_half_rings, make_spirals
 from consilience.datasets._tables import Table, read_table
+from consilience.datasets._text import STOP_WORDS, informative_terms
 from consilience.datasets._woec import make_woec_toy
 
 __all__ = [
+    "STOP_WORDS",
     "Documents",
     "EntityPairs",
     "MinoritySources",
     "Table",
+    "informative_terms",
     "load",
     "load_conll04",
     "load_mini_newsgroups",

@@ -7,8 +7,9 @@ here, from tokens to the terms kept.
 import html
 import re
 import warnings
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from functools import partial
 from numbers import Integral, Real
 from os import PathLike
 from typing import Any, Literal
@@ -20,8 +21,15 @@ from consilience._validation import Boolean, Interval, Options, RandomState, che
 from consilience.datasets._files import plural
 from consilience.datasets._json_lines import read_json_lines
 from consilience.datasets._synthetic import Seed, _rng
-from consilience.datasets._text import count_terms, frequent_terms, tf_idf, variable_terms
-from consilience.errors import ConsilienceWarning, InvalidInputError
+from consilience.datasets._text import (
+    STOP_WORDS,
+    count_terms,
+    frequent_terms,
+    stems,
+    tf_idf,
+    variable_terms,
+)
+from consilience.errors import ConsilienceWarning, InvalidInputError, InvalidParameterError
 
 __all__ = ["Documents", "load_mini_newsgroups", "load_reuters", "load_webkb4"]
 
@@ -182,6 +190,7 @@ def load_reuters(
     *,
     background: float = 0.6,
     min_documents: int = 1,
+    stop_words: Collection[str] = STOP_WORDS,
     random_state: Seed = None,
 ) -> Documents:
     """News on the topic *earn* (class 1) among a random share of all other news (class 0).
@@ -198,6 +207,9 @@ def load_reuters(
         Chance of each document of the background to be kept, in (0, 1].
     min_documents : int, default=1
         Stems of fewer documents, among those kept, are left out.
+    stop_words : collection of str, default=STOP_WORDS
+        Words in lower case that are left out; an empty one keeps all. The paper's list is not
+        known.
     random_state : int, RandomState or None, default=None
         Seed of the draw.
 
@@ -225,19 +237,31 @@ def load_reuters(
     check_value("background", background, [Interval(Real, 0, 1, open_low=True)], owner=owner)
     check_value("min_documents", min_documents, [Interval(Integral, 1)], owner=owner)
     check_value("random_state", random_state, [RandomState()], owner=owner)
+    _check_words(owner, stop_words)
     fields = {"id": int, "title": str, "text": str, "topics": list}
     lines = read_json_lines("reuters21578", data_home, fields)
     earn = np.array(["earn" in line["topics"] for line in lines])
     # One number a document, so that a larger share keeps what a smaller one kept.
     drawn = _rng(random_state).uniform(size=len(lines)) < background
     kept = [lines[i] for i in np.flatnonzero(earn | drawn)]
-    counts, terms = count_terms(f"{line['title']}\n{line['text']}" for line in kept)
+    analyse = partial(stems, stop_words=frozenset(stop_words))
+    counts, terms = count_terms((f"{line['title']}\n{line['text']}" for line in kept), analyse)
     columns = _frequent("reuters21578", counts, min_documents)
     counts = counts[:, columns]
     y = earn[earn | drawn].astype(np.int64)
     ids = np.array([line["id"] for line in kept])
     classes = ("background", "earn")
     return Documents(tf_idf(counts), counts, terms[columns], y, classes, ids, "reuters21578")
+
+
+def _check_words(owner: str, stop_words: Any) -> None:
+    if isinstance(stop_words, str) or not (
+        isinstance(stop_words, Collection) and all(isinstance(word, str) for word in stop_words)
+    ):
+        raise InvalidParameterError(
+            f"The 'stop_words' parameter of {owner} must be a collection of words, such as "
+            f"{{'the', 'of'}}. Got {stop_words!r} instead."
+        )
 
 
 def _check_terms(owner: str, n_terms: int, min_documents: int, variance_of: str) -> None:

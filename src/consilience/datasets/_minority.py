@@ -182,11 +182,8 @@ def minority_sources(
     rng = _rng(random_state, owner)
     for _ in range(_MOST_RESTARTS):
         g = int(rng.randint(3, 8)) if n_sources is None else int(n_sources)
-        n_background = round(background * (5400 + 600 * float(rng.standard_normal())))
-        sizes = np.rint(foreground * (800 / g + 50 * rng.standard_normal(g))).astype(np.int64)
-        # The published limits belong to the published scales.
-        if n_background < 1000 * min(background, 1) or sizes.min() <= 50 * min(foreground, 1):
-            continue
+        n_background = _draw_background(background, rng)
+        sizes = _draw_sizes(g, n_features, foreground, rng)
         centres = _draw_centres(g, n_features, rng)
         if centres is not None:
             axes = _many_axes(g, n_features, spread, rng)
@@ -265,6 +262,27 @@ def _axes(d: int, scale: float, rng: np.random.RandomState) -> Floats:
 
 def _many_axes(g: int, d: int, spread: float, rng: np.random.RandomState) -> Floats:
     return np.stack([_axes(d, _OBJECTS * spread, rng) for _ in range(g)])
+
+
+def _draw_background(scale: float, rng: np.random.RandomState) -> int:
+    """Number of noise objects, drawn until it reaches the published limit."""
+    # The published limits belong to the published scales.
+    while True:
+        count = round(scale * (5400 + 600 * float(rng.standard_normal())))
+        if count >= 1000 * min(scale, 1):
+            return count
+
+
+def _draw_sizes(g: int, d: int, scale: float, rng: np.random.RandomState) -> NDArray[np.int64]:
+    """Objects of g sources, all drawn again until each passes the limit.
+
+    The number of sources stays: drawn again with the sizes, it would prefer few sources.
+    """
+    for _ in range(_MOST_RESTARTS):
+        sizes = np.rint(scale * (800 / g + 50 * rng.standard_normal(g))).astype(np.int64)
+        if sizes.min() > 50 * min(scale, 1):
+            return sizes
+    raise _no_room(g, d)
 
 
 def _draw_centres(g: int, d: int, rng: np.random.RandomState) -> Floats | None:

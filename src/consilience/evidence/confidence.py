@@ -3,13 +3,13 @@
 from dataclasses import dataclass
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
 from consilience._labels import UNSEEN
 from consilience.ensemble import Ensemble, takes_ensemble
 from consilience.errors import InvalidInputError
 from consilience.evidence.coassociation import CoAssociation, Missing
+from consilience.kernels._parallel import Parallel, delayed
 
 __all__ = ["Confidence", "confidence"]
 

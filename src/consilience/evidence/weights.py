@@ -9,13 +9,13 @@ from numbers import Integral, Real
 from typing import Any, Literal
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from consilience._validation import Boolean, Interval, NoneValue, Options, RandomState, check_value
 from consilience.ensemble import Ensemble, takes_ensemble
 from consilience.evidence.coassociation import Missing
+from consilience.kernels._parallel import Parallel, delayed
 from consilience.kernels.compare import count_type
 from consilience.kernels.confusion import pair_moments, sum_over_pairs
 from consilience.kernels.pairs import count_pairs_block

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from math import sqrt
 from os import PathLike
 
 import numpy as np
@@ -32,9 +33,18 @@ class Plan:
     members : tuple of int or None
         Ensemble sizes.
     seed : int
-        Equal seeds give equal figures, whatever ``n_jobs``.
+        Equal seeds give equal figures, whatever ``n_jobs``. It numbers the first run: runs
+        ``seed`` to ``seed + runs - 1`` are made, so that a longer run holds a shorter one and
+        ``seed=10`` continues ten runs of ``seed=0``; seeds closer than ``runs`` share runs.
     n_jobs : int or None
         Processes over the runs.
+    columns : tuple of str or None
+        Columns to be run, where the experiment has columns that can be run alone.
+    store : path-like or None
+        Folder in which runs are kept as they are finished, and from which those that are there
+        are taken. What a method changes is not noticed: kept runs belong to one version.
+    stored_only : bool
+        Make no run; show what is kept.
     """
 
     data_home: str | PathLike[str] | None = None
@@ -43,6 +53,9 @@ class Plan:
     members: tuple[int, ...] | None = None
     seed: int = 0
     n_jobs: int | None = None
+    columns: tuple[str, ...] | None = None
+    store: str | PathLike[str] | None = None
+    stored_only: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +82,11 @@ class Cell:
         return float(np.std(self.values, ddof=1)) if len(self.values) > 1 else float("nan")
 
     @property
+    def error(self) -> float:
+        """Standard error of the mean over the runs; nan for one run."""
+        return self.spread / sqrt(len(self.values))
+
+    @property
     def difference(self) -> float:
         """Measured minus published; nan where nothing was published."""
         return self.measured - self.published
@@ -78,7 +96,22 @@ class Cell:
 class Claim:
     """A statement of a paper, and whether our runs bear it out.
 
-    ``p_value`` is nan where the statement is a count, not a test.
+    Attributes
+    ----------
+    statement : str
+    holds : bool
+    difference : float
+        Mean difference, or by how much a count differs from what was stated.
+    p_value : float
+        nan where the statement is a count, not a test.
+    runs : int
+        Observations that decide it.
+    error : float
+        Standard error of ``difference``; nan where it has none.
+    test : str
+        What decided, in a word or two for a table.
+    unit : str
+        What ``runs`` counts.
     """
 
     statement: str
@@ -86,6 +119,9 @@ class Claim:
     difference: float
     p_value: float
     runs: int
+    error: float = float("nan")
+    test: str = ""
+    unit: str = "runs"
 
 
 def paired_claim(statement: str, better: Cell, worse: Cell, *, level: float = 0.05) -> Claim:
@@ -96,7 +132,9 @@ def paired_claim(statement: str, better: Cell, worse: Cell, *, level: float = 0.
     """
     test = paired(better.values, worse.values)
     holds = test.mean_difference > 0 and test.t_p < level
-    return Claim(statement, holds, test.mean_difference, test.t_p, test.n_pairs)
+    gaps = np.subtract(better.values, worse.values)
+    error = float(np.std(gaps, ddof=1) / sqrt(len(gaps)))
+    return Claim(statement, holds, test.mean_difference, test.t_p, test.n_pairs, error, "paired t")
 
 
 def of(cells: Sequence[Cell], **key: str) -> Cell | None:

@@ -1,7 +1,7 @@
 """What the minority-clustering paper says of its tables, decided by our cells."""
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import nan
 
 import numpy as np
@@ -11,8 +11,18 @@ from consilience.errors import ConsilienceWarning
 from consilience.experiments._cells import Cell, Claim, of, paired_claim
 from consilience.experiments._ewocs_systems import PAPERS
 
-__all__ = ["claims_of_table2", "claims_of_table3", "claims_of_table4", "ewocs_ranks"]
+__all__ = [
+    "alike",
+    "all_below",
+    "claims_of_table2",
+    "claims_of_table3",
+    "claims_of_table4",
+    "diagram",
+    "ewocs_ranks",
+    "rank_tests",
+]
 
+_SETS = "data sets"
 # The nine systems of the paper's Figure 8.
 RANKED = tuple(name for name in PAPERS if name not in ("EW-RSPLIT 500x2", "EW-SRBC 100x100 MAH"))
 G10, AUTO = "EW-SRBC 100x100 G(10,10)", "EW-SRBC 100x100 G(AUTO)"
@@ -54,8 +64,16 @@ def ewocs_ranks(cells: Sequence[Cell], row: str = "F1") -> PairwiseTests | None:
     for cell in cells:
         if cell.row == row and cell.column in values:
             values[cell.column] += cell.values
-    table = {name.removesuffix(" MAH"): mine for name, mine in values.items()}
-    if len({len(mine) for mine in table.values()}) > 1 or min(map(len, table.values())) < 2:
+    return rank_tests({name.removesuffix(" MAH"): mine for name, mine in values.items()})
+
+
+def rank_tests(table: Mapping[str, Sequence[float]]) -> PairwiseTests | None:
+    """Bergmann-Hommel tests of systems, given one figure a data set each.
+
+    None where a system misses data sets, or for fewer than two systems or sets.
+    """
+    lengths = {len(mine) for mine in table.values()}
+    if len(table) < 2 or len(lengths) > 1 or min(lengths) < 2:
         return None
     with warnings.catch_warnings():
         # How many sets there are stands beside every claim.
@@ -72,16 +90,16 @@ def claims_of_table3(cells: Sequence[Cell]) -> list[Claim]:
             continue
         names = tests.ranks.names
         leaders = [name.removesuffix(" MAH") for name in _LEADERS]
-        claims.append(_diagram(tests, row))
+        claims.append(diagram(tests, row))
         if row == "F1":
             rest = [name for name in names if name not in leaders]
-            claims += [_all_below(tests, row, name, rest, "the rest") for name in leaders]
-            claims.append(_alike(tests, row, leaders[3], leaders[1]))
+            claims += [all_below(tests, row, name, rest, "the rest") for name in leaders]
+            claims.append(alike(tests, row, leaders[3], leaders[1]))
         else:
             rest = [name for name in names if name not in (G10, AUTO)]
             words = "all but the other EW-SRBC"
-            claims += [_all_below(tests, row, name, rest, words) for name in (G10, AUTO)]
-            claims.append(_alike(tests, row, AUTO, G10))
+            claims += [all_below(tests, row, name, rest, words) for name in (G10, AUTO)]
+            claims.append(alike(tests, row, AUTO, G10))
             worst = tests.ranks.mean_ranks.argmax()
             claims.append(
                 _count(tests, f"{row}: BBOCC has the worst rank", names[worst] == "BBOCC")
@@ -89,7 +107,7 @@ def claims_of_table3(cells: Sequence[Cell]) -> list[Claim]:
     return claims
 
 
-def _diagram(tests: PairwiseTests, row: str) -> Claim:
+def diagram(tests: PairwiseTests, row: str) -> Claim:
     """The rank diagram in a line: mean ranks, and the runs of systems that do not differ."""
     shown = rank_bars(tests)
     ranks = ", ".join(
@@ -99,10 +117,10 @@ def _diagram(tests: PairwiseTests, row: str) -> Claim:
     words = f"{row}: systems differ (Friedman). Mean ranks {ranks}. No difference: {bars or 'none'}"
     reach = float(shown.mean_ranks[-1] - shown.mean_ranks[0])
     p = float(tests.ranks.f_p)
-    return Claim(words, p <= tests.alpha, reach, p, tests.ranks.n_datasets)
+    return Claim(words, p <= tests.alpha, reach, p, tests.ranks.n_datasets, unit=_SETS)
 
 
-def _all_below(
+def all_below(
     tests: PairwiseTests, row: str, name: str, others: Sequence[str], words: str
 ) -> Claim:
     """Whether a system ranks significantly before each of the others (Bergmann-Hommel)."""
@@ -113,22 +131,26 @@ def _all_below(
     p = float(max(tests.adjusted[at, place] for place in places))
     holds = least > 0 and bool(tests.different[at, places].all())
     words = f"{row}: {name} ranks before {words} (least difference of ranks)"
-    return Claim(words, holds, least, p, tests.ranks.n_datasets)
+    return Claim(words, holds, least, p, tests.ranks.n_datasets, unit=_SETS)
 
 
-def _alike(tests: PairwiseTests, row: str, lower: str, upper: str) -> Claim:
+def alike(tests: PairwiseTests, row: str, lower: str, upper: str) -> Claim:
     """Whether a system is not significantly below another."""
     names, means = list(tests.ranks.names), tests.ranks.mean_ranks
     a, b = names.index(lower), names.index(upper)
     below = bool(tests.different[a, b]) and means[a] > means[b]
     words = f"{row}: {lower} is not significantly below {upper}"
     p = float(tests.adjusted[a, b])
-    return Claim(words, not below, float(means[b] - means[a]), p, tests.ranks.n_datasets)
+    return Claim(
+        words, not below, float(means[b] - means[a]), p, tests.ranks.n_datasets, unit=_SETS
+    )
 
 
 def _count(tests: PairwiseTests, words: str, holds: bool) -> Claim:
     means = np.sort(tests.ranks.mean_ranks)
-    return Claim(words, bool(holds), float(means[-1] - means[-2]), nan, tests.ranks.n_datasets)
+    return Claim(
+        words, bool(holds), float(means[-1] - means[-2]), nan, tests.ranks.n_datasets, unit=_SETS
+    )
 
 
 def claims_of_table4(cells: Sequence[Cell]) -> list[Claim]:

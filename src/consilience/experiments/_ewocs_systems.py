@@ -1,6 +1,6 @@
 """The systems of the minority-clustering paper: their settings, their runs, their measures."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,7 +21,10 @@ __all__ = [
     "Scores",
     "System",
     "best_measures",
+    "best_of_labels",
     "by_threshold",
+    "chance_of",
+    "hard_measures",
     "measures",
     "references_of",
     "synthetic",
@@ -78,7 +81,8 @@ class System:
 
 def _ew(**changes: Any) -> System:
     """EWOCS as published; thresholds are found afterwards, and groups are not asked for."""
-    params = {"clusterer": None, "threshold": "dist"} | changes
+    # Stated, so that another default of the library leaves the published settings alone.
+    params = {"clusterer": None, "threshold": "dist", "alpha": 10.0, "gamma": 10.0} | changes
     return System(EWOCS, EWOCS.preset("paper", **params).get_params(deep=False))
 
 
@@ -120,7 +124,9 @@ def synthetic(name: str, run: int) -> tuple[Floats, NDArray[np.int64]]:
 
 def best_measures(model: Any, y: Any) -> Scores:
     """AUC, and precision, recall and F1 at the best threshold, or of the labels without scores."""
-    return measures(model.scores_, y) if hasattr(model, "scores_") else _hard(model.labels_, y)
+    return (
+        measures(model.scores_, y) if hasattr(model, "scores_") else hard_measures(model.labels_, y)
+    )
 
 
 def measures(scores: Any, y: Any) -> Scores:
@@ -132,7 +138,7 @@ def measures(scores: Any, y: Any) -> Scores:
 def by_threshold(model: Any, y: Any, *, told: bool) -> Scores:
     """F1, precision and recall by rule: every rule, or BEST and SIZE of those told the size."""
     if not hasattr(model, "scores_"):
-        return {"F1 BEST": 100 * precision_recall_f1(model.labels_, y).f1}
+        return best_of_labels(model.labels_, y)
     scores, m = model.scores_, int((y > 0).sum())
     cuts = (best(scores, y), size(scores, m)) if told else every(scores, y=y, m=m)
     found = {cut.method.upper(): precision_recall_f1(scores >= cut.value, y) for cut in cuts}
@@ -143,17 +149,28 @@ def by_threshold(model: Any, y: Any, *, told: bool) -> Scores:
     }
 
 
+def best_of_labels(labels: Any, y: Any) -> Scores:
+    """F1, precision and recall of labels, which stand for their BEST threshold."""
+    found = _percent(precision_recall_f1(labels, y))
+    return {f"{measure} BEST": found[measure] for measure in ("F1", "Precision", "Recall")}
+
+
+def chance_of(y: Any, seed: int) -> dict[str, NDArray[np.int32]]:
+    """Labels of the pseudo-systems that look at no data: chance, and everything."""
+    return {
+        "RANDOM": references.random_foreground(y, random_state=seed),
+        "ALLFG": references.all_foreground(y),
+    }
+
+
 def references_of(X: Any, y: Any, seed: int) -> dict[str, Scores]:
     """The pseudo-systems: chance, everything, and the hulls of the true sources."""
-    labels: dict[str, Callable[[], Any]] = {
-        "RANDOM": lambda: references.random_foreground(y, random_state=seed),
-        "ALLFG": lambda: references.all_foreground(y),
-        "CONVEX": lambda: references.convex_hulls(X, y),
-    }
-    return {name: _hard(make(), y) for name, make in labels.items()}
+    labels = chance_of(y, seed) | {"CONVEX": references.convex_hulls(X, y)}
+    return {name: hard_measures(one, y) for name, one in labels.items()}
 
 
-def _hard(labels: Any, y: Any) -> Scores:
+def hard_measures(labels: Any, y: Any) -> Scores:
+    """AUC of the two segments, precision, recall and F1 of labels."""
     return {"AUC": hard_auc(labels, y)} | _percent(precision_recall_f1(labels, y))
 
 

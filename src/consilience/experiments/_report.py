@@ -3,20 +3,37 @@
 import csv
 import io
 from collections.abc import Sequence
-from math import isnan, sqrt
+from math import isnan
+from typing import NamedTuple
 
 import numpy as np
 
 from consilience.experiments._cells import Cell, Claim, paired_claim
 from consilience.experiments._table import Experiment
 
-__all__ = ["as_csv", "as_lines", "as_page", "summaries"]
+__all__ = ["Summary", "as_csv", "as_lines", "as_page", "summaries"]
 
-_HEADER = "table,data,row,column,published,published_spread,measured,difference,spread,runs,note"
+_HEADER = (
+    "table,data,row,column,published,published_spread,measured,standard_error,difference,spread,"
+    "runs,note"
+)
 # Below the winner of a row only if a paired test says so at this level, as in the papers.
 _LEVEL = 0.05
 # What describes the members, or looks at the truth.
 _NO_METHOD = ("Min", "Max", "Mean", "RANDOM", "ALLFG", "CONVEX")
+
+_READING = (
+    "Each cell: mean ± standard error of the mean over the runs, and (published); the standard "
+    "deviation of one run is the standard error times the root of the number of runs. A figure "
+    "without ± comes of one run. Bold: the best mean of a row, and those that a paired t-test on "
+    "the same runs does not put below it (5 %, not corrected for the number of columns); rows "
+    "whose columns have different numbers of runs have none."
+)
+_JUDGING = (
+    "A statement holds if the mean difference has its sign and the test named gives p below 0.05. "
+    "Differences: mean ± standard error over the runs, each run one pair. A count compares means "
+    "and is no test."
+)
 
 
 def as_csv(cells: Sequence[Cell]) -> str:
@@ -25,22 +42,22 @@ def as_csv(cells: Sequence[Cell]) -> str:
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(_HEADER.split(","))
     for cell in cells:
-        figures = (cell.published, cell.published_spread, cell.measured, cell.difference)
+        known, ours = (cell.published, cell.published_spread), (cell.measured, cell.error)
         writer.writerow(
             [cell.table, cell.data, cell.row, cell.column]
-            + [_number(value, "") for value in (*figures, cell.spread)]
+            + [_number(value) for value in (*known, *ours, cell.difference, cell.spread)]
             + [len(cell.values), cell.note]
         )
     return text.getvalue()
 
 
 def as_lines(cells: Sequence[Cell]) -> list[tuple[str, ...]]:
-    """Column, measured, spread, published and difference of each cell, as text."""
+    """Column, mean, standard error, published and difference of each cell, as text."""
     return [
         (
             cell.column,
             _number(cell.measured),
-            _number(cell.spread),
+            _number(cell.error),
             _number(cell.published),
             "" if isnan(cell.difference) else f"{cell.difference:+.4f}",
         )
@@ -48,18 +65,32 @@ def as_lines(cells: Sequence[Cell]) -> list[tuple[str, ...]]:
     ]
 
 
-def summaries(cells: Sequence[Cell]) -> list[tuple[str, int, float, float, int]]:
-    """For each column: cells, median and largest absolute difference, cells within noise.
+class Summary(NamedTuple):
+    """How far the means of a column lie from the published figures.
 
-    Within noise means a difference of at most two standard errors of our own mean.
+    ``near`` of the ``judged`` cells, those of several runs, differ by at most two standard
+    errors of our own mean; the paper's own error is not known and not counted.
     """
+
+    column: str
+    cells: int
+    median: float
+    largest: float
+    near: int
+    judged: int
+
+
+def summaries(cells: Sequence[Cell]) -> list[Summary]:
+    """The differences to what was published, for each column that has any."""
     found = []
     for column in dict.fromkeys(cell.column for cell in cells):
         mine = [cell for cell in cells if cell.column == column and not isnan(cell.difference)]
         if mine:
             gaps = [abs(cell.difference) for cell in mine]
-            near = sum(gap <= 2 * _error(cell) for gap, cell in zip(gaps, mine, strict=True))
-            found.append((column, len(mine), float(np.median(gaps)), max(gaps), near))
+            judged = [cell for cell in mine if not isnan(cell.error)]
+            near = sum(abs(cell.difference) <= 2 * cell.error for cell in judged)
+            median = float(np.median(gaps))
+            found.append(Summary(column, len(mine), median, max(gaps), near, len(judged)))
     return found
 
 
@@ -67,25 +98,37 @@ def as_page(
     experiment: Experiment, cells: Sequence[Cell], claims: Sequence[Claim], command: str
 ) -> str:
     """A page in Markdown with every cell, the differences in one table, and the claims."""
-    runs = sorted({len(cell.values) for cell in cells})
-    times = " or ".join(str(number) for number in runs)
     parts = [
         f"# {experiment.title}",
-        f"{experiment.paper}. Made by `{command}`; {times} run{'s' * (runs != [1])} a cell.",
-        "Each cell: measured ± standard deviation over the runs, and (published). Bold: the "
-        "best mean of a row, and those that a paired t-test on the same runs does not put "
-        "below it (5 %).",
+        f"{experiment.paper}. Made by `{command}`.",
+        _READING,
         "\n".join(f"- {remark}" for remark in experiment.remarks),
         _figures(cells),
         "## Differences to the published figures, by column",
-        _table(
-            ("column", "cells", "median absolute", "largest", "within two standard errors"),
-            [(name, n, f"{a:.4f}", f"{b:.4f}", near) for name, n, a, b, near in summaries(cells)],
-        ),
+        _differences(cells),
     ]
     if claims:
-        parts += ["## The paper's statements", _claims(claims)]
-    return "\n\n".join(parts) + "\n"
+        parts += ["## The paper's statements", _JUDGING, _claims(claims)]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _differences(cells: Sequence[Cell]) -> str:
+    found = summaries(cells)
+    if not found:
+        return "None were published."
+    return _table(
+        ("column", "cells", "median absolute", "largest", "within two standard errors"),
+        [
+            (
+                one.column,
+                one.cells,
+                f"{one.median:.4f}",
+                f"{one.largest:.4f}",
+                f"{one.near} of {one.judged}" if one.judged else "one run",
+            )
+            for one in found
+        ],
+    )
 
 
 def _figures(cells: Sequence[Cell]) -> str:
@@ -97,14 +140,23 @@ def _figures(cells: Sequence[Cell]) -> str:
         best = _best(list(mine.values()))
         shown = [_figure(mine[name], name in best) if name in mine else "" for name in columns]
         notes = dict.fromkeys(cell.note for cell in mine.values() if cell.note)
-        lines.append((f"{data} ({'; '.join(notes)})" if notes else data, row, *shown))
-    return _table(("data", "", *columns), lines)
+        title = f"{data} ({'; '.join(notes)})" if notes else data
+        lines.append((title, row, _runs(list(mine.values())), *shown))
+    return _table(("data", "", "runs", *columns), lines)
+
+
+def _runs(cells: Sequence[Cell]) -> str:
+    """How many runs a row has; columns of one run show that by their missing error."""
+    numbers = sorted({len(cell.values) for cell in cells})
+    return " or ".join(str(number) for number in numbers if number > 1 or len(numbers) == 1)
 
 
 def _best(cells: Sequence[Cell]) -> set[str]:
     """The methods of a row that no paired test puts below the highest mean."""
     rivals = [cell for cell in cells if cell.column not in _NO_METHOD]
-    if len(rivals) < 2 or len(rivals[0].values) < 2:
+    numbers = {len(cell.values) for cell in rivals}
+    # Figures of different runs make no pairs.
+    if len(rivals) < 2 or len(numbers) > 1 or numbers == {1}:
         return set()
     top = max(rivals, key=lambda cell: cell.measured)
     return {
@@ -115,8 +167,8 @@ def _best(cells: Sequence[Cell]) -> set[str]:
 
 
 def _figure(cell: Cell, bold: bool) -> str:
-    spread = "" if isnan(cell.spread) else f" ± {cell.spread:.3f}"
-    text = f"{cell.measured:.3f}{spread}"
+    error = "" if isnan(cell.error) else f" ± {cell.error:.3f}"
+    text = f"{cell.measured:.3f}{error}"
     text = f"**{text}**" if bold else text
     known = "" if isnan(cell.published) else f" ({cell.published:.3f})"
     return text + known
@@ -124,14 +176,16 @@ def _figure(cell: Cell, bold: bool) -> str:
 
 def _claims(claims: Sequence[Claim]) -> str:
     return _table(
-        ("statement", "holds here", "mean difference", "p", "runs"),
+        ("statement", "holds here", "mean difference", "p", "test", "over"),
         [
             (
                 claim.statement,
                 "yes" if claim.holds else "no",
-                f"{claim.difference:+.4f}",
+                f"{claim.difference:+.4f}"
+                + ("" if isnan(claim.error) else f" ± {claim.error:.4f}"),
                 "" if isnan(claim.p_value) else f"{claim.p_value:.2g}",
-                claim.runs,
+                claim.test or ("count" if isnan(claim.p_value) else ""),
+                f"{claim.runs} {claim.unit}",
             )
             for claim in claims
         ],
@@ -144,9 +198,5 @@ def _table(head: Sequence[str], lines: Sequence[Sequence[object]]) -> str:
     return "\n".join(rows)
 
 
-def _error(cell: Cell) -> float:
-    return 0.0 if isnan(cell.spread) else cell.spread / sqrt(len(cell.values))
-
-
-def _number(value: float, missing: str = "") -> str:
-    return missing if isnan(value) else f"{value:.4f}"
+def _number(value: float) -> str:
+    return "" if isnan(value) else f"{value:.4f}"

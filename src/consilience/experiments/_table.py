@@ -30,6 +30,10 @@ class Experiment:
         Whether it reads the folder of data sets.
     remarks : tuple of str
         What a reader of the figures must know.
+    keeps_runs : bool
+        Whether it knows ``Plan.store``.
+    columns : tuple of str
+        What ``Plan.columns`` can name; empty where columns cannot be run alone.
     """
 
     name: str
@@ -39,6 +43,8 @@ class Experiment:
     paper: str
     needs_data: bool
     remarks: tuple[str, ...]
+    keeps_runs: bool = False
+    columns: tuple[str, ...] = ()
 
 
 EXPERIMENTS: dict[str, Experiment] = {}
@@ -52,11 +58,15 @@ def experiment(
     needs_data: bool = True,
     judge: Judge | None = None,
     remarks: tuple[str, ...] = (),
+    keeps_runs: bool = False,
+    columns: tuple[str, ...] = (),
 ) -> Callable[[Run], Run]:
     """Enter a function ``run(plan)`` into the table of experiments."""
 
     def enter(run: Run) -> Run:
-        EXPERIMENTS[name] = Experiment(name, run, judge, title, paper, needs_data, remarks)
+        EXPERIMENTS[name] = Experiment(
+            name, run, judge, title, paper, needs_data, remarks, keeps_runs, columns
+        )
         return run
 
     return enter
@@ -84,7 +94,8 @@ def wanted(
     for name in asked:
         if name.lower() not in lower:
             raise InvalidParameterError(
-                f"The '{parameter}' parameter of {owner} must name data sets of its table: "
+                f"The '{parameter}' parameter of {owner} must name "
+                f"{'columns' if parameter == 'columns' else 'data sets'} of its table: "
                 f"{', '.join(known)}. Got {name!r} instead."
             )
     chosen = {lower[name.lower()] for name in asked}

@@ -10,7 +10,6 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
 from consilience.consensus import AmbiguityAware
@@ -18,6 +17,7 @@ from consilience.datasets import load, make_gaussians
 from consilience.ensemble import Ensemble
 from consilience.experiments._cells import Cell, Claim, Plan, of, paired_claim, published
 from consilience.experiments._reclustering import Reclustered
+from consilience.experiments._runs import Group, Parts, Scores, Work, groups_of_runs, seeds
 from consilience.experiments._standard import standardised
 from consilience.experiments._table import experiment, wanted
 from consilience.generate import rcc
@@ -38,8 +38,6 @@ ACTIONS: dict[str, dict[str, Any]] = {
 }
 ROWS = ("Base", "Ensemble", *ACTIONS)
 
-Scores = dict[tuple[str, str], float]
-
 
 class _Set(NamedTuple):
     """A data set of the paper: which table, and what is known of how it was prepared."""
@@ -56,8 +54,8 @@ class _Set(NamedTuple):
 
 
 _DRAWN = "mixture not published: another one every run"
+# Separations: chosen so that the row Base comes near the published one; a remark says so.
 SETS = {
-    # The distance of the two nearest centres gives base figures near the published ones.
     "Seven Gaussians": _Set("1", 7, n_objects=1750, separation=3.8, note=_DRAWN),
     "Five Gaussians": _Set("2", 5, n_objects=1250, separation=4.3, note=_DRAWN),
     "PENDIG": _Set("3", 10, "pendigits_test", note="preparation of the data not identified"),
@@ -89,6 +87,7 @@ def _claims(cells: Sequence[Cell]) -> list[Claim]:
 
 @experiment(
     "ambiguity-tables",
+    keeps_runs=True,
     title="Tables 1 to 5: consensus with and without ambiguous objects, NMI",
     paper=PAPER,
     judge=_claims,
@@ -101,6 +100,10 @@ def _claims(cells: Sequence[Cell]) -> list[Claim]:
         "Rows Ignore count the objects that are not ambiguous only, as in the paper.",
         "BREAST and WINE: ANCO below 1, as good as chosen by eye. The others: relative overlap, "
         "Otsu's threshold, which on BREAST and WINE flags the same objects.",
+        "Seven and Five Gaussians: the paper prints neither centres nor covariances. The distance "
+        "of the two nearest centres, 3.8 and 4.3 standard deviations, was chosen by us so that "
+        "the row Base comes near its published figures. That row, and the level of the others, "
+        "is therefore no check of the paper; the differences between rows are.",
         "PENDIG: no preparation tried gives the published figures; here the data as they are. "
         "Its ensemble rows are illegible but for their means, which are readings.",
     ),
@@ -118,22 +121,19 @@ def ambiguity_tables(plan: Plan) -> Iterator[list[Cell]]:
     list of Cell
         The cells of one data set, one a row and column.
     """
+    works = []
     for name in wanted("ambiguity-tables", "sets", plan.sets, tuple(SETS)):
-        about = SETS[name]
-        if about.n_objects:
-            seeds = range(plan.seed, plan.seed + (RUNS if plan.runs is None else plan.runs))
-            jobs = Parallel(n_jobs=plan.n_jobs)
-            found = list(jobs(delayed(_drawn)(about, seed) for seed in seeds))
-        else:
-            found = [_one_run(*_read(about, plan.data_home), about)]
-        yield _cells(name, about, found)
+        # Nothing of a real set is random.
+        runs = seeds(plan, RUNS) if SETS[name].n_objects else [0]
+        works += [Work(name, "", seed, _one_run, (name, plan.data_home)) for seed in runs]
+    for group in groups_of_runs(plan, "ambiguity-tables", works):
+        yield _cells(group)
 
 
-def _drawn(about: _Set, seed: int) -> Scores:
-    X, y = make_gaussians(
+def _drawn(about: _Set, seed: int) -> tuple[NDArray[np.float64], NDArray[Any]]:
+    return make_gaussians(
         about.n_objects, about.n_clusters, 2, separation=about.separation, random_state=seed
     )
-    return _one_run(X, y, about)
 
 
 def _read(about: _Set, data_home: Any) -> tuple[NDArray[np.float64], NDArray[Any]]:
@@ -144,17 +144,19 @@ def _read(about: _Set, data_home: Any) -> tuple[NDArray[np.float64], NDArray[Any
     return X, np.asarray(data.truth)
 
 
-def _one_run(X: NDArray[np.float64], y: NDArray[Any], about: _Set) -> Scores:
+def _one_run(name: str, data_home: Any, *, seed: int, parts: Sequence[str]) -> Parts:
     """Every figure of a table for one sample."""
+    about = SETS[name]
+    X, y = _drawn(about, seed) if about.n_objects else _read(about, data_home)
     ensemble = rcc(about.n_clusters).generate(X)
     found: Scores = {
-        ("Base", name): nmi(y, labels) for name, labels in zip(MADE, ensemble, strict=True)
+        ("Base", made): nmi(y, labels) for made, labels in zip(MADE, ensemble, strict=True)
     }
     for column in METHODS:
         found |= _one_column(X, y, ensemble, about, column)
     for row in ROWS:
         found[row, "Avg."] = float(np.mean([found[row, column] for column in METHODS]))
-    return found
+    return dict.fromkeys(parts, found)
 
 
 def _one_column(
@@ -173,12 +175,13 @@ def _one_column(
     return found
 
 
-def _cells(name: str, about: _Set, found: Sequence[Scores]) -> list[Cell]:
-    figures = published("ambiguity")
+def _cells(group: Group) -> list[Cell]:
+    about, figures = SETS[group.data], published("ambiguity")
     cells = []
     for row in ROWS:
         for column in (*METHODS, "Avg."):
-            values = tuple(float(scores[row, column]) for scores in found)
-            value, spread = figures.get((about.table, name, row, column), (np.nan, np.nan))
-            cells.append(Cell(about.table, name, row, column, values, value, spread, about.note))
+            values = tuple(float(scores[row, column]) for scores in group.runs)
+            key = (about.table, group.data, row, column)
+            value, spread = figures.get(key, (np.nan, np.nan))
+            cells.append(Cell(*key, values, value, spread, about.note))
     return cells

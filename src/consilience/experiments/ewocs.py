@@ -1,38 +1,42 @@
-"""Tables 2, 3, 4 and 7 of the minority-clustering paper.
+"""Tables 2, 3 and 4 of the minority-clustering paper.
 
 Every data set is generated anew, with the eight combinations of scales in turn; each gets every
 system, so that systems are compared on the same sets. A figure of a cell belongs to one data
 set (the mean over starts where a system starts at random), so spreads are between data sets.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from math import nan, sqrt
+from collections.abc import Iterator
+from math import sqrt
 from typing import Any
 
-import numpy as np
-from joblib import Parallel, delayed
-
-from consilience.datasets import load_reuters, minority_sources
-from consilience.experiments._cells import Cell, Plan, published
+from consilience.datasets import minority_sources
+from consilience.experiments._cells import Cell, Plan
 from consilience.experiments._ewocs_claims import (
     claims_of_table2,
     claims_of_table3,
     claims_of_table4,
     ewocs_ranks,
 )
+from consilience.experiments._ewocs_runs import (
+    PAPER,
+    Columns,
+    cell_of,
+    cells_of,
+    each,
+    mean_of,
+    rows_of,
+)
 from consilience.experiments._ewocs_systems import (
     DIMENSIONS,
     OURS,
     PAPERS,
     SCALES,
-    Scores,
     best_measures,
     by_threshold,
     references_of,
     synthetic,
 )
 from consilience.experiments._table import experiment, wanted
-from consilience.minority import BBOCC, EWOCS, BBCPress
 from consilience.minority.consistency import (
     Consistency,
     consistency_over,
@@ -41,13 +45,9 @@ from consilience.minority.consistency import (
 )
 from consilience.minority.divergences import Mahalanobis
 
-__all__ = ["ewocs_ranks", "ewocs_table2", "ewocs_table3", "ewocs_table4", "ewocs_table7"]
+__all__ = ["ewocs_ranks", "ewocs_table2", "ewocs_table3", "ewocs_table4"]
 
-PAPER = "Gonzàlez & Turmo (2015), Unsupervised ensemble minority clustering, Machine Learning 98"
 RUNS = 10
-
-# The largest takes five to ten minutes on one core.
-_CURVE = (100, 300, 1000, 3000, 8000)
 
 _SETS_REMARK = (
     "The paper's data sets are not published; its generator's legacy seeds gave few and like "
@@ -106,7 +106,7 @@ def ewocs_table2(plan: Plan) -> Iterator[list[Cell]]:
     """
     n_clusterings = (plan.members or (_CLUSTERINGS,))[0]
     for name in wanted("ewocs-table2", "sets", plan.sets, tuple(DIMENSIONS)):
-        found = _each(plan, _consistencies, name, n_clusterings)
+        found = each(plan, _consistencies, name, n_clusterings, default=RUNS)
         cells = []
         for sources in ("fixed", "redrawn"):
             for column in _WEAK:
@@ -117,7 +117,7 @@ def ewocs_table2(plan: Plan) -> Iterator[list[Cell]]:
                     "micro-Det": [summary(mine).micro],
                 }
                 cells += [
-                    _cell("2", name, f"{row}, {sources}", column, [100 * v for v in values])
+                    cell_of("2", name, f"{row}, {sources}", column, [100 * v for v in values])
                     for row, values in rows.items()
                 ]
         yield cells
@@ -180,11 +180,8 @@ def ewocs_table3(plan: Plan) -> Iterator[list[Cell]]:
         The cells of one dimension, one a measure and system.
     """
     for name in wanted("ewocs-table3", "sets", plan.sets, tuple(DIMENSIONS)):
-        found = _each(plan, _best_of_all, name, _repetitions(plan))
-        yield _cells("3", name, found, ("AUC", "Precision", "Recall", "F1"), _note(plan))
-
-
-Columns = dict[str, Scores]
+        found = each(plan, _best_of_all, name, _repetitions(plan), default=RUNS)
+        yield cells_of("3", name, found, ("AUC", "Precision", "Recall", "F1"), _note(plan))
 
 
 def _best_of_all(name: str, n_repetitions: int | None, run: int) -> Columns:
@@ -192,7 +189,7 @@ def _best_of_all(name: str, n_repetitions: int | None, run: int) -> Columns:
     found = references_of(X, y, run)
     for column, system in (PAPERS | OURS).items():
         models = system.run(X, y, run, n_repetitions)
-        found[column] = _mean([best_measures(model, y) for model in models])
+        found[column] = mean_of([best_measures(model, y) for model in models])
     return found
 
 
@@ -229,10 +226,10 @@ def ewocs_table4(plan: Plan) -> Iterator[list[Cell]]:
     """
     asked = ("2-D",) if plan.sets is None else plan.sets
     for name in wanted("ewocs-table4", "sets", asked, tuple(DIMENSIONS)):
-        found = _each(plan, _thresholds_of_all, name, _repetitions(plan))
-        rows = list(dict.fromkeys(row for one in found[0].values() for row in one))
-        rows = sorted(rows, key=lambda row: ("F1", "Precision", "Recall").index(row.split()[0]))
-        yield _cells("4", name, found, rows, _note(plan))
+        found = each(plan, _thresholds_of_all, name, _repetitions(plan), default=RUNS)
+        order = ("F1", "Precision", "Recall")
+        rows = sorted(rows_of(found), key=lambda row: order.index(row.split()[0]))
+        yield cells_of("4", name, found, rows, _note(plan))
 
 
 def _thresholds_of_all(name: str, n_repetitions: int | None, run: int) -> Columns:
@@ -240,88 +237,8 @@ def _thresholds_of_all(name: str, n_repetitions: int | None, run: int) -> Column
     found = {}
     for column, system in (PAPERS | OURS).items():
         models = system.run(X, y, run, n_repetitions)
-        found[column] = _mean([by_threshold(model, y, told=system.told) for model in models])
+        found[column] = mean_of([by_threshold(model, y, told=system.told) for model in models])
     return found
-
-
-# ---- Table 7 ---------------------------------------------------------------------------------
-
-
-@experiment(
-    "ewocs-table7",
-    title="Table 7: news on 'earn' among other news (Reuters-21578)",
-    paper=PAPER,
-    remarks=(
-        "Precision, recall and F1 in per cent. The paper's draw of the other news is lost; every "
-        "run here draws 60 % of them anew. Its EW-SRBC has 100000 repetitions, ours as many as "
-        "the last row of the curve says.",
-        "BBOCC and BBCPRESS: mean of five starts. DGRADE, AUTOHDS and kMD are not run.",
-    ),
-)
-def ewocs_table7(plan: Plan) -> Iterator[list[Cell]]:
-    """AUC and F1 by threshold on the Reuters news, and the AUC over the repetitions.
-
-    Parameters
-    ----------
-    plan : Plan
-        ``runs`` draws of the background (default 1), ``members`` repetitions at which the AUC of
-        EW-SRBC is noted (100, 300, 1000, 3000, 8000), ``sets`` (REUTERS).
-
-    Yields
-    ------
-    list of Cell
-        The table, then the curve.
-    """
-    (name,) = wanted("ewocs-table7", "sets", plan.sets, ("REUTERS",)) or ("REUTERS",)
-    steps = tuple(sorted(set(plan.members or _CURVE)))
-    found = _each(plan, _news, plan.data_home, steps, default=1)
-    rows = list(dict.fromkeys(row for one in found[0].values() for row in one))
-    table = [row for row in rows if "R=" not in row]
-    yield _cells("7", name, found, table, f"EW-SRBC: {steps[-1]} repetitions")
-    yield _cells("7", name, found, [row for row in rows if "R=" in row])
-
-
-def _news(data_home: Any, steps: Sequence[int], run: int) -> Columns:
-    """The three systems on one draw of the background."""
-    documents = load_reuters(data_home, random_state=run)
-    X, y = documents.X, documents.y
-    m = int(y.sum())
-    rivals: dict[str, Callable[[int], Any]] = {
-        "BBOCC EUC": lambda start: BBOCC(m, divergence="euclidean", random_state=start),
-        "BBCPRESS/4 EUC": lambda start: BBCPress(4, m, divergence="euclidean", random_state=start),
-    }
-    found: Columns = {}
-    for column, make in rivals.items():
-        models = [make(5 * run + start).fit(X) for start in range(5)]
-        found[column] = _mean([_all_measures(model, y, told=True) for model in models])
-    model = EWOCS.preset(
-        "paper",
-        divergence="euclidean",
-        k_max=50,
-        n_repetitions=steps[0],
-        threshold="dist",
-        clusterer=None,
-        random_state=run,
-    ).fit(X)
-    curve = {f"AUC, R={steps[0]}": best_measures(model, y)["AUC"]}
-    for step in steps[1:]:
-        model.more(X, step - model.n_repetitions_)
-        curve[f"AUC, R={step}"] = best_measures(model, y)["AUC"]
-    found["EW-SRBC x50 EUC"] = _all_measures(model, y, told=False) | curve
-    return found
-
-
-def _all_measures(model: Any, y: Any, *, told: bool) -> Scores:
-    return {"AUC": best_measures(model, y)["AUC"]} | by_threshold(model, y, told=told)
-
-
-# ---- what the tables share -------------------------------------------------------------------
-
-
-def _each(plan: Plan, run: Callable[..., Any], *args: Any, default: int = RUNS) -> list[Any]:
-    """One result for each data set."""
-    numbers = range(plan.seed, plan.seed + (default if plan.runs is None else plan.runs))
-    return list(Parallel(n_jobs=plan.n_jobs)(delayed(run)(*args, number) for number in numbers))
 
 
 def _repetitions(plan: Plan) -> int | None:
@@ -330,31 +247,3 @@ def _repetitions(plan: Plan) -> int | None:
 
 def _note(plan: Plan) -> str:
     return "" if plan.members is None else f"ensembles of {plan.members[0]} repetitions"
-
-
-def _mean(found: Sequence[Scores]) -> Scores:
-    """Mean over the starts on one data set."""
-    return {row: float(np.mean([scores[row] for scores in found])) for row in found[0]}
-
-
-def _cells(
-    table: str,
-    data: str,
-    found: Sequence[Mapping[str, Scores]],
-    rows: Sequence[str],
-    note: str = "",
-) -> list[Cell]:
-    """Cells of a table, row by row; systems without a figure in a row are left out there."""
-    return [
-        _cell(table, data, row, column, [one[column][row] for one in found], note)
-        for row in rows
-        for column in found[0]
-        if row in found[0][column]
-    ]
-
-
-def _cell(
-    table: str, data: str, row: str, column: str, values: Sequence[float], note: str = ""
-) -> Cell:
-    value, spread = published("ewocs").get((table, data, row, column), (nan, nan))
-    return Cell(table, data, row, column, tuple(map(float, values)), value, spread, note)

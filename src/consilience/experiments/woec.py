@@ -9,12 +9,12 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from sklearn.metrics import adjusted_rand_score, rand_score
 
 from consilience import consensus
 from consilience.experiments._cells import Cell, Claim, Plan, of, paired_claim, published
+from consilience.experiments._runs import Group, Parts, Scores, Work, groups_of_runs, seeds
 from consilience.experiments._table import experiment, wanted
 from consilience.experiments._woec_data import REAL, TOYS, Sample, real, toy
 from consilience.generate import KMeansEnsemble, LACEnsemble, woec
@@ -36,7 +36,7 @@ METHODS: dict[str, tuple[Method, dict[str, Any]]] = {
     "HBGF": (consensus.hbgf, {"solver": "metis"}),
     "BCE": (consensus.bce, {}),
     "WCC": (consensus.wcc, {}),
-    "ECMC": (consensus.ecmc, {}),
+    "ECMC": (consensus.ecmc, {"reading": "published"}),
     "WOMC": (consensus.womc, {}),
     "WOSP": (consensus.wosp, {"solver": "metis"}),
     "WOHB": (consensus.wohb, {"solver": "metis"}),
@@ -47,6 +47,9 @@ SUBSPACE: dict[str, tuple[Method, dict[str, Any]]] = {
 } | {name: METHODS[name] for name in ("WOMC", "WOSP", "WOHB")}
 INDICES: dict[str, Score] = {"RI": rand_score, "ARI": adjusted_rand_score, "NMI": nmi}
 ARI: dict[str, Score] = {"ARI": adjusted_rand_score}
+# What can be run alone: the members' own figures, and each method.
+_MEMBERS = "members"
+_COLUMNS = (_MEMBERS, *METHODS)
 
 _TOY_REMARK = (
     "The paper's samples of the toy examples are not published and every run here draws a new "
@@ -106,6 +109,8 @@ def _above(cells: Sequence[Cell], better: str, worse: str, data: str, *, row: st
 
 @experiment(
     "woec-table2",
+    keeps_runs=True,
+    columns=_COLUMNS,
     title="Table 2: consensus of 40 members on three toy examples",
     paper=PAPER,
     needs_data=False,
@@ -130,15 +135,20 @@ def woec_table2(plan: Plan) -> Iterator[list[Cell]]:
         The cells of one data set, one a method and index.
     """
     sizes = plan.members or (40,)
-    for name in wanted("woec-table2", "sets", plan.sets, TOYS):
-        for n_members in sizes:
-            samples = [toy(name, seed) for seed in _seeds(plan)]
-            found = _runs(plan, samples, n_members, INDICES)
-            yield _cells("2", name, found, rows=None if len(sizes) == 1 else n_members)
+    parts = tuple(wanted("woec-table2", "columns", plan.columns, _COLUMNS))
+    works = [
+        Work(name, f"R={size}", seed, _toy_run, (name, size), parts)
+        for name in wanted("woec-table2", "sets", plan.sets, TOYS)
+        for size in sizes
+        for seed in seeds(plan, RUNS)
+    ]
+    for group in groups_of_runs(plan, "woec-table2", works):
+        yield _cells("2", group, row=None if len(sizes) == 1 else group.setting)
 
 
 @experiment(
     "woec-table3",
+    keeps_runs=True,
     title="Table 3: k-means and WOKmeans on three toy examples",
     paper=PAPER,
     needs_data=False,
@@ -150,14 +160,20 @@ def woec_table3(plan: Plan) -> Iterator[list[Cell]]:
 
     The columns with ten starts are ours: the best of ten by (weighted) inertia.
     """
-    n_members = (plan.members or (40,))[0]
-    for name in wanted("woec-table3", "sets", plan.sets, TOYS):
-        found = _each(plan, _kmeans_against_wokmeans, name, n_members)
-        yield _cells("3", name, found)
+    size = (plan.members or (40,))[0]
+    works = [
+        Work(name, f"R={size}", seed, _kmeans_against_wokmeans, (name, size))
+        for name in wanted("woec-table3", "sets", plan.sets, TOYS)
+        for seed in seeds(plan, RUNS)
+    ]
+    for group in groups_of_runs(plan, "woec-table3", works):
+        yield _cells("3", group)
 
 
 @experiment(
     "woec-table4",
+    keeps_runs=True,
+    columns=_COLUMNS,
     title="Table 4: consensus of k-means members on fifteen data sets, adjusted Rand index",
     paper=PAPER,
     judge=_claims_of_table4,
@@ -176,16 +192,14 @@ def woec_table4(plan: Plan) -> Iterator[list[Cell]]:
     list of Cell
         The cells of one data set and ensemble size, one a method.
     """
-    for name in wanted("woec-table4", "sets", plan.sets, tuple(REAL)):
-        sample = real(name, plan.data_home)
-        for n_members in plan.members or (20, 40, 60):
-            samples = [sample] * len(_seeds(plan))
-            found = _runs(plan, samples, n_members, ARI, baseline=True)
-            yield _cells("4", name, found, rows=n_members)
+    parts = tuple(wanted("woec-table4", "columns", plan.columns, _COLUMNS))
+    yield from _on_real_data(plan, "4", _real_run, parts)
 
 
 @experiment(
     "woec-table5",
+    keeps_runs=True,
+    columns=tuple(SUBSPACE),
     title="Table 5: consensus of locally adaptive members (LAC), adjusted Rand index",
     paper=PAPER,
     remarks=(
@@ -197,73 +211,88 @@ def woec_table4(plan: Plan) -> Iterator[list[Cell]]:
 )
 def woec_table5(plan: Plan) -> Iterator[list[Cell]]:
     """Adjusted Rand index of the methods that take subspace members, on the real data sets."""
-    for name in wanted("woec-table5", "sets", plan.sets, tuple(REAL)):
-        sample = real(name, plan.data_home)
-        for n_members in plan.members or (20, 40, 60):
-            found = _each(plan, _lac_run, sample, n_members)
-            yield _cells("5", name, found, rows=n_members)
+    parts = tuple(wanted("woec-table5", "columns", plan.columns, tuple(SUBSPACE)))
+    yield from _on_real_data(plan, "5", _lac_run, parts)
+
+
+def _on_real_data(
+    plan: Plan, table: str, make: Callable[..., Parts], parts: tuple[str, ...]
+) -> Iterator[list[Cell]]:
+    """Cells of every data set and ensemble size."""
+    name = f"woec-table{table}"
+    works = [
+        Work(data, f"R={size}", seed, make, (data, plan.data_home, size), parts)
+        for data in wanted(name, "sets", plan.sets, tuple(REAL))
+        for size in plan.members or (20, 40, 60)
+        for seed in seeds(plan, RUNS)
+    ]
+    for group in groups_of_runs(plan, name, works):
+        yield _cells(table, group, row=group.setting)
 
 
 # ---- one run ---------------------------------------------------------------------------------
 
-Scores = dict[tuple[str, str], float]
+
+def _toy_run(name: str, n_members: int, *, seed: int, parts: Sequence[str]) -> Parts:
+    return _kmeans_run(toy(name, seed), n_members, INDICES, False, seed, parts)
 
 
-def _runs(
-    plan: Plan,
-    samples: Sequence[Sample],
-    n_members: int,
-    indices: dict[str, Score],
-    baseline: bool = False,
-) -> list[Scores]:
-    jobs = Parallel(n_jobs=plan.n_jobs)
-    return list(
-        jobs(
-            delayed(_kmeans_run)(sample, n_members, indices, baseline, seed)
-            for sample, seed in zip(samples, _seeds(plan), strict=True)
-        )
-    )
-
-
-def _each(plan: Plan, run: Callable[..., Scores], *args: Any) -> list[Scores]:
-    return list(Parallel(n_jobs=plan.n_jobs)(delayed(run)(*args, seed) for seed in _seeds(plan)))
-
-
-def _seeds(plan: Plan) -> list[int]:
-    return [plan.seed + run for run in range(RUNS if plan.runs is None else plan.runs)]
+def _real_run(
+    name: str, data_home: Any, n_members: int, *, seed: int, parts: Sequence[str]
+) -> Parts:
+    return _kmeans_run(real(name, data_home), n_members, ARI, True, seed, parts)
 
 
 def _kmeans_run(
-    sample: Sample, n_members: int, indices: dict[str, Score], baseline: bool, seed: int
-) -> Scores:
-    """Every method on one ensemble of the paper's section 4.3, and the members themselves."""
+    sample: Sample,
+    n_members: int,
+    indices: dict[str, Score],
+    baseline: bool,
+    seed: int,
+    parts: Sequence[str],
+) -> Parts:
+    """Methods on one ensemble of the paper's section 4.3, and the members themselves."""
     X, y, k = sample
     ensemble = woec(n_members, k, random_state=seed).generate(X)
+    methods = {name: METHODS[name] for name in parts if name != _MEMBERS}
+    found = _consensus(ensemble, sample, methods, indices, seed)
+    if _MEMBERS in parts:
+        alone = _one_kmeans(X, k, seed) if baseline else None
+        found[_MEMBERS] = _of_members(y, ensemble.labels, alone, indices)
+    return found
+
+
+def _of_members(
+    y: Labels, labels: Labels, alone: Labels | None, indices: dict[str, Score]
+) -> Scores:
     found: Scores = {}
     for row, index in indices.items():
-        members = [index(y, ensemble.labels[:, m]) for m in range(n_members)]
+        members = [index(y, column) for column in labels.T]
         found |= {
             (row, "Min"): min(members),
             (row, "Max"): max(members),
             (row, "Mean"): float(np.mean(members)),
         }
-    if baseline:
-        alone = _one_kmeans(X, k, seed)
+    if alone is not None:
         found |= {(row, "k-means"): index(y, alone) for row, index in indices.items()}
-    return found | _consensus(ensemble, sample, METHODS, indices, seed)
+    return found
 
 
-def _lac_run(sample: Sample, n_members: int, seed: int) -> Scores:
-    """Every method of Table 5 on one ensemble of locally adaptive clusterings."""
-    X, _, k = sample
+def _lac_run(
+    name: str, data_home: Any, n_members: int, *, seed: int, parts: Sequence[str]
+) -> Parts:
+    """Methods of Table 5 on one ensemble of locally adaptive clusterings."""
+    sample = X, _, k = real(name, data_home)
     generator = LACEnsemble(n_members, k, random_state=seed)
     ensemble = generator.generate(X)
     extra = {"WSPA": {"runs": generator.runs_}, "WBPA": {"runs": generator.runs_}}
-    methods = {name: (f, params | extra.get(name, {})) for name, (f, params) in SUBSPACE.items()}
+    methods = {name: (SUBSPACE[name][0], SUBSPACE[name][1] | extra.get(name, {})) for name in parts}
     return _consensus(ensemble, sample, methods, ARI, seed)
 
 
-def _kmeans_against_wokmeans(name: str, n_members: int, seed: int) -> Scores:
+def _kmeans_against_wokmeans(
+    name: str, n_members: int, *, seed: int, parts: Sequence[str]
+) -> Parts:
     X, y, k = toy(name, seed)
     ensemble = woec(n_members, k, random_state=seed).generate(X)
     weighted = consensus.wokmeans(ensemble, k, X=X, n_init=1, random_state=seed).labels
@@ -274,11 +303,12 @@ def _kmeans_against_wokmeans(name: str, n_members: int, seed: int) -> Scores:
         "k-means, ten starts": consensus.wokmeans(ensemble, k, weights=None, **ten).labels,
         "WOKmeans, ten starts": consensus.wokmeans(ensemble, k, **ten).labels,
     }
-    return {
+    scores = {
         (row, column): index(y, labels)
         for row, index in INDICES.items()
         for column, labels in columns.items()
     }
+    return dict.fromkeys(parts, scores)
 
 
 def _one_kmeans(X: NDArray[np.float64], k: int, seed: int) -> Labels:
@@ -293,22 +323,22 @@ def _consensus(
     methods: dict[str, tuple[Method, dict[str, Any]]],
     indices: dict[str, Score],
     seed: int,
-) -> Scores:
+) -> Parts:
     X, y, k = sample
-    found: Scores = {}
+    found: Parts = {}
     for column, (function, params) in methods.items():
         labels = function(ensemble, k, X=X, random_state=seed, **params).labels
-        found |= {(row, column): index(y, labels) for row, index in indices.items()}
+        found[column] = {(row, column): index(y, labels) for row, index in indices.items()}
     return found
 
 
-def _cells(table: str, data: str, found: Sequence[Scores], rows: int | None = None) -> list[Cell]:
-    """Cells of one data set; ``rows`` names the row by the ensemble size."""
+def _cells(table: str, group: Group, row: str | None = None) -> list[Cell]:
+    """Cells of one data set; ``row`` names the row by something else than the index."""
     figures = published("woec")
     cells = []
-    for row, column in found[0]:
-        values = tuple(float(scores[row, column]) for scores in found)
-        name = row if rows is None else f"R={rows}"
-        value, spread = figures.get((table, data, name, column), (np.nan, np.nan))
-        cells.append(Cell(table, data, name, column, values, value, spread))
+    for index, column in group.runs[0]:
+        values = tuple(float(scores[index, column]) for scores in group.runs)
+        name = index if row is None else row
+        value, spread = figures.get((table, group.data, name, column), (np.nan, np.nan))
+        cells.append(Cell(table, group.data, name, column, values, value, spread, group.note))
     return cells

@@ -15,7 +15,6 @@ from numbers import Integral
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_array
@@ -26,6 +25,7 @@ from consilience._validation import Interval, NoneValue, RandomState, check_para
 from consilience.ensemble import Ensemble
 from consilience.errors import ConsilienceError, ConsilienceWarning, InvalidParameterError
 from consilience.generate._draw import in_groups, member_seeds
+from consilience.kernels._parallel import Parallel, delayed
 
 __all__ = ["Checkpoint", "Generator", "Made", "Order", "Session", "opened"]
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from consilience._files import written_whole
+from consilience._files import PARTIAL, written_whole
 from consilience.generate._plan import plain
 
 try:
@@ -97,7 +97,7 @@ def read_chunk(folder: Path, number: int, mark: str, n_objects: int) -> Chunk | 
 def sweep(folder: Path) -> None:
     """Remove files that a killed process had not finished."""
     for place in (folder, folder / MEMBERS):
-        for path in place.glob(".partial-*"):
+        for path in place.glob(f"{PARTIAL}*"):
             path.unlink(missing_ok=True)
 
 

@@ -9,6 +9,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numba
@@ -20,12 +21,23 @@ from scipy import sparse
 
 from consilience import __version__
 
-__all__ = ["Plan", "differences", "fingerprint", "identity", "make_plan", "plain", "plan_of"]
+__all__ = ["Plan", "differences", "fingerprint", "identity", "make_plan", "plain", "read_plan"]
 
 Plan = dict[str, Any]
 
 _FORMAT = 1
-_PARTS = ("versions", "data", "generator", "parameters", "n_members", "seeds", "job")
+_PARTS: dict[str, type] = {
+    "versions": dict,
+    "data": dict,
+    "generator": str,
+    "parameters": dict,
+    "n_members": int,
+    "seeds": list,
+    "job": dict,
+}
+_DATA_PARTS: dict[str, type] = {"shape": list, "type": str, "rows": list, "digests": list}
+# A hundred thousand members need two megabytes; nobody nests a job's options this deep.
+_LARGEST, _DEEPEST = 64 << 20, 50
 # Pieces of the data hashed apart, so that a refusal can say where the data changed.
 _BLOCKS = 64
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
@@ -51,23 +63,65 @@ def make_plan(
     return read_back
 
 
-def plan_of(text: bytes) -> Plan:
-    """The plan that a file holds; raises with the end of a sentence about the file."""
+def read_plan(path: Path) -> Plan | None:
+    """The plan that a file holds, None if it is empty; raises the end of a sentence about it."""
+    if path.stat().st_size > _LARGEST:
+        raise ValueError(_damaged("it is too large"))
+    text = path.read_bytes()
+    if not text.strip(b"\0"):
+        return None
     try:
         plan: Plan = json.loads(text)
     except ValueError as error:
-        raise ValueError(
-            f"is damaged ({error}). Remove this file: finished members that fit the run are found "
-            "again where 'random_state' is a number. Or take another folder."
-        ) from error
+        raise ValueError(_damaged(str(error))) from error
+    except RecursionError as error:
+        raise ValueError(_damaged("it is nested too deep")) from error
     if not isinstance(plan, dict) or "consilience_run" not in plan:
         raise ValueError("is not a plan that consilience wrote. Take another folder.")
-    if plan["consilience_run"] != _FORMAT or not set(plan).issuperset(_PARTS):
+    if plan["consilience_run"] != _FORMAT:
+        found = str(plan["consilience_run"])[:_LONGEST]
         raise ValueError(
-            f"has format {plan['consilience_run']}, and this version of consilience reads "
-            f"{_FORMAT}. Use the version that wrote it, or take another folder."
+            f"has format {found}, and this version of consilience reads {_FORMAT}. Use the "
+            "version that wrote it, or take another folder."
         )
+    wrong = _wrong_part(plan)
+    if wrong:
+        raise ValueError(_damaged(f"{wrong} is missing, or not what a run writes there"))
     return plan
+
+
+def _damaged(how: str) -> str:
+    return (
+        f"is damaged ({how}). Remove this file: finished members that fit the run are found "
+        "again where 'random_state' is a number. Or take another folder."
+    )
+
+
+def _wrong_part(plan: Plan) -> str:
+    """The first part of a plan that no run could have written; nothing if all could be."""
+    for name, kind in _PARTS.items():
+        if not _is(plan.get(name), kind) or _is_deeper(plan[name], _DEEPEST):
+            return repr(name)
+    data = plan["data"]
+    if not all(_is(seed, int) for seed in plan["seeds"]):
+        return "'seeds'"
+    whole = all(_is(data.get(name), kind) for name, kind in _DATA_PARTS.items())
+    if not whole or not data["shape"] or len(data["rows"]) != len(data["digests"]) + 1:
+        return "'data'"
+    fits = all(_is(value, int) and value >= 0 for value in (*data["shape"], *data["rows"]))
+    return "" if fits and all(_is(value, str) for value in data["digests"]) else "'data'"
+
+
+def _is(value: Any, kind: type) -> bool:
+    return isinstance(value, kind) and not isinstance(value, bool)
+
+
+def _is_deeper(value: Any, levels: int) -> bool:
+    """Whether lists and mappings lie in each other more than so many levels deep."""
+    if not isinstance(value, list | dict):
+        return False
+    inner = value.values() if isinstance(value, dict) else value
+    return levels == 0 or any(_is_deeper(item, levels - 1) for item in inner)
 
 
 def identity(plan: Plan) -> str:
@@ -190,6 +244,8 @@ def differences(old: Plan, new: Plan) -> list[str]:
         found.append(_was("the number of members", old["n_members"], new["n_members"]))
     if not found and old["seeds"] != new["seeds"]:
         found.append("the seeds that 'random_state' draws are others than before")
+    if not found and identity(old) != identity(new):
+        found.append("the plan was changed by somebody else")
     return found
 
 
@@ -214,7 +270,8 @@ def _changed_data(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
         if old[key] != new[key]:
             show = " x ".join if key == "shape" else "".join
             return [_was(name, show(map(str, old[key])), show(map(str, new[key])))]
-    for first, (before, now) in enumerate(zip(old["digests"], new["digests"], strict=True)):
+    # A plan that somebody changed may hold another number of them.
+    for first, (before, now) in enumerate(zip(old["digests"], new["digests"], strict=False)):
         if before != now:
             start, stop = new["rows"][first], new["rows"][first + 1]
             return [f"the data have other values, first among rows {start} to {stop - 1}"]

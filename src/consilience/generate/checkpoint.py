@@ -42,7 +42,7 @@ from consilience.generate._chunks import (
     sweep,
     write_chunk,
 )
-from consilience.generate._plan import Plan, differences, identity, make_plan, plan_of
+from consilience.generate._plan import Plan, differences, identity, make_plan, read_plan
 
 __all__ = ["ResumeError", "RunFolder"]
 
@@ -149,10 +149,9 @@ class RunFolder:
         """What ``plan.json`` says; None where there is none."""
         path = self.folder / PLAN
         try:
-            text = path.read_bytes()
             # A machine that lost power may leave a file that is named but empty. Members know
             # their run, so nothing is mixed if the plan is written again.
-            return plan_of(text) if text.strip(b"\0") else None
+            return read_plan(path)
         except (FileNotFoundError, NotADirectoryError):
             return None
         except ValueError as error:
@@ -168,6 +167,10 @@ class RunFolder:
     def finished(self) -> list[int]:
         """Numbers of the members that are done and whole."""
         return [number for number, _ in self._chunks()]
+
+    def is_bare(self) -> bool:
+        """Whether there is no file of any member, be it whole, damaged or of another run."""
+        return not numbers(self.folder) and all(part.is_bare() for part in self._parts())
 
     def ensemble(self, *, index: Any = None) -> Ensemble:
         """The members that are done, in order, however the run ended.
@@ -279,18 +282,29 @@ class RunFolder:
         Nothing happens where there is no run. A plan that is damaged or not ours is an error,
         and nothing is removed.
         """
-        if self.plan is None:
+        if not (self.folder / PLAN).exists():
             return
+        _ = self.plan  # raises if it is not ours
         with self._alone():
-            # The plan goes last: a run that is half removed can still be resumed.
-            for part in self._parts():
-                part.clear()
-                _remove_empty(part.folder)
-            for number in numbers(self.folder):
-                chunk_path(self.folder, number).unlink(missing_ok=True)
+            self._remove()
+
+    def _remove(self) -> None:
+        # The plan goes last: a run that is half removed can still be resumed.
+        for part in self._parts():
+            part._remove_part()
+        for number in numbers(self.folder):
+            chunk_path(self.folder, number).unlink(missing_ok=True)
+        sweep(self.folder)
+        _remove_empty(self.folder / MEMBERS)
+        (self.folder / PLAN).unlink(missing_ok=True)
+
+    def _remove_part(self) -> None:
+        """Remove a part of a run; one whose plan was never written holds no member."""
+        if (self.folder / PLAN).exists():
+            self.clear()
+        else:
             sweep(self.folder)
-            _remove_empty(self.folder / MEMBERS)
-            (self.folder / PLAN).unlink()
+        _remove_empty(self.folder)
 
 
 @dataclass

@@ -16,8 +16,9 @@ the order is the same, and integer minima vectorise where floating-point ones do
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike, NDArray
+
+from consilience.kernels._jit import compiled
 
 _SINGLE, _COMPLETE, _AVERAGE, _CENTROID, _WARD = range(5)
 _METHODS = {
@@ -126,7 +127,7 @@ def agglomerate(
     return tree
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _raise_to_groups(distances, sizes):
     at = 0
     for i in range(len(sizes)):
@@ -135,13 +136,13 @@ def _raise_to_groups(distances, sizes):
             at += 1
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _row(i, n_slots):
     """Where row i would start at column 0: pair i < j lies at ``_row(i, n_slots) + j``."""
     return i * (2 * n_slots - i - 3) // 2 - 1
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _first_minimum(codes, start, stop):
     """First position of the smallest code in [start, stop)."""
     part = codes[start:stop]
@@ -151,7 +152,7 @@ def _first_minimum(codes, start, stop):
     return start + _first_at_most(part, least)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _first_at_most(values, bound):
     """First position whose value is at most ``bound``, or the length if there is none."""
     for start in range(0, len(values), _BLOCK):
@@ -167,7 +168,7 @@ def _first_at_most(values, bound):
     return len(values)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _scan(distances, codes, n_slots, i, gone, low, witness):
     """Make bound and witness of slot i exact from its row."""
     low[i] = np.inf
@@ -179,7 +180,7 @@ def _scan(distances, codes, n_slots, i, gone, low, witness):
             witness[i] = at - row
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _closest(distances, codes, n_slots, gone, low, low_codes, witness, absolute, relative):
     """First pair, in row order, among those whose distance ties with the smallest one."""
     i = _first_minimum(low_codes, 0, n_slots)
@@ -196,7 +197,7 @@ def _closest(distances, codes, n_slots, gone, low, low_codes, witness, absolute,
     return i, i + 1 + _first_at_most(distances[row + i + 1 : row + n_slots], bound)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _combined(method, x, y, a, b, m, h):
     """Lance-Williams: distance of a union (sizes a and b, merged at h) to a cluster of size m."""
     if method == _AVERAGE:
@@ -210,7 +211,7 @@ def _combined(method, x, y, a, b, m, h):
     return max(0.0, ((a + m) * x + (b + m) * y - m * h) / (a + b + m))
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _merge(distances, codes, n_slots, alive, n_alive, i, j, gone, sizes, low, witness, method):
     """Put the union of slots i < j into slot i, take j out of every row, mark stale witnesses."""
     row_i, row_j = _row(i, n_slots), _row(j, n_slots)
@@ -246,7 +247,7 @@ def _merge(distances, codes, n_slots, alive, n_alive, i, j, gone, sizes, low, wi
     return h
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _squeeze(distances, n_slots, alive, n_alive, sizes, nodes, low, witness):
     """Renumber the living slots 0, 1, ... in their order, everywhere; nothing moves backwards."""
     place = np.full(n_slots, -1, np.int64)
@@ -265,7 +266,7 @@ def _squeeze(distances, n_slots, alive, n_alive, sizes, nodes, low, witness):
             witness[s] = place[witness[s]]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _agglomerate(distances, codes, sizes, method, gone, absolute, relative):
     n = n_slots = len(sizes)
     merges = np.empty((n - 1, 4))

@@ -10,9 +10,10 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
-from numba import njit
 from numpy.typing import NDArray
+
+from consilience.kernels._jit import compiled
+from consilience.kernels._parallel import Parallel, delayed
 
 __all__ = ["INFORMATION", "RELATIVE", "cell", "mean_overlap", "pair_overlap"]
 
@@ -137,7 +138,7 @@ def _for_each(work: Callable[[int], None], items: Iterable[int], n_jobs: int) ->
         Parallel(n_jobs, require="sharedmem")(delayed(work)(item) for item in items)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _fill_tables(members, weights, kind, pairs, widths, starts, values, first, last):
     """Fill the tables of pairs first..last-1."""
     for p in range(first, last):
@@ -146,7 +147,7 @@ def _fill_tables(members, weights, kind, pairs, widths, starts, values, first, l
         pair_overlap(members[a], members[b], weights, kind, cells, widths[a], widths[b])
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def pair_overlap(one, other, weights, kind, values, height, width):
     """Fill what each cell of two members' table is worth; 0 outside clusters and for empty cells.
 
@@ -182,13 +183,13 @@ def pair_overlap(one, other, weights, kind, values, height, width):
         _relative(table, in_row, in_column, values)
 
 
-@njit(cache=True, nogil=True, inline="always")
+@compiled(inline="always")
 def cell(a, b, width):
     """Place of two labels in a table; unsigned, so that nothing is counted from the end."""
     return np.uint64((np.int64(a) + _BEFORE) * width + np.int64(b) + _BEFORE)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _information(table, in_row, in_column, n, values):
     width = in_column.shape[0]
     for h in range(_BEFORE, in_row.shape[0]):
@@ -200,7 +201,7 @@ def _information(table, in_row, in_column, n, values):
                 values[h * width + c] = both * np.log(ratio) / np.sqrt(own)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _relative(table, in_row, in_column, values):
     width = in_column.shape[0]
     best_of_row, best_of_column = np.zeros(in_row.shape[0]), np.zeros(width)
@@ -219,7 +220,7 @@ def _relative(table, in_row, in_column, values):
                 values[h * width + c] = min(1.0, values[h * width + c] / best)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _look_up(members, pairs, widths, starts, values, start, stop, sums):
     """Add the worth of the cells of objects start..stop-1; those of noise and unseen are 0."""
     total = sums[start:stop]

@@ -11,9 +11,9 @@ clusters with most objects. See `chain_rows` and `chain_store`.
 from typing import Any, Literal
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from consilience.kernels._jit import compiled
 from consilience.kernels.chain_rows import sum_histogram, sum_rows
 from consilience.kernels.chain_store import RowStore
 from consilience.kernels.compare import block_width, count_seen_by
@@ -207,7 +207,7 @@ class _Clusters:
         return row
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _most_similar(row, weights, slot, previous):
     """First slot with the largest mean similarity, or ``previous`` if that is not beaten."""
     width = 1024
@@ -233,7 +233,7 @@ def _most_similar(row, weights, slot, previous):
 
 
 # No weight is zero; a check for it would keep the loop scalar.
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def _divide(row, weights, quotients, bits):
     """Fill quotients; the bits of the largest (floats above zero sort as their bits do)."""
     for j in range(row.shape[0]):
@@ -244,7 +244,7 @@ def _divide(row, weights, quotients, bits):
     return best
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _relabel(slot_of, following, i, slot):
     """Give all objects of a list to a slot."""
     while i >= 0:
@@ -252,7 +252,7 @@ def _relabel(slot_of, following, i, slot):
         i = following[i]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _list_objects(following, i, size):
     """Objects of a list as an array."""
     objects = np.empty(size, np.int64)

@@ -7,12 +7,12 @@ integer: a sum does not depend on its order, and clusters that tie in exact arit
 """
 
 import numpy as np
-from numba import njit
 
+from consilience.kernels._jit import compiled
 from consilience.kernels.compare import count_joined, count_seen, make_query
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def sum_rows(members, n_seen, scale, weights, slot_of, objects, width, row):
     """Fill ``row`` by comparing each of ``objects`` with all: best for few objects.
 
@@ -38,7 +38,7 @@ def sum_rows(members, n_seen, scale, weights, slot_of, objects, width, row):
         _gather_slots(total, weights[lo:hi], slot_of[lo:hi], row)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def sum_histogram(members, n_clusters, weights, slot_of, objects, width, row):
     """Fill ``row`` from the label histogram of ``objects``: best for many objects.
 
@@ -58,14 +58,14 @@ def sum_histogram(members, n_clusters, weights, slot_of, objects, width, row):
         _gather_slots(total, weights[lo:hi], slot_of[lo:hi], row)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _add_counts(joined, weight, total):
     for j in range(total.shape[0]):
         total[j] += weight * joined[j]
 
 
 # Without a check for division by zero, which there is not: it would keep the loop scalar.
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def _add_shares(joined, seen, scale, weight, total):
     for j in range(total.shape[0]):
         # A function of the share alone: 1/3 and 2/6 become the same integer.
@@ -73,13 +73,13 @@ def _add_shares(joined, seen, scale, weight, total):
         total[j] += weight * np.int64(share)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _gather_slots(total, weights, slot_of, row):
     for j in range(total.shape[0]):
         row[slot_of[j]] += weights[j] * total[j]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _count_labels(labels, weights, objects, table):
     """Weight of the objects with each label; label -2 comes first, and negative ones count 0."""
     table[:] = 0
@@ -88,7 +88,7 @@ def _count_labels(labels, weights, objects, table):
     table[0] = table[1] = 0
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _look_up(labels, table, total):
     for j in range(total.shape[0]):
         total[j] += table[np.int64(labels[j]) + 2]

@@ -9,8 +9,9 @@ summed again from the labels. What is stored changes time, never a result.
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from consilience.kernels._jit import compiled
 
 # Rows one step needs at once: two clusters that merge, and one more.
 FEWEST_ROWS = 3
@@ -103,14 +104,14 @@ class RowStore:
             self._synced[place] = self._log_length
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _follow(row, log):
     """Apply merges to a row: the kept slot takes the other's entry."""
     for t in range(log.shape[0]):
         row[log[t, 0]] += row[log[t, 1]]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _squeeze_rows(buffer, n_slots, places, keep):
     """Move the kept entries of the rows to the front of the buffer, in place.
 

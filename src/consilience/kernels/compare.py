@@ -10,7 +10,8 @@ whichever are fewer; what is wanted then follows by subtraction.
 """
 
 import numpy as np
-from numba import njit
+
+from consilience.kernels._jit import compiled
 
 NOISE = -1
 UNSEEN = -2
@@ -38,7 +39,7 @@ def count_type(n_members: int) -> type:
     return np.uint16 if n_members <= 65535 else np.uint32
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def count_seen_by(members):
     """Members that saw each object, (n_objects,) int64."""
     n_seen = np.zeros(members.shape[1], np.int64)
@@ -49,14 +50,14 @@ def count_seen_by(members):
     return n_seen
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def make_query(members):
     """Room for the labels asked of each member: member numbers, labels."""
     room = members.shape[0] + LANES
     return np.empty(room, np.int64), np.empty(room, members.dtype)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _pad_query(asked, wanted, length):
     """Fill the query up to full lanes with labels nobody has; its new length."""
     while length % LANES != 0:
@@ -66,7 +67,7 @@ def _pad_query(asked, wanted, length):
     return length
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def ask_joined(labels, asked, wanted):
     """Query for the objects joined to the one with these labels; its length."""
     length = 0
@@ -78,7 +79,7 @@ def ask_joined(labels, asked, wanted):
     return _pad_query(asked, wanted, length)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def ask_unseen(labels, saw, asked, wanted):
     """Query for the unseen, of the members that saw (or did not see) these labels; its length."""
     length = 0
@@ -90,7 +91,7 @@ def ask_unseen(labels, saw, asked, wanted):
     return _pad_query(asked, wanted, length)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _add_matches(members, asked, wanted, first, last, lo, counts):
     """Add to byte counters the matches of entries [first, last) of a query."""
     hi = lo + counts.shape[0]
@@ -110,7 +111,7 @@ def _add_matches(members, asked, wanted, first, last, lo, counts):
             )
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def count_matches(members, asked, wanted, length, lo, scratch, counts):
     """Fill ``counts`` with the matches of a query among objects lo, lo + 1, ...
 
@@ -127,7 +128,7 @@ def count_matches(members, asked, wanted, length, lo, scratch, counts):
             counts[j] += partial[j]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def count_joined(members, labels, lo, query, scratch, joined):
     """Fill ``joined`` with the members that put objects lo, lo + 1, ... with these labels."""
     asked, wanted = query
@@ -135,7 +136,7 @@ def count_joined(members, labels, lo, query, scratch, joined):
     count_matches(members, asked, wanted, length, lo, scratch, joined)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def count_seen(members, labels, n_seen, lo, query, scratch, seen):
     """Fill ``seen`` with the members that saw both these labels and objects lo, lo + 1, ...
 

@@ -8,10 +8,10 @@ summed over rows of pair counts through a table of its values.
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
-from numba import njit
 from numpy.typing import NDArray
 
+from consilience.kernels._jit import compiled
+from consilience.kernels._parallel import Parallel, delayed
 from consilience.kernels.contingency import cluster_contingency, first_columns
 
 __all__ = ["pair_moments", "sum_over_pairs"]
@@ -93,7 +93,7 @@ def _by_member_pairs(
     return first, second
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _gather_block(members, starts, table, start, stop, first, second):
     """Moments of objects start..stop-1 from the matrix of all tables."""
     n_members = members.shape[0]
@@ -118,7 +118,7 @@ def _gather_block(members, starts, table, start, stop, first, second):
         twos[i] = 2.0 * twos[i] + ones[i]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _one_member(members, starts, weights, r):
     """What member r adds to the moments, alone and with all later members."""
     n_members, n_objects = members.shape
@@ -143,7 +143,7 @@ def _one_member(members, starts, weights, r):
     return ones, 2.0 * twos + ones
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def sum_over_pairs(joined, seen, weights, table, sums, squares):
     """Fill the weighted sums over columns of a function of pair counts, and of its square.
 

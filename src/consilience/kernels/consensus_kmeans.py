@@ -11,8 +11,9 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from consilience.kernels._jit import compiled
 
 __all__ = ["LabelRuns", "assign", "count_table", "lloyd"]
 
@@ -123,7 +124,7 @@ def count_table(
     return counts, sizes, rows
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _count(members, starts, weights, labels, counts, sizes, rows):
     n_members, n_rows = members.shape
     for r in range(n_members):
@@ -135,7 +136,7 @@ def _count(members, starts, weights, labels, counts, sizes, rows):
         rows[labels[i]] += 1
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def assign(members, starts, weights, scale, costs, offset, labels, best, counts, sizes, rows):
     """Move every row to its nearest centre and return how many moved.
 
@@ -174,7 +175,7 @@ def assign(members, starts, weights, scale, costs, offset, labels, best, counts,
     return moved
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _move(members, starts, weights, labels, counts, sizes, rows, x, new):
     """Give row x the label ``new`` and carry its weight over in the tables."""
     old = labels[x]

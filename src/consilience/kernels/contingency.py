@@ -7,9 +7,10 @@ tables are small and stay in cache, so that any number of threads gives the same
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
-from numba import njit
 from numpy.typing import NDArray
+
+from consilience.kernels._jit import compiled
+from consilience.kernels._parallel import Parallel, delayed
 
 __all__ = ["cluster_contingency", "first_columns"]
 
@@ -64,7 +65,7 @@ def cluster_contingency(
     return table
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _fill_member(members, starts, weights, r, table):
     """Fill the tables of member r with itself and with all later members."""
     n_members, n_objects = members.shape

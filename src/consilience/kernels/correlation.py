@@ -12,9 +12,9 @@ search that uses both is in `consilience.kernels.moves`.
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from consilience.kernels._jit import compiled
 from consilience.kernels.compare import UNSEEN
 from consilience.kernels.contingency import first_columns
 
@@ -152,7 +152,7 @@ def disagreements(members: Labels, weights: Ints, labels: Labels, *, by_seen: bo
     return total
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _member_disagreements(member, weights, labels, k, width, by_seen):
     """Pairs joined by one of the two, seen by the member if ``by_seen``."""
     table = np.zeros((k, width), np.int64)
@@ -182,7 +182,7 @@ def _member_disagreements(member, weights, labels, k, width, by_seen):
     return total
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def add_row(labels, starts, weight, q, tables):
     """Add a weight to what cluster q holds; a negative one takes it away."""
     tables.sizes[q] += weight
@@ -193,14 +193,14 @@ def add_row(labels, starts, weight, q, tables):
             tables.seen[r, q] += weight
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _add_rows(rows, starts, weights, labels, tables):
     for i in range(rows.shape[0]):
         if labels[i] >= 0:
             add_row(rows[i], starts, weights[i], labels[i], tables)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def join_costs(labels, starts, tables, k, costs):
     """Fill ``costs`` with the cost of joining each of the first k clusters, times the members."""
     table, seen, sizes = tables
@@ -223,7 +223,7 @@ def join_costs(labels, starts, tables, k, costs):
                 costs[q] += seen[r, q]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _query_costs(queries, starts, tables, out):
     for i in range(queries.shape[0]):
         join_costs(queries[i], starts, tables, out.shape[1], out[i])

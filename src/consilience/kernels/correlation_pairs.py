@@ -7,10 +7,10 @@ so pairs are counted, row by row, on the fly: time O(n^2 R), memory O(n k).
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
-from numba import njit
 from numpy.typing import NDArray
 
+from consilience.kernels._jit import compiled
+from consilience.kernels._parallel import Parallel, delayed
 from consilience.kernels.compare import (
     block_width,
     count_joined,
@@ -122,7 +122,7 @@ def own_costs(rows: Labels, weights: Ints) -> Floats:
     return weights * (1.0 - 2.0 * ((rows >= 0).sum(axis=1) / seen))
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _query_costs(queries, members, n_seen, weights, labels, pattern, out):
     """Add to ``out`` what each query's joining costs, block by block of objects."""
     n, width = members.shape[1], pattern.shape[0]
@@ -140,7 +140,7 @@ def _query_costs(queries, members, n_seen, weights, labels, pattern, out):
                     out[i, q] += weights[lo + j] * (1.0 - 2.0 * share)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _pair_costs(members, rows, n_seen, weights, pattern, labelings, out):
     """Add to ``out`` the joined pairs i < j of every labeling, block by block of j."""
     n, width = members.shape[1], pattern.shape[0]

@@ -6,12 +6,12 @@ block and however many objects are asked for: levels, radii and lists compare di
 ``<=``, and one last digit would take a component apart.
 """
 
-from numba import njit
+from consilience.kernels._jit import compiled
 
 __all__ = ["count_founders", "found_clusters", "square_distances"]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def square_distances(points, columns, out):
     """Fill ``out[i, j]`` with the squared distance of point i and object j.
 
@@ -29,7 +29,7 @@ def square_distances(points, columns, out):
                 row[j] += gap * gap
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def count_founders(neighbours, costs, dense, size, witness):
     """Number of dense objects that have no cheaper one among their ``size`` nearest objects.
 
@@ -53,13 +53,13 @@ def count_founders(neighbours, costs, dense, size, witness):
     return founders
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _cheaper(costs, a, b):
     """Whether object a comes before object b by cost, then by index."""
     return costs[a] < costs[b] or (costs[a] == costs[b] and a < b)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def found_clusters(neighbours, costs, dense, size, labels):
     """Label dense objects by the cheapest of their ``size`` nearest; the number of clusters.
 

@@ -6,12 +6,13 @@ radius come from one minimum spanning tree of that weight.
 """
 
 import numpy as np
-from numba import njit
+
+from consilience.kernels._jit import compiled
 
 __all__ = ["follow_levels", "tree_of_matrix", "tree_of_points"]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def tree_of_points(columns, core):
     """Minimum spanning tree of the mutual reachability of points: ends and weight of each edge.
 
@@ -43,7 +44,7 @@ def tree_of_points(columns, core):
     return left, right, weights
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def tree_of_matrix(distances, core):
     """The same for a symmetric matrix of distances, (n_objects, n_objects)."""
     n = distances.shape[0]
@@ -61,14 +62,14 @@ def tree_of_matrix(distances, core):
     return left, right, weights
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _start(core):
     """Objects not reached, their core values, who of the tree is nearest, and how near."""
     n = core.shape[0]
     return np.arange(n).astype(np.int32), core.copy(), np.zeros(n, np.int32), np.full(n, np.inf)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _take_out(waiting, place, last):
     """Take one object out of those not reached, the last one moves to its place."""
     objects, core, link, near = waiting
@@ -78,7 +79,7 @@ def _take_out(waiting, place, last):
     return i, core_i
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _approach(waiting, gaps, i, core_i, n_waiting):
     """Update who is nearest to the tree after object i joined it; the place of the nearest."""
     _, core, link, near = waiting
@@ -94,7 +95,7 @@ def _approach(waiting, gaps, i, core_i, n_waiting):
     return best
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def follow_levels(children, heights, core, radii, n_part):
     """Clusters of all levels, from the widest radius inwards: who they are and who was in them.
 
@@ -137,7 +138,7 @@ def follow_levels(children, heights, core, radii, n_part):
     return parent[:n_clusters], first[:n_clusters], last[:n_clusters], home, until
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _nothing_known(n):
     """Parent, first and last level of clusters to come; last cluster and level of objects."""
     return (
@@ -149,7 +150,7 @@ def _nothing_known(n):
     )
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _find_tops(children, heights, radius, top):
     """Fill ``top`` with the last merge, within the radius, that holds each object or merge."""
     n = heights.shape[0] + 1
@@ -161,7 +162,7 @@ def _find_tops(children, heights, radius, top):
             top[children[t, 1]] = top[n + t]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _list_parts(core, radius, level, top, home, until, parts, name, size):
     """Components of this level that hold a member of a cluster of the level before.
 
@@ -183,7 +184,7 @@ def _list_parts(core, radius, level, top, home, until, parts, name, size):
     return n_parts
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _name_parts(level, n_part, parts, name, size, n_parts_of, n_big_of, state, n_clusters):
     """Turn the cluster each part was in into the one it is now; the number of clusters.
 

@@ -8,9 +8,9 @@ alone: rows are counted from the labels, as `chain` and `prim` do for the plain 
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from consilience.kernels._jit import compiled
 from consilience.kernels.chain import LARGE, SQUEEZE_BELOW, _Clusters, _find_mutual
 from consilience.kernels.compare import count_joined, make_query
 from consilience.kernels.pairs import count_row
@@ -97,7 +97,7 @@ class _KeptClusters(_Clusters):
         return row
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _sum_rows(members, cover, scale, weights, slot_of, objects, width, row):
     """Fill ``row``: for every slot the summed shares of its objects with ``objects``."""
     n = members.shape[1]

@@ -7,9 +7,9 @@ grow by the lengths of the moves. A member leaves when a sweep changes none of i
 """
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from consilience.kernels._jit import compiled
 from consilience.kernels.kmeans_members import Members, coarsen, member_of, sweep, tally
 from consilience.kernels.kmeans_scan import Scratch, Sieve, squared_distance
 
@@ -46,7 +46,7 @@ def lloyd(
     return n_iter, ended != _RUNNING
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _advance(X, sieve, members, running, moved, tols, spherical, ended):
     """Finish an iteration of the running members after its sweep; ``ended`` says who stops."""
     for m in running:
@@ -61,7 +61,7 @@ def _advance(X, sieve, members, running, moved, tols, spherical, ended):
             ended[m] = _SMALL_SHIFT
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _refill(X, one):
     """Give every empty cluster the object farthest from its centre; how many were moved.
 
@@ -91,7 +91,7 @@ def _refill(X, one):
     return n_moved
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _farthest(distance, labels, counts):
     far, length = -1, 0.0
     for i in range(labels.size):
@@ -100,7 +100,7 @@ def _farthest(distance, labels, counts):
     return far
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _move_centres(one, sieve, spherical):
     """Move the centres to the means of their objects; the sum of the squared shifts."""
     centres, sums, counts = one.centres, one.sums, one.counts
@@ -122,7 +122,7 @@ def _move_centres(one, sieve, spherical):
     return total
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def mean_of(sums, counts, c, spherical, out):
     """Mean of cluster c; its direction where ``spherical`` (zero where it has none)."""
     squared = 0.0
@@ -135,7 +135,7 @@ def mean_of(sums, counts, c, spherical, out):
             out[f] /= length
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _lengthen(drift, shifts, d, scale):
     """Add to each cluster's drift its own shift and the longest of the others, rounded up."""
     top = np.argmax(shifts)

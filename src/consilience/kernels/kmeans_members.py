@@ -20,9 +20,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from consilience.kernels._jit import compiled
 from consilience.kernels.kmeans_scan import (
     LANES,
     TILE,
@@ -116,7 +116,7 @@ def make_members(
     return members
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def member_of(members, m):
     """Member m's state, as views into the state of all."""
     k = members.n_clusters[m]
@@ -144,7 +144,7 @@ def member_of(members, m):
 member_view = getattr(member_of, "py_func", member_of)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def coarsen(one, sieve):
     """Renew what the sieve knows of a member's centres."""
     # Fields are taken out of tuples before loops: each time, references are counted.
@@ -160,7 +160,7 @@ def coarsen(one, sieve):
     one.reach[0] = np.sqrt(longest) * (1.0 + 1e-9)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def sweep(X, sieve, members, scratch, running, learn, moved):
     """Give every object of the running members its nearest centre: one pass over the data.
 
@@ -174,7 +174,7 @@ def sweep(X, sieve, members, scratch, running, learn, moved):
             moved[m] += _visit(X, sieve, member_of(members, m), scratch, start, stop, learn)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _visit(X, sieve, one, scratch, start, stop, learn):
     """One member's part of a sweep over objects start..stop-1; the number of labels changed."""
     gaps, labels, drift, doubtful = one.gaps, one.labels, one.drift, scratch.picked
@@ -201,7 +201,7 @@ def _visit(X, sieve, one, scratch, start, stop, learn):
     return moved
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _pick(gaps, labels, drift, first, last, picked, n):
     """Append the objects whose bound leaves their label in doubt; how many there are now."""
     # Unsigned indices are not checked for being negative: the loop is twice as fast.
@@ -213,7 +213,7 @@ def _pick(gaps, labels, drift, first, last, picked, n):
     return np.int64(n)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def measure(strips, columns, norms, width, one, scratch):
     """Nearest centre of each of ``width`` objects and how certain that is, into the scratch."""
     width = (width + LANES - 1) // LANES * LANES
@@ -222,7 +222,7 @@ def measure(strips, columns, norms, width, one, scratch):
     certain_gap(nearest, second, norms, width, one.reach[0], columns.size, gap)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _settle(X, scale, one, scratch, picked, first, learn):
     """Write what the scan found of the picked objects; ask the judge where that is in doubt.
 
@@ -257,7 +257,7 @@ def _settle(X, scale, one, scratch, picked, first, learn):
     return moved
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def tally(X, features, objects, clusters, sign, sums, counts):
     """Add objects to their clusters' sums and counts (sign = 1.0), or take them out (-1.0)."""
     every_feature = features.size == X.shape[1]
@@ -274,7 +274,7 @@ def tally(X, features, objects, clusters, sign, sums, counts):
                 _add(sums, c, f, sign * X[i, features[f]])
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _add(sums, c, f, value):
     before = sums[c, 0, f]
     after = before + value

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
+from consilience.kernels._jit import compiled
 from consilience.kernels.kmeans_members import coarsen, measure, member_view, sweep
 from consilience.kernels.kmeans_runs import (
     Indices,
@@ -129,7 +129,7 @@ def _sparse_runs(
     return found
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _follow(X, plan, sieve, one, scratch, spherical):
     """Let a member's centres follow its batches."""
     labels = np.empty(plan.shape[1], np.int32)
@@ -141,7 +141,7 @@ def _follow(X, plan, sieve, one, scratch, spherical):
         coarsen(one, sieve)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _assign(X, objects, sieve, one, scratch, labels):
     columns, features, centres = one.columns, one.features, one.centres
     gather(sieve.strips, columns, objects, scratch)
@@ -154,7 +154,7 @@ def _assign(X, objects, sieve, one, scratch, labels):
             labels[a] = two_nearest(X, objects[a], features, centres)[0]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _pull(X, objects, features, labels, centres, counts, spherical):
     """Let each object in turn pull its centre; ``counts`` are the objects centres received."""
     for a in range(objects.size):

@@ -14,9 +14,9 @@ when none moves. No cluster is emptied; an empty one is the cheapest to join.
 from collections.abc import Sequence
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from consilience.kernels._jit import compiled
 from consilience.kernels.kmeans_lloyd import mean_of
 from consilience.kernels.kmeans_members import Members, coarsen, member_view, tally
 from consilience.kernels.kmeans_scan import (
@@ -56,7 +56,7 @@ def many_online(
     return passes, ended
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _online(X, rows, sieve, one, scratch, max_iter):
     for c in range(one.counts.size):
         if one.counts[c] > 0:
@@ -74,7 +74,7 @@ def _online(X, rows, sieve, one, scratch, max_iter):
     return passes, moved == 0
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _candidates(X, rows, sieve, one, scratch, out):
     """Objects that would gain by a move with the centres as they are; how many."""
     columns, reach, d = one.columns, one.reach[0], one.columns.size
@@ -93,7 +93,7 @@ def _candidates(X, rows, sieve, one, scratch, out):
     return n
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _weigh_own(rows, labels, counts, label, nearest):
     """Turn the cost of joining its own cluster into what leaving it saves; else, a certain gain."""
     for a in range(rows.size):
@@ -106,7 +106,7 @@ def _weigh_own(rows, labels, counts, label, nearest):
             nearest[a] = 0
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _confirm(X, rows, one, gap, out, n):
     features, centres, counts, labels = one.features, one.centres, one.counts, one.labels
     for a in range(rows.size):
@@ -116,7 +116,7 @@ def _confirm(X, rows, one, gap, out, n):
     return n
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _best_move(X, i, features, centres, counts, labels):
     """Cluster that object i should move to; -1 if it should stay."""
     own = labels[i]
@@ -136,7 +136,7 @@ def _best_move(X, i, features, centres, counts, labels):
     return best if here - least > (features.size + 16) * 2.0**-51 * here else -1
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _visit(X, candidates, one):
     """Move every candidate that still gains; how many moved."""
     features, centres, counts, labels = one.features, one.centres, one.counts, one.labels

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
+from consilience.kernels._jit import compiled
 from consilience.kernels.kmeans_members import Members, make_members, member_view, sweep
 from consilience.kernels.kmeans_scan import Scratch, Sieve, squared_distance
 
@@ -117,7 +117,7 @@ def finish_members(
     return inertia
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def inertia_of(X, rows, features, centres, labels):
     """Sum of the squared distances of the rows to the centres of their clusters."""
     total = 0.0

@@ -14,8 +14,9 @@ cancels before it is squared.
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from consilience.kernels._jit import compiled
 
 # Objects scanned together: their strips and running minima stay in the first-level cache.
 TILE = 512
@@ -95,7 +96,7 @@ def padded_columns(features: NDArray[np.intp], n_features: int) -> NDArray[np.in
     return np.concatenate([features, np.full(n_zeros, n_features, np.intp)])
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _largest_offset(X, shift):
     largest = 0.0
     for i in range(X.shape[0]):
@@ -104,7 +105,7 @@ def _largest_offset(X, shift):
     return largest
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _fill_strips(X, shift, scale, strips):
     n, d = X.shape
     for i in range(n):
@@ -117,7 +118,7 @@ def _fill_strips(X, shift, scale, strips):
         tile[d + 1, r] = np.sqrt(total) * (1.0 + 1e-6)  # rounded up: it stays a bound
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def gather(strips, columns, picked, scratch):
     """Put the picked objects side by side into the scratch, ready for :func:`scan`."""
     flat, n_strips, places, out = (
@@ -137,7 +138,7 @@ def gather(strips, columns, picked, scratch):
 
 # `contract` lets the compiler fuse multiply and add. It changes the last bit of a distance, which
 # certain_gap allows for; no label can change.
-@njit(cache=True, nogil=True, fastmath={"contract"})
+@compiled(fastmath={"contract"})
 def scan(strips, columns, width, centres, weights, scratch):
     """Weighted squared distances to the two nearest centres, and which is nearest.
 
@@ -176,7 +177,7 @@ def scan(strips, columns, width, centres, weights, scratch):
         _keep_two(t0, t1, weights[c], weights[e], np.int32(c), width, nearest, second, label)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _keep_two(t0, t1, w0, w1, c, width, nearest, second, label):
     # Selections instead of branches: the loop vectorises. Ties stay with the smaller index.
     after = np.int32(c + 1)
@@ -192,7 +193,7 @@ def _keep_two(t0, t1, w0, w1, c, width, nearest, second, label):
         second[r] = other if other < second[r] else second[r]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def certain_gap(nearest, second, norms, width, reach, d, gap):
     """By how much the second centre is farther than the nearest, errors at their worst.
 
@@ -213,7 +214,7 @@ def certain_gap(nearest, second, norms, width, reach, d, gap):
         gap[r] = (far - near) - share * (far + near) - (part * norms[r] + fixed)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def squared_distance(X, i, features, centres, c):
     """Squared Euclidean distance of object i to centre c, summed in the order of the features."""
     total = 0.0
@@ -223,7 +224,7 @@ def squared_distance(X, i, features, centres, c):
     return total
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def two_nearest(X, i, features, centres):
     """Nearest centre of object i (ties: smaller index); squared distances to it and the next."""
     label, nearest, second = 0, np.inf, np.inf
@@ -236,7 +237,7 @@ def two_nearest(X, i, features, centres):
     return label, nearest, second
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def judged_gap(nearest, second, d):
     """As :func:`certain_gap`, for float64 squared distances of unrounded objects and centres."""
     share = (d + 16) * _ROUND64

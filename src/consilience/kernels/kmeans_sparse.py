@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 from scipy import sparse
 
+from consilience.kernels._jit import compiled
 from consilience.kernels.kmeans_runs import UNSEEN, KMeansRuns, Options, Task, join_runs
 from consilience.kernels.kmeans_scan import squared_distance, two_nearest
 
@@ -88,7 +88,7 @@ def _judge(X: Any, rows: NDArray[np.intp], centres: NDArray[np.float64]) -> NDAr
     return labels
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _nearest(X, centres):
     features, labels = np.arange(X.shape[1]), np.empty(X.shape[0], np.int32)
     for i in range(X.shape[0]):
@@ -125,7 +125,7 @@ def _exact_own_squares(
     return out
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _own_squares(X, centres, labels):
     features, out = np.arange(X.shape[1]), np.empty(X.shape[0])
     for i in range(X.shape[0]):

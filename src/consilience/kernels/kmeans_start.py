@@ -4,10 +4,10 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 from scipy import sparse
 
+from consilience.kernels._jit import compiled
 from consilience.kernels.kmeans_sparse import own_part, squared_lengths
 
 # Objects whose distances are added up together: they stay in the first-level cache.
@@ -127,7 +127,7 @@ def _measure(
     return distances_to
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _distances(strips, places):
     d, n = strips.shape
     out = np.zeros((places.size, n))

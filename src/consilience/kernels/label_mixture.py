@@ -7,7 +7,8 @@ pass gives the same bits however it is cut. Negative labels drop out of every pr
 import math
 
 import numpy as np
-from numba import njit
+
+from consilience.kernels._jit import compiled
 
 __all__ = ["bce_pass", "digamma", "em_pass", "responsibilities"]
 
@@ -15,7 +16,7 @@ __all__ = ["bce_pass", "digamma", "em_pass", "responsibilities"]
 _BLOCK = 128
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def em_pass(members, starts, counts, log_theta, log_alpha, sums, sizes):
     """Log-likelihood of a multinomial mixture; expected counts are added to sums and sizes.
 
@@ -44,7 +45,7 @@ def em_pass(members, starts, counts, log_theta, log_alpha, sums, sizes):
     return likelihood
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def responsibilities(members, starts, log_theta, log_alpha):
     """Probability of each component given the row, (n_rows, k); arguments as in `em_pass`."""
     n_rows = members.shape[1]
@@ -57,7 +58,7 @@ def responsibilities(members, starts, log_theta, log_alpha):
     return rho
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _posterior(members, starts, counts, log_theta, log_alpha, first, size, rho):
     """Responsibilities of a block of rows into ``rho``; its weighted log-likelihood."""
     n_members = members.shape[0]
@@ -84,7 +85,7 @@ def _posterior(members, starts, counts, log_theta, log_alpha, first, size, rho):
     return likelihood
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def digamma(x):
     """Derivative of log Gamma at x > 0, to about 1e-14 of its size."""
     shift = 0.0
@@ -96,7 +97,7 @@ def digamma(x):
     return shift + math.log(x) - 0.5 / x - series
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def bce_pass(members, starts, counts, beta, alpha, tol, max_iter, sums, logs, gamma):
     """Variational bound of Bayesian cluster ensembles, after the E-step of every row.
 
@@ -132,7 +133,7 @@ def bce_pass(members, starts, counts, beta, alpha, tol, max_iter, sums, logs, ga
     return bound
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _row_step(labels, starts, beta, alpha, tol, max_iter, phi, gamma, expected):
     """E-step of one row: phi (members x k), gamma (k) and E[log theta] (k), in place."""
     k = len(alpha)
@@ -151,7 +152,7 @@ def _row_step(labels, starts, beta, alpha, tol, max_iter, phi, gamma, expected):
         expected[q] = digamma(gamma[q]) - whole
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _refine(labels, starts, beta, alpha, phi, gamma, expected, present):
     """One update of phi, then gamma; the larger of their relative changes."""
     k = len(alpha)

@@ -8,9 +8,10 @@ of the members' matrices of pairs. A negative label (noise, unseen) is a row wit
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
-from numba import njit
 from numpy.typing import NDArray
+
+from consilience.kernels._jit import compiled
+from consilience.kernels._parallel import Parallel, delayed
 
 __all__ = ["cluster_sums", "pair_products", "row_sums"]
 
@@ -47,7 +48,7 @@ def row_sums(members: Labels, starts: NDArray[np.int64], table: Floats) -> Float
     return out
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _row_sums(members, starts, table, out):
     """Add to ``out`` in blocks of objects, member by member, so both stay in cache."""
     n_members, n_objects = members.shape
@@ -88,7 +89,7 @@ def cluster_sums(members: Labels, starts: NDArray[np.int64], values: Floats) -> 
     return out
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _cluster_sums(members, starts, values, out):
     """Add to ``out`` in blocks of objects: a block's values are read once from memory."""
     n_members, n_objects = members.shape
@@ -141,7 +142,7 @@ def pair_products(members: Labels, weights: Floats, *, n_jobs: int = 1) -> Float
     return out
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _pair_products(members, sizes, weights, r, out):
     """Fill row and column r of ``out`` from the tables of r with all later members."""
     n_members, n_objects = members.shape

@@ -7,8 +7,9 @@ data are read twice and nothing of the size of the data is kept.
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from consilience.kernels._jit import compiled
 
 __all__ = ["LACFit", "lac", "squared_distances"]
 
@@ -86,7 +87,7 @@ def _weigh(spread: Floats, counts: Floats, inv_h: float, weights: Floats) -> Non
     weights[filled] = raw / raw.sum(axis=1, keepdims=True)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _nearest(x, centres, weights):
     """The cluster whose weighted distance is smallest, the first on ties."""
     best, nearest = np.inf, 0
@@ -100,7 +101,7 @@ def _nearest(x, centres, weights):
     return nearest
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _assign_and_spread(X, centres, weights, labels, spread, counts):
     """Assign every object; add up squared deviations from the centres."""
     spread[:] = 0.0
@@ -114,7 +115,7 @@ def _assign_and_spread(X, centres, weights, labels, spread, counts):
             spread[j, s] += gap * gap
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _assign_and_sum(X, centres, weights, labels, sums, counts):
     """Assign every object; add up the objects of every cluster."""
     sums[:] = 0.0
@@ -127,7 +128,7 @@ def _assign_and_sum(X, centres, weights, labels, sums, counts):
             sums[j, s] += X[i, s]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def squared_distances(X, centres, weights, out):
     """Fill ``out`` (n_objects, n_clusters) with squared distances of objects to centres.
 

@@ -8,12 +8,13 @@ lengths alone, each row by itself.
 """
 
 import numpy as np
-from numba import njit
+
+from consilience.kernels._jit import compiled
 
 __all__ = ["minimax_block_sums", "minimax_rows", "prim_dense"]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def prim_dense(distances, start):
     """Order, parent positions and lengths of a tree grown over a square matrix.
 
@@ -44,7 +45,7 @@ def prim_dense(distances, start):
     return order, parent, length
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def minimax_rows(length, start, stop, out):
     """Fill ``out`` with rows start..stop-1 of the minimax distances between positions.
 
@@ -64,7 +65,7 @@ def minimax_rows(length, start, stop, out):
             row[q] = longest
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def minimax_block_sums(length, edges, out):
     """Fill ``out`` with sums of minimax distances over blocks of positions.
 
@@ -93,7 +94,7 @@ def minimax_block_sums(length, edges, out):
             out[b, a] = total
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _sum_within(length, first, last):
     """Sum over pairs of positions inside one block, each pair once."""
     total = 0.0
@@ -105,7 +106,7 @@ def _sum_within(length, first, last):
     return total
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _ways_out(length, first, last):
     """Longest step from each position to the end of its block, shortest first."""
     ways = np.empty(last - first)

@@ -12,11 +12,13 @@ reorder its sum; the tests hold them to their definitions.
 from typing import Any
 
 import numpy as np
-from numba import njit, types
+from numba import types
 from numba.extending import overload
 from numpy.polynomial import Chebyshev, Polynomial
 from numpy.typing import NDArray
 from scipy.special import iv
+
+from consilience.kernels._jit import compiled
 
 __all__ = [
     "Scratch",
@@ -135,7 +137,7 @@ def _compiled_polynomial(r, constants):
     return polynomial
 
 
-@njit(cache=True, nogil=True, fastmath={"contract"})
+@compiled(fastmath={"contract"})
 def exponential(x, constants):
     """exp(x) for x up to 0 (and a little above), in the type of the constants.
 
@@ -151,7 +153,7 @@ def exponential(x, constants):
     return _polynomial(r, constants) * _power_of_two(rounded)
 
 
-@njit(cache=True, nogil=True, fastmath={"contract"})
+@compiled(fastmath={"contract"})
 def _softmax(grades, start, inverse, constants, most):
     """Exponentials of what the objects of a stripe are below their greatest; 1 over the sums."""
     stop = start + inverse.size
@@ -169,7 +171,7 @@ def _softmax(grades, start, inverse, constants, most):
         inverse[i] = one / inverse[i]
 
 
-@njit(cache=True, nogil=True, fastmath={"contract"})
+@compiled(fastmath={"contract"})
 def softmax_grades(products, columns, inverse, scratch):
     """Grades of membership by the divergences themselves, in place.
 
@@ -193,7 +195,7 @@ def softmax_grades(products, columns, inverse, scratch):
         _softmax(products, start, inverse[start:stop], constants, most)
 
 
-@njit(cache=True, nogil=True, fastmath={"contract"})
+@compiled(fastmath={"contract"})
 def gaussian_grades(products, rows, columns, alpha, gamma, inverse, scratch):
     """Grades of membership by the distance of a Gaussian kernel, in place.
 
@@ -222,7 +224,7 @@ def gaussian_grades(products, rows, columns, alpha, gamma, inverse, scratch):
         _softmax(products, start, inverse[start:stop], constants, most)
 
 
-@njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
+@compiled(fastmath={"contract", "reassoc"})
 def weighted_sizes(weights, inverse, sizes):
     """Add to ``sizes`` the sum of every seed's grades over the block, in float64."""
     k, n = weights.shape
@@ -234,7 +236,7 @@ def weighted_sizes(weights, inverse, sizes):
         sizes[c] += total
 
 
-@njit(cache=True, nogil=True, fastmath={"contract"})
+@compiled(fastmath={"contract"})
 def weighted_scores(weights, inverse, sizes, scores):
     """Mean size of the clusters an object is in, by its grades: ``sum_c g[i, c] sizes[c]``."""
     k, n = weights.shape
@@ -249,7 +251,7 @@ def weighted_scores(weights, inverse, sizes, scores):
         scores[i] *= inverse[i]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def nearest(products, columns, slack, labels):
     """Number of the seed with the least ``columns - products``, for each object.
 

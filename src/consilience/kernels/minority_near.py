@@ -17,8 +17,8 @@ import math
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from consilience.kernels._jit import compiled
 from consilience.kernels.minority import exponential
 
 __all__ = ["entries_needed", "near_kernel", "near_scores", "near_sizes", "near_weights"]
@@ -59,7 +59,7 @@ def entries_needed(n_objects: int) -> int:
     return _FEW * -(-n_objects // _GROUP)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _count_near(line, rows, column, reach, counts):
     """Number of objects within reach of a seed in every group of a block."""
     n = line.size
@@ -76,14 +76,14 @@ def _count_near(line, rows, column, reach, counts):
     counts[whole] = count
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _take(line, rows, column, out):
     """Minus the squared distances of consecutive objects from a seed."""
     for i in range(out.size):
         out[i] = line[i] - (rows[i] + column)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _place(places, number, seed, start, stop, at):
     places[number, 0] = seed
     places[number, 1] = start
@@ -91,7 +91,7 @@ def _place(places, number, seed, start, stop, at):
     places[number, 3] = at
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _collect(line, rows, c, column, reach, first, counts, entries, used, at):
     """Entries for one seed, in whose place of excesses are minus the squared distances."""
     values, places = entries
@@ -121,7 +121,7 @@ def _collect(line, rows, c, column, reach, first, counts, entries, used, at):
     return used, at
 
 
-@njit(cache=True, nogil=True, fastmath={"contract"})
+@compiled(fastmath={"contract"})
 def _excess(values, kernel, constants):
     """What weights are above 1, in place of minus the squared distances."""
     twice, gamma, _ = kernel
@@ -133,13 +133,13 @@ def _excess(values, kernel, constants):
         values[i] = exponential(exponent, constants) - one
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _add(values, total):
     for i in range(total.size):
         total[i] += values[i]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def near_weights(products, rows, columns, kernel, constants, first, entries, used, at, inverse):
     """Write the excesses of a block from entry ``used`` and number ``at`` on; where they end.
 
@@ -169,7 +169,7 @@ def near_weights(products, rows, columns, kernel, constants, first, entries, use
     return used, at
 
 
-@njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
+@compiled(fastmath={"contract", "reassoc"})
 def _dot(values, inverse):
     total = 0.0
     for i in range(values.size):
@@ -177,7 +177,7 @@ def _dot(values, inverse):
     return total
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def near_sizes(entries, begin, end, inverse, sizes):
     """Add excess times ``inverse``, which is of all objects, to the sizes of the clusters."""
     values, places = entries
@@ -186,13 +186,13 @@ def near_sizes(entries, begin, end, inverse, sizes):
         sizes[seed] += _dot(values[at : at + stop - start], inverse[start:stop])
 
 
-@njit(cache=True, nogil=True, fastmath={"contract"})
+@compiled(fastmath={"contract"})
 def _add_times(values, size, scores):
     for i in range(scores.size):
         scores[i] += np.float64(values[i]) * size
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def near_scores(entries, begin, end, sizes, scores):
     """Add excess times size to the scores of all objects, which are not yet scaled."""
     values, places = entries

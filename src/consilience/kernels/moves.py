@@ -12,9 +12,9 @@ Costs are whole numbers in units of one member, exact in floats too; or sums of 
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from consilience.kernels._jit import compiled
 from consilience.kernels.compare import (
     UNSEEN,
     block_width,
@@ -188,7 +188,7 @@ class _State:
         return np.unique(codes, return_inverse=True)[1].astype(np.int32)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _place(rows, starts, weights, n_seen, labels, column, slot, tables, pool):
     """Lay every row where its label says: large clusters into tables, others into the pool."""
     groups = np.full(column.shape[0], -1, np.int64)
@@ -206,7 +206,7 @@ def _place(rows, starts, weights, n_seen, labels, column, slot, tables, pool):
         join_group(pool, i, weights[i], groups[label])
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _promote(rows, starts, weights, g, q, slot, tables, pool):
     """Move the rows of a group into column q of the tables."""
     # Backwards: a row that takes the place of one that left has been looked at.
@@ -219,7 +219,7 @@ def _promote(rows, starts, weights, g, q, slot, tables, pool):
             slot[i] = q
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _best_column(sizes, k, here, costs):
     """The cheapest of the first k columns but ``here`` (-1: none), and how many are in use."""
     best, n_used = -1, 0
@@ -231,7 +231,7 @@ def _best_column(sizes, k, here, costs):
     return best, n_used
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _first_empty(sizes):
     """A column that holds nothing, -1 if there is none."""
     for q in range(sizes.shape[0]):
@@ -240,7 +240,7 @@ def _first_empty(sizes):
     return -1
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _last_used(sizes):
     """The last column that holds anything, -1 if none does."""
     for q in range(sizes.shape[0] - 1, -1, -1):
@@ -249,7 +249,7 @@ def _last_used(sizes):
     return -1
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _random_target(sizes, slot, group, n_columns, pool, may_open, draw):
     """A column, or the group of some row in the pool, or a new cluster; all about as likely."""
     n_others = n_columns - (slot >= 0)
@@ -271,7 +271,7 @@ def _random_target(sizes, slot, group, n_columns, pool, may_open, draw):
     return NEW
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _move(i, labels, starts, weight, n_seen, target, slot, tables, pool):
     """Take object i out of where it is and into a column, a group or a new group."""
     if slot[i] >= 0:
@@ -292,7 +292,7 @@ def _move(i, labels, starts, weight, n_seen, target, slot, tables, pool):
     join_group(pool, i, weight, g)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _cost_of(target, columns, groups):
     """Cost of joining a target; a new cluster costs nothing."""
     if target == NEW:
@@ -300,7 +300,7 @@ def _cost_of(target, columns, groups):
     return float(columns[target]) if target >= 0 else groups[FIRST_GROUP - target]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _survey(i, data, kind, q, g, tables, k, pool, heat, room):
     """What there is for object i: cheapest target, its cost, the cost to stay, columns used."""
     rows, starts, weights, own = data
@@ -331,7 +331,7 @@ def _survey(i, data, kind, q, g, tables, k, pool, heat, room):
     return target, lowest, stay, n_columns
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _sweep(data, n_seen, kind, slot, tables, pool, order, cap, heat, draws, counts, width):
     """Visit the objects in order, each moving where it costs least; the number that moved."""
     rows, starts, weights, _ = data

@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterable
 from typing import Any, Literal
 
 import numpy as np
-from joblib import Parallel, delayed
-from numba import njit
 from numpy.typing import NDArray
 
+from consilience.kernels._jit import compiled
+from consilience.kernels._parallel import Parallel, delayed
 from consilience.kernels.compare import (
     UNSEEN,
     block_width,
@@ -231,7 +231,7 @@ def _for_each(fill: Callable[[int], None], starts: Iterable[int], n_jobs: int | 
         Parallel(n_jobs, require="sharedmem")(delayed(fill)(start) for start in starts)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _fill_one(members, n_seen, i, lo, query, scratch, joined, seen):
     """Counts of object i against objects lo, lo + 1, ..."""
     count_joined(members, members[:, i], lo, query, scratch, joined)
@@ -239,7 +239,7 @@ def _fill_one(members, n_seen, i, lo, query, scratch, joined, seen):
         count_seen(members, members[:, i], n_seen, lo, query, scratch, seen)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _fill_rows(members, n_seen, objects, width, joined, seen):
     """Counts of the given objects against all."""
     n = members.shape[1]
@@ -251,7 +251,7 @@ def _fill_rows(members, n_seen, objects, width, joined, seen):
             _fill_one(members, n_seen, objects[a], lo, query, scratch, joined[a, lo:hi], here)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _fill_symmetric(members, n_seen, start, stop, width, joined, seen):
     """Counts of rows start..stop-1 from the diagonal block on, and their mirror image."""
     n = members.shape[1]
@@ -266,7 +266,7 @@ def _fill_symmetric(members, n_seen, start, stop, width, joined, seen):
             _mirror(seen, start, stop, lo, hi)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _mirror(matrix, start, stop, lo, hi):
     """Copy matrix[start:stop, lo:hi] to its mirror image; square tiles stay in the cache."""
     tile = 64
@@ -277,7 +277,7 @@ def _mirror(matrix, start, stop, lo, hi):
                 target[i] = source[i]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _fill_condensed(members, n_seen, start, stop, width, joined, seen):
     """Counts of objects start..stop-1 against later ones, in condensed order."""
     n = members.shape[1]
@@ -293,7 +293,7 @@ def _fill_condensed(members, n_seen, start, stop, width, joined, seen):
             _fill_one(members, n_seen, i, first, query, scratch, counts, here)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _grade(joined, seen, n_members, grades):
     """Co-association in bytes, rounded down: never puts two objects the wrong way round."""
     if seen is None:
@@ -306,7 +306,7 @@ def _grade(joined, seen, n_members, grades):
             grades[j] = np.uint8(np.float32(255) * share)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _count_from(grades, bound):
     """How many grades are at least ``bound``."""
     hits = 0
@@ -315,7 +315,7 @@ def _count_from(grades, bound):
     return hits
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _keep_nearest(i, joined, seen, n_members, grades, indices, kept_joined, kept_seen):
     """Pick the largest co-associations of object i from its rows of counts.
 
@@ -339,7 +339,7 @@ def _keep_nearest(i, joined, seen, n_members, grades, indices, kept_joined, kept
                     size = _insert(j, joined, seen, indices, kept_joined, kept_seen, size)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _nearest_of_rows(members, n_seen, start, width, indices, kept_joined, kept_seen):
     """Nearest objects of start, start + 1, ...; as many as ``indices`` has rows."""
     n_rows, n = indices.shape[0], members.shape[1]
@@ -354,7 +354,7 @@ def _nearest_of_rows(members, n_seen, start, width, indices, kept_joined, kept_s
         )
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _denominator(seen, j):
     """What to divide the count of object j by, as far as objects differ in it."""
     if seen is None:
@@ -362,7 +362,7 @@ def _denominator(seen, j):
     return max(np.int64(1), np.int64(seen[j]))
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _insert(j, joined, seen, indices, kept_joined, kept_seen, size):
     """Put object j behind all kept ones that are as near; the number kept."""
     room, place = indices.shape[0], size

@@ -12,8 +12,9 @@ medoid), and when objects are assigned to medoids.
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike, NDArray
+
+from consilience.kernels._jit import compiled
 
 
 class Medoids(NamedTuple):
@@ -113,7 +114,7 @@ def pam(
     return Medoids(medoids, labels, float(cost), int(n_swaps), bool(converged))
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _first_at_most(values, bound):
     for i in range(len(values)):
         if values[i] <= bound:
@@ -121,7 +122,7 @@ def _first_at_most(values, bound):
     return -1
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _gain(row, weights, near):
     """How much the cost falls if the object of this row becomes one more medoid."""
     n = len(row)
@@ -137,7 +138,7 @@ def _gain(row, weights, near):
     return (a + b) + (c + d)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _gains(distances, weights, near):
     """`_gain` of every object.
 
@@ -153,7 +154,7 @@ def _gains(distances, weights, near):
     return gains
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _totals(distances, weights):
     """Weighted sum of the distances to every object."""
     n = len(distances)
@@ -165,7 +166,7 @@ def _totals(distances, weights):
     return totals
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _build(distances, weights, k, tie):
     n = len(distances)
     medoids = np.empty(k, np.int64)
@@ -184,7 +185,7 @@ def _build(distances, weights, k, tie):
     return medoids
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _next_medoid(distances, weights, near, bound, slack):
     """First object of the largest gain; ``bound`` holds gains of earlier turns, never too small."""
     best = -np.inf
@@ -196,7 +197,7 @@ def _next_medoid(distances, weights, near, bound, slack):
     return _first_at_most(-bound, slack - best)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _two_nearest(row, medoids):
     """Positions of the nearest and the second nearest medoid of one object."""
     first, second = (0, 1) if row[medoids[0]] <= row[medoids[1]] else (1, 0)
@@ -209,7 +210,7 @@ def _two_nearest(row, medoids):
     return first, second
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _start(distances, weights, medoids):
     """First and second medoid of each object, the distances to them, the loss of each medoid."""
     n = len(distances)
@@ -222,7 +223,7 @@ def _start(distances, weights, medoids):
     return ranks, near, _removal(weights, ranks, near, len(medoids))
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _removal(weights, ranks, near, k):
     """What taking away each medoid costs."""
     removal = np.zeros(k)
@@ -231,7 +232,7 @@ def _removal(weights, ranks, near, k):
     return removal
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _exchange(row, weights, ranks, near, removal, change):
     """Change in cost when this row's object replaces each medoid, into ``change``; the smallest."""
     change[:] = removal
@@ -247,7 +248,7 @@ def _exchange(row, weights, ranks, near, removal, change):
     return change.min()
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _smallest_medoid(change, medoids, bound):
     """Position of the smallest medoid whose exchange changes the cost by at most ``bound``."""
     best = -1
@@ -257,7 +258,7 @@ def _smallest_medoid(change, medoids, bound):
     return best
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _replace(distances, weights, medoids, c, new, ranks, near):
     """Make ``new`` the medoid at position c; update the neighbours, return the removal losses."""
     medoids[c] = new
@@ -277,7 +278,7 @@ def _replace(distances, weights, medoids, c, new, ranks, near):
     return _removal(weights, ranks, near, len(medoids))
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _swap_best(distances, weights, medoids, tie, threshold, max_swaps):
     """FastPAM1: the best exchange of all, until none gains more than the threshold."""
     n = len(distances)
@@ -302,7 +303,7 @@ def _swap_best(distances, weights, medoids, tie, threshold, max_swaps):
         n_swaps += 1
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _swap_eagerly(distances, weights, medoids, tie, threshold, max_swaps):
     """FasterPAM: every exchange that gains more than the threshold, as soon as it is seen."""
     n = len(distances)
@@ -330,7 +331,7 @@ def _swap_eagerly(distances, weights, medoids, tie, threshold, max_swaps):
     return n_swaps, True
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _assign(distances, weights, medoids, slack):
     """Nearest medoid of every object, the first on ties, and the cost; medoids keep themselves."""
     n, k = len(distances), len(medoids)

@@ -6,14 +6,14 @@ pairs. Blocks, lanes and groups are those of `consilience.kernels.peace_growth`.
 """
 
 import numpy as np
-from numba import njit
 
+from consilience.kernels._jit import compiled
 from consilience.kernels.peace_growth import LANES, TINY, lane_counts, load_lanes, xlog
 
 __all__ = ["aspect_likelihood_rows", "aspect_rows"]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _draws(B, j, tile, joined, seen, column, n_members, P, c, r):
     """Chances of object j and each lane (P), and how often they were drawn (c)."""
     n_clusters, m = tile.shape
@@ -29,7 +29,7 @@ def _draws(B, j, tile, joined, seen, column, n_members, P, c, r):
             c[lane] = c[lane] * n_members / max(c[lane] + r[lane], 1.0)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def aspect_rows(joined, seen, column, start, stop, n_members, weights, own, A, B, out):
     """Fill ``out`` (n, n_clusters) of objects start..stop-1: the pull on b of each object.
 
@@ -57,7 +57,7 @@ def aspect_rows(joined, seen, column, start, stop, n_members, weights, own, A, B
                 out[first + lane, k] = total[k, lane]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def aspect_likelihood_rows(joined, seen, column, start, stop, n_members, weights, own, A, B, out):
     """Fill ``out`` (n,) of objects start..stop-1: the sum of count * log P over ordered pairs.
 

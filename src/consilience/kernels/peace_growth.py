@@ -13,7 +13,8 @@ Neither 1 - p nor 1 - y is ever formed by subtraction: all terms are at least 0.
 import math
 
 import numpy as np
-from numba import njit
+
+from consilience.kernels._jit import compiled
 
 __all__ = [
     "LANES",
@@ -34,7 +35,7 @@ LANES = 64
 TINY = 1e-300
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def others(Y, Z):
     """Fill Z[i, k] with the sum of Y[i, l] over l != k, without subtraction."""
     n, n_clusters = Y.shape
@@ -49,7 +50,7 @@ def others(Y, Z):
             behind += Y[i, k]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def load_lanes(Y, first, tile):
     """Lay objects first, first + 1, ... into lanes: tile[k, lane]."""
     for lane in range(tile.shape[1]):
@@ -57,7 +58,7 @@ def load_lanes(Y, first, tile):
             tile[k, lane] = Y[first + lane, k]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _meet(Y, Z, j, tile, s, t):
     """Chances that object j and each lane are in one cluster (s), and that they are not (t)."""
     n_clusters, m = tile.shape
@@ -79,7 +80,7 @@ def _meet(Y, Z, j, tile, s, t):
             t[lane] += z * row[lane]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _gather(Y, Z, j, s, t, total):
     """Add the pull of object j, towards its clusters and away from them, to all lanes."""
     n_clusters, m = total.shape
@@ -95,7 +96,7 @@ def _gather(Y, Z, j, s, t, total):
             row[lane] += s[lane] * y + t[lane] * z
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def lane_counts(joined, seen, j, first, n_members, c, r):
     """Members that joined object j and each lane (c), and that saw and parted them (r)."""
     # Slices, not sums of indices: the loops vectorise, and are three times as fast.
@@ -111,7 +112,7 @@ def lane_counts(joined, seen, j, first, n_members, c, r):
             r[lane] = both[lane] - c[lane]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def _pull(s, t, c, r, weight, rate0, rate1):
     """Turn s and t into the pull of object j towards its clusters, and away from them."""
     for lane in range(s.shape[0]):
@@ -123,7 +124,7 @@ def _pull(s, t, c, r, weight, rate0, rate1):
         t[lane] = rate0 * together + (1.0 - rate0) * parted
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def growth_rows(joined, seen, column, start, stop, n_members, weights, own, Y, Z, rates, G):
     """Fill G of objects start..stop-1: the derivative of the log-likelihood as a polynomial.
 
@@ -169,7 +170,7 @@ def growth_rows(joined, seen, column, start, stop, n_members, weights, own, Y, Z
                 G[i, k] = total[k, lane] + own[i] * inside / max(p, TINY)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def xlog(count, p):
     """``count * log(p)`` with 0 log 0 = 0."""
     if count <= 0.0:
@@ -177,7 +178,7 @@ def xlog(count, p):
     return count * math.log(p) if p > 0.0 else -math.inf
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def likelihood_rows(joined, seen, column, start, stop, n_members, weights, own, Y, Z, rates, out):
     """Fill ``out`` of objects start..stop-1 with the log-likelihood of their later pairs.
 
@@ -206,7 +207,7 @@ def likelihood_rows(joined, seen, column, start, stop, n_members, weights, own, 
                 out[first + lane] += weights[first + lane] * weights[j] * value
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def rate_rows(joined, seen, column, start, stop, n_members, weights, own, Y, Z, rates, out):
     """Fill ``out`` (n, 4) of objects start..stop-1 with expected counts of the two rates.
 
@@ -242,7 +243,7 @@ def rate_rows(joined, seen, column, start, stop, n_members, weights, own, Y, Z, 
                 out[first + lane, e] = weights[first + lane] * total[e, lane]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def total_rows(joined, seen, column, start, stop, n_members, weights, own, out):
     """Fill ``out`` (n, 3) of objects start..stop-1: observations, how many joined, pairs seen.
 
@@ -265,7 +266,7 @@ def total_rows(joined, seen, column, start, stop, n_members, weights, own, out):
                     out[first + lane, 2] += weights[j]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def inside_rows(joined, seen, column, start, stop, n_members, weights, own, labels, out):
     """Fill ``out`` (n, 2) of objects start..stop-1 from pairs with equal labels.
 

@@ -11,8 +11,8 @@ objects.
 import math
 
 import numpy as np
-from numba import njit
 
+from consilience.kernels._jit import compiled
 from consilience.kernels.peace_rows import row_counts, row_room
 
 __all__ = [
@@ -37,7 +37,7 @@ FLAT = 1e-3
 NARROW = 1e-12
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def column_gaps(Y, G, scale, low, high, gaps):
     """Fill the gap of each object: the best derivative less the worst where there is mass.
 
@@ -56,7 +56,7 @@ def column_gaps(Y, G, scale, low, high, gaps):
         gaps[i] = (high[i] - low[i]) / scale[i] if scale[i] > 0.0 else 0.0
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def lane_total(values):
     """Sum of the values, in four sums taken in turn: additions do not wait for each other."""
     a, b, c, d = 0.0, 0.0, 0.0, 0.0
@@ -71,7 +71,7 @@ def lane_total(values):
     return (a + b) + (c + d)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def line_slope(step, line, m, own):
     """Slope of the log-likelihood along a step, and the slope's own slope.
 
@@ -98,7 +98,7 @@ def line_slope(step, line, m, own):
     return slope, bend
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def line_gain(step, line, m, own):
     """Growth of the log-likelihood by a step; arguments as in `line_slope`."""
     total = 0.0
@@ -115,7 +115,7 @@ def line_gain(step, line, m, own):
     return total
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _reach(mass, line, m):
     """The longest step that keeps every observed event possible, at most ``mass``."""
     far = mass
@@ -128,7 +128,7 @@ def _reach(mass, line, m):
     return far
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _rise(mass, line, m, own):
     """A step to where the log-likelihood stops rising, at most ``mass``; 0 if it cannot rise.
 
@@ -159,7 +159,7 @@ def _rise(mass, line, m, own):
     return low
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def best_step(mass, line, m, own):
     """The mass to move so that the log-likelihood grows, at most ``mass``; 0 if it cannot.
 
@@ -176,7 +176,7 @@ def best_step(mass, line, m, own):
     return 0.0
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _chances(Y, Z, column, rates, p, q):
     """Chances that a member joins (p) or parts (q) each object and one with this column."""
     n_clusters, n = Y.shape
@@ -197,7 +197,7 @@ def _chances(Y, Z, column, rates, p, q):
             q[i] = (1.0 - rates[1]) * s + (1.0 - rates[0]) * t
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _lay_line(up, down, joined, apart, weights, p, q, share, room):
     """Pack the objects that a step from ``down`` to ``up`` touches; their number."""
     m = 0
@@ -214,7 +214,7 @@ def _lay_line(up, down, joined, apart, weights, p, q, share, room):
     return m
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def _renew(J, old, new, joined, apart, weights, own, rates, before, after, Y, Z, G):
     """Bring G up to date after object J went from column ``old`` to ``new``.
 
@@ -251,7 +251,7 @@ def _renew(J, old, new, joined, apart, weights, own, rates, before, after, Y, Z,
         Z[k, J] = rest
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def worst_object(gaps, stuck):
     """The object with the largest gap that is not stuck, the first on ties; -1 if all are."""
     J = -1
@@ -261,7 +261,7 @@ def worst_object(gaps, stuck):
     return J
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def pair_ends(Y, G, J):
     """The cluster object J should gain, and the one with mass it should lose."""
     up, down = 0, -1
@@ -273,7 +273,7 @@ def pair_ends(Y, G, J):
     return up, down
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def pair_steps(store, weights, own, scale, rates, tol, n_steps, Y, Z, G):
     """Take up to ``n_steps`` pair steps, until every gap is at most ``tol``.
 

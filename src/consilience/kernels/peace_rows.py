@@ -7,9 +7,9 @@ matrix of counts (narrow integers) or nothing but the labels; both give the same
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from consilience.kernels._jit import compiled
 from consilience.kernels.compare import (
     block_width,
     count_joined,
@@ -90,7 +90,7 @@ def block_of_columns(store: Store, start: int, stop: int) -> tuple[Counts, Count
     return np.ascontiguousarray(joined.T), turned, 0
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def row_room(store):
     """Room that `row_counts` works in."""
     n = store.members.shape[1]
@@ -99,7 +99,7 @@ def row_room(store):
     return counts, labels, make_query(store.members), np.empty(store.width, np.uint8)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def row_counts(store, i, room, joined, apart):
     """Fill, for object i and all objects, who joined them and who saw both and parted them.
 

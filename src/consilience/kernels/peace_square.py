@@ -6,8 +6,8 @@ groups of equal objects are those of `consilience.kernels.peace_growth`.
 """
 
 import numpy as np
-from numba import njit
 
+from consilience.kernels._jit import compiled
 from consilience.kernels.peace_growth import LANES, lane_counts, load_lanes
 from consilience.kernels.peace_pair import column_gaps, lane_total, pair_ends, worst_object
 from consilience.kernels.peace_rows import row_counts, row_room
@@ -15,7 +15,7 @@ from consilience.kernels.peace_rows import row_counts, row_room
 __all__ = ["quartic_change", "square_rows", "square_step", "square_steps"]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _together(Y, j, tile, p):
     """Chances that object j and each lane are in one cluster."""
     n_clusters, m = tile.shape
@@ -27,7 +27,7 @@ def _together(Y, j, tile, p):
             p[lane] += y * row[lane]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def square_rows(joined, seen, column, start, stop, n_members, weights, own, Y, by_seen, out):
     """Fill ``out`` (n, n_clusters + 1) of objects start..stop-1.
 
@@ -69,7 +69,7 @@ def square_rows(joined, seen, column, start, stop, n_members, weights, own, Y, b
             out[i, n_clusters] = weights[i] * (loss[lane] + error * (1.0 - square))
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def quartic_change(step, slope, bend, inside, lean, square):
     """Change of the halved loss by a step; see `square_step`."""
     # The difference of two squares as a product: tiny steps must not vanish in rounding.
@@ -78,7 +78,7 @@ def quartic_change(step, slope, bend, inside, lean, square):
     return step * (step * bend - 2.0 * slope) - 0.5 * inside * group
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def square_step(mass, slope, bend, inside, lean, square):
     """The mass to move so that the loss falls, at most ``mass``; 0 if it cannot fall.
 
@@ -111,7 +111,7 @@ def square_step(mass, slope, bend, inside, lean, square):
     return 0.0
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _errors(Y, column, share, weight, error):
     """Fill weight * (share - p) for all objects and one with this column."""
     n_clusters, n = Y.shape
@@ -127,7 +127,7 @@ def _errors(Y, column, share, weight, error):
         error[i] = weight[i] * (share[i] - error[i])
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _shares(joined, apart, by_seen):
     """Turn counts into co-association and the weight of each pair."""
     for i in range(joined.shape[0]):
@@ -136,7 +136,7 @@ def _shares(joined, apart, by_seen):
         apart[i] = count if by_seen else min(count, 1.0)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _renew(J, old, new, was, now, weights, inside, Y, G, work):
     """Bring G up to date after object J went from column ``old`` to ``new``."""
     n_clusters, n = Y.shape
@@ -155,7 +155,7 @@ def _renew(J, old, new, was, now, weights, inside, Y, G, work):
         G[k, J] = lane_total(work) + inside * (1.0 - square) * new[k]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def square_steps(store, weights, inside, scale, by_seen, tol, n_steps, Y, G):
     """Take up to ``n_steps`` pair steps, until every gap is at most ``tol``.
 

@@ -7,9 +7,9 @@ small cluster; groups and rows come and go, numbers of groups are used again.
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from consilience.kernels._jit import compiled
 from consilience.kernels.compare import count_joined, count_seen
 
 __all__ = ["ALL", "GROUPS", "MOST_WEIGHT", "POOLED", "SEEN", "SHARE", "Pool", "empty_pool"]
@@ -70,7 +70,7 @@ def empty_pool(rows: NDArray[np.signedinteger[Any]]) -> Pool:
     )
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def new_group(pool):
     """Number of a group without rows."""
     g = pool.free[pool.counts[GROUPS]]
@@ -78,7 +78,7 @@ def new_group(pool):
     return g
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def join_group(pool, i, weight, g):
     """Put a row that is in the pool, but in no group, into group g."""
     pool.group[i] = g
@@ -87,7 +87,7 @@ def join_group(pool, i, weight, g):
     pool.counts[MOST_WEIGHT] = max(pool.counts[MOST_WEIGHT], pool.weight[g])
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def part_group(pool, i, weight):
     """Take a row out of its group; the group's number is free again if it was the last."""
     g = pool.group[i]
@@ -99,7 +99,7 @@ def part_group(pool, i, weight):
         pool.free[pool.counts[GROUPS]] = g
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def enter_pool(pool, i, labels, n_seen):
     """Lay a row's labels into the pool."""
     p = pool.counts[POOLED]
@@ -111,7 +111,7 @@ def enter_pool(pool, i, labels, n_seen):
     pool.counts[POOLED] += 1
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def leave_pool(pool, i):
     """Take a row out of the pool; the last row moves to its place."""
     last = pool.counts[POOLED] - 1
@@ -124,7 +124,7 @@ def leave_pool(pool, i):
     pool.counts[POOLED] = last
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def heaviest(pool):
     """Most weight of a group now in use."""
     most = 0
@@ -133,7 +133,7 @@ def heaviest(pool):
     return most
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def largest(pool):
     """The group with the most rows, -1 if there is none."""
     best = -1
@@ -144,7 +144,7 @@ def largest(pool):
     return best
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def count_pool(i, labels, kind, pool, counts, width, query):
     """Count who joined and saw object i and each row of the pool; the best row's surplus.
 
@@ -170,7 +170,7 @@ def count_pool(i, labels, kind, pool, counts, width, query):
     return best
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def group_costs(i, n_members, weights, kind, pool, counts, costs):
     """Fill ``costs`` of the groups in use with what joining them costs object i."""
     joined, seen, _ = counts
@@ -187,7 +187,7 @@ def group_costs(i, n_members, weights, kind, pool, counts, costs):
             costs[pool.group[other]] += weights[other] * gap
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def best_group(pool, here, costs):
     """The cheapest group but ``here``, the first in the pool on ties; -1 if there is none."""
     best = -1
@@ -198,7 +198,7 @@ def best_group(pool, here, costs):
     return best
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def reach(surplus, kind, pool):
     """The most that any group can offer, knowing the best row's surplus."""
     if surplus <= 0:

@@ -9,9 +9,9 @@ of it has been reached.
 from typing import Any, Literal
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from consilience.kernels._jit import compiled
 from consilience.kernels.compare import (
     block_width,
     count_joined,
@@ -125,7 +125,7 @@ def single_link(
     return linkage_table(left, right, distance, weights)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _grow_tree(members, n_seen, start, pack_below, width, nearness, order, parent, reached):
     """Prim's algorithm; fills the order, the parents and the nearness of every edge."""
     n = members.shape[1]
@@ -158,7 +158,7 @@ def _grow_tree(members, n_seen, start, pack_below, width, nearness, order, paren
         )
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _pack(members, keep):
     """Labels of the objects to keep."""
     packed = np.empty((members.shape[0], keep.shape[0]), members.dtype)
@@ -169,7 +169,7 @@ def _pack(members, keep):
     return packed
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _reach(active, n_seen, labels, i, waiting, query, scratch, counts, nearness, link):
     """Update who is nearest to the tree after object i joined it; the place of the nearest."""
     n, width = nearness.shape[0], scratch.shape[0]
@@ -193,7 +193,7 @@ def _reach(active, n_seen, labels, i, waiting, query, scratch, counts, nearness,
     return 0
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _approach(joined, waiting, i, nearness, link):
     """Take object i as the nearest one of the tree where it is nearer than any before."""
     for j in range(joined.shape[0]):
@@ -204,7 +204,7 @@ def _approach(joined, waiting, i, nearness, link):
 
 
 # Without a check for division by zero, which there is not: it would keep the loop scalar.
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def _approach_by_pair(joined, seen, waiting, i, nearness, link):
     """The same with the share of the members that saw both."""
     for j in range(joined.shape[0]):
@@ -214,7 +214,7 @@ def _approach_by_pair(joined, seen, waiting, i, nearness, link):
         link[j] = i if nearer else link[j]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _largest(values):
     """Largest of some integers."""
     largest = values[0]

@@ -10,8 +10,9 @@ and depends on nothing but its object and its point.
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from consilience.kernels._jit import compiled
 
 __all__ = ["nearest_representatives"]
 
@@ -67,7 +68,7 @@ def nearest_representatives(
     return which, squares
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _measure(x, points_t, start, stop, out):
     """Squared distances of x to the points [start, stop) into the front of ``out``."""
     width, d = stop - start, x.shape[0]
@@ -88,7 +89,7 @@ def _measure(x, points_t, start, stop, out):
             part[c] += gap * gap
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _first_least(values, width):
     best = 0
     for c in range(1, width):
@@ -97,7 +98,7 @@ def _first_least(values, width):
     return best
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _find_homes(X, centres_t, heads, points_t, scratch, homes):
     n_groups = centres_t.shape[1]
     for i in range(X.shape[0]):
@@ -108,7 +109,7 @@ def _find_homes(X, centres_t, heads, points_t, scratch, homes):
         homes[i] = start + _first_least(scratch, stop - start)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _near_homes(X, order, bounds, points_t, near, which, squares):
     """For the objects of each home, order[bounds[h]:bounds[h + 1]], its nearest candidates."""
     d, p = points_t.shape
@@ -126,7 +127,7 @@ def _near_homes(X, order, bounds, points_t, near, which, squares):
             _keep_least(scratch, near[home], K, which[i], squares[i])
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _keep_least(values, names, K, which, least):
     """The K smallest values, rising, and their names; the first on ties."""
     least[:] = np.inf

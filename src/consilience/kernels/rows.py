@@ -7,7 +7,8 @@ bound by memory.
 """
 
 import numpy as np
-from numba import njit
+
+from consilience.kernels._jit import compiled
 
 __all__ = [
     "csr_gram",
@@ -20,7 +21,7 @@ __all__ = [
 ]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def sparse_dots(starts, columns, values, chosen, direction):
     """Product of each chosen row with ``direction``."""
     step = 0 if values.size == 1 else 1
@@ -34,7 +35,7 @@ def sparse_dots(starts, columns, values, chosen, direction):
     return out
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def sparse_sum(starts, columns, values, chosen, counts, n_columns):
     """Sum of the chosen rows, each ``counts`` times."""
     step = 0 if values.size == 1 else 1
@@ -46,7 +47,7 @@ def sparse_sum(starts, columns, values, chosen, counts, n_columns):
     return out
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def sparse_sum_of_dots(starts, columns, values, chosen, counts, direction):
     """Sum of the chosen rows, each times its product with ``direction``: one power step."""
     step = 0 if values.size == 1 else 1
@@ -62,7 +63,7 @@ def sparse_sum_of_dots(starts, columns, values, chosen, counts, direction):
     return out
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def dense_dots(matrix, chosen, direction):
     """Product of each chosen row with ``direction``."""
     out = np.empty(chosen.size)
@@ -75,7 +76,7 @@ def dense_dots(matrix, chosen, direction):
     return out
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def dense_sum(matrix, chosen, counts):
     """Sum of the chosen rows, each ``counts`` times."""
     out = np.zeros(matrix.shape[1])
@@ -86,7 +87,7 @@ def dense_sum(matrix, chosen, counts):
     return out
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def dense_sum_of_dots(matrix, chosen, counts, direction):
     """Sum of the chosen rows, each times its product with ``direction``: one power step."""
     out = np.zeros(matrix.shape[1])
@@ -101,7 +102,7 @@ def dense_sum_of_dots(matrix, chosen, counts, direction):
     return out
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def csr_gram(starts, columns, values, weights, out):
     """Add each row's outer square, times its weight, into ``out`` (columns x columns)."""
     for i in range(starts.size - 1):

@@ -5,8 +5,9 @@ labels, so most of them work on one row a group and its count (its *signature*).
 """
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from consilience.kernels._jit import compiled
 
 __all__ = ["group_rows"]
 
@@ -55,7 +56,7 @@ def hash_rows(members: NDArray[np.signedinteger], keys: NDArray[np.uint64]) -> N
         _hash_rows(members, keys)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _hash_rows(members, keys):
     """Fill ``keys`` with a 64-bit hash of each object's labels (xor, multiply, shift)."""
     n_members, n_objects = members.shape
@@ -70,7 +71,7 @@ def _hash_rows(members, keys):
                 keys[i] = mixed ^ (mixed >> shift)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _probe(members, keys, first, inverse):
     """Open addressing over the hashes; equal hashes are compared label by label."""
     n_members, n_objects = members.shape

@@ -8,10 +8,10 @@ independent of each other, so threads share them and change nothing.
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
-from numba import njit
 from numpy.typing import NDArray
 
+from consilience.kernels._jit import compiled
+from consilience.kernels._parallel import Parallel, delayed
 from consilience.kernels.ambiguity import cell
 from consilience.kernels.contingency import first_columns
 
@@ -82,7 +82,7 @@ def recognised(
     return sums / (len(references) - int(skip_own))
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _add_references(labels, references, widths, weights, criterion, own, out):
     """Add the agreement of one member's clusters with every reference but ``own``."""
     height = out.shape[0] + _BEFORE
@@ -106,7 +106,7 @@ def _add_references(labels, references, widths, weights, criterion, own, out):
             out[h - _BEFORE] += _agreement(row, in_column, n, criterion)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _agreement(row, in_column, n, criterion):
     """Agreement of one cluster (its objects by label of the reference) with the reference."""
     size = 0.0
@@ -132,7 +132,7 @@ def _agreement(row, in_column, n, criterion):
     return _two_blocks(n, size, found, both)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _two_blocks(n, a, b, both):
     """Arithmetic normalised mutual information of {A, rest} and {B, rest}; 0 if one is trivial."""
     if b <= 0.0 or b >= n:
@@ -149,17 +149,17 @@ def _two_blocks(n, a, b, both):
     return min(1.0, max(0.0, 2.0 * information / entropies))
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _term(both, a, b, n):
     return both * np.log(n * both / (a * b)) if both > 0.0 else 0.0
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _entropy(part, n):
     return part * np.log(part / n)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _pieces(row, size, n):
     """The cluster's own entropy term against those of its pieces; noise objects are alone."""
     whole = _entropy(size, n)

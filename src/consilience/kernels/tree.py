@@ -1,8 +1,9 @@
 """Merge lists as SciPy writes them: sorted by height, clusters numbered in order of birth."""
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from consilience.kernels._jit import compiled
 
 
 def linkage_table(
@@ -38,7 +39,7 @@ def linkage_table(
     return table
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _find(parent, i):
     """Root of i; halves the path on the way."""
     while parent[i] != i:
@@ -47,7 +48,7 @@ def _find(parent, i):
     return i
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _number_merges(left, right, sizes, table):
     """Fill the two children (smaller number first) and the size of every merge."""
     n = sizes.shape[0]

@@ -5,8 +5,9 @@ k clusters whatever the ties and inversions (cuts by height give fewer clusters 
 """
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike, NDArray
+
+from consilience.kernels._jit import compiled
 
 # Smaller differences of heights are rounding noise.
 _NOISE_GAP = 1e-12
@@ -39,7 +40,7 @@ def cut_merges(tree: NDArray[np.float64], k: int) -> NDArray[np.int32]:
     return _leaf_labels(tree[: n - k, :2].astype(np.int64), n)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _leaf_labels(merges, n):
     """Label every leaf by the top of its tree in the forest of these merges."""
     top = np.arange(n + len(merges))
@@ -87,7 +88,7 @@ def expand_tree(tree: NDArray[np.float64], inverse: ArrayLike) -> NDArray[np.flo
     return _expand(np.asarray(tree, np.float64), groups)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _expand(tree, groups):
     n, u = len(groups), len(tree) + 1
     full = np.empty((n - 1, 4))

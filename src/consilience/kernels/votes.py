@@ -1,8 +1,9 @@
 """Votes of a member's clusters on objects: counted where they overlap, cast, or passed on."""
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from consilience.kernels._jit import compiled
 
 __all__ = ["cast_votes", "overlap", "pass_on"]
 
@@ -34,7 +35,7 @@ def overlap(
     return out
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _overlap(labels, weights, votes, out):
     for i in range(labels.shape[0]):
         c = labels[i]
@@ -43,7 +44,7 @@ def _overlap(labels, weights, votes, out):
                 out[c, q] += weights[i] * votes[i, q]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def cast_votes(labels, match, votes, amount):
     """Add ``amount`` to column ``match[label]`` of each object with a label."""
     for i in range(labels.shape[0]):
@@ -86,7 +87,7 @@ def pass_on(
     _give(labels, votes, mass, shares, n_votes)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _mean_shares(labels, weights, shares, n_votes, votes, mass):
     """Fill the votes of the clusters, in the order of the objects."""
     k = shares.shape[1]
@@ -102,7 +103,7 @@ def _mean_shares(labels, weights, shares, n_votes, votes, mass):
             votes[c, q] /= max(mass[c], 1.0)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _give(labels, votes, mass, shares, n_votes):
     """Add a vote to the mean of each object in a cluster that has one."""
     for i in range(labels.shape[0]):

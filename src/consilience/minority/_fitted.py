@@ -13,6 +13,7 @@ from consilience.errors import ConsilienceWarning, InvalidInputError
 from consilience.minority._groups import Groups, by_clusterer, by_consensus
 from consilience.minority._scaling import Scaling, fit_scaling
 from consilience.minority._stopping import Progress
+from consilience.minority._width import gamma_of_distances
 from consilience.minority.divergences import (
     Divergence,
     Gaussian,
@@ -34,13 +35,12 @@ from consilience.minority.weak import (
 
 __all__ = [
     "Fitted",
+    "Grid",
     "check_objects",
     "check_same_objects",
     "chosen_divergence",
     "chosen_scaling",
-    "grid_of",
     "is_pairwise",
-    "on_grid",
     "takes_sparse",
 ]
 
@@ -170,7 +170,7 @@ class Fitted:
 
 
 def chosen_divergence(estimator: Any, X: Any) -> Divergence:
-    """The divergence an estimator's parameters ask for, its kernel tuned where they say so."""
+    """The divergence an estimator's parameters ask for, its kernel's width found for X."""
     if estimator.divergence != "gaussian":
         return resolve(estimator.divergence)
     gamma = estimator.gamma
@@ -179,6 +179,9 @@ def chosen_divergence(estimator: Any, X: Any) -> Divergence:
     if estimator.weak != "soft":
         # The nearest seed is the same whatever the width.
         return resolve("gaussian", alpha=estimator.alpha)
+    if gamma == "distance":
+        gamma = gamma_of_distances(X, estimator.seed_)
+        return resolve("gaussian", alpha=estimator.alpha, gamma=gamma)
     return _tuned(estimator, X)
 
 
@@ -198,7 +201,7 @@ def chosen_scaling(estimator: Any, X: Any) -> Scaling | None:
     kind = estimator.scaling
     if kind == "auto":
         split = estimator.weak == "split" or isinstance(estimator.weak, RandomSplit)
-        unit = estimator.divergence == "gaussian" and not isinstance(estimator.gamma, str)
+        unit = estimator.divergence == "gaussian" and estimator.gamma not in ("contrast", "auto")
         kind = "box" if (split or unit) and not sparse.issparse(X) else "none"
     if kind != "none" and (not hasattr(X, "shape") or is_pairwise(estimator.divergence)):
         raise InvalidInputError(
@@ -256,14 +259,39 @@ def check_same_objects(fitted: Fitted, X: Any) -> None:
         )
 
 
-def grid_of(scores: Floats) -> float:
-    """A step so small that only rounding is lost on it."""
-    return float(np.ldexp(1.0, int(np.frexp(np.abs(scores).max())[1]) - 44))
+@dataclass(frozen=True)
+class Grid:
+    """What scores are rounded to: equal objects have equal scores wherever they stand.
 
+    Attributes
+    ----------
+    origin, step : float
+    """
 
-def on_grid(scores: Floats, step: float) -> Floats:
-    """Scores rounded to whole steps: equal objects have equal scores wherever they stand."""
-    return np.asarray(np.rint(scores / step) * step) if step > 0 else scores
+    origin: float
+    step: float
+
+    @classmethod
+    def of(cls, running: Running) -> "Grid":
+        """A grid so fine that only rounding is lost on it; where all is rounding, all is one.
+
+        Logarithms of sizes have an absolute grid: near 0 they are differences of numbers that
+        were rounded near 1.
+        """
+        scores = running.scores
+        if running.is_flat:
+            middle = float(scores.min() + np.ptp(scores) / 2)
+            return cls(middle, 2 * running.resolution)
+        largest = float(np.abs(scores).max())
+        largest = largest if running.aggregate == "mean" else max(largest, 1.0)
+        return cls(0.0, float(np.ldexp(1.0, int(np.frexp(largest)[1]) - 44)))
+
+    def round(self, scores: Floats) -> Floats:
+        """The scores on the grid."""
+        if self.step == 0:
+            return scores
+        steps = np.rint((scores - self.origin) / self.step)
+        return np.asarray(self.origin + steps * self.step)
 
 
 def _rows(X: Any, rows: NDArray[np.int64]) -> Any:

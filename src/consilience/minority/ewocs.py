@@ -1,5 +1,6 @@
 """EWOCS: dense groups in a majority of noise, by the sizes of many weak clusters."""
 
+import warnings
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -19,17 +20,16 @@ from consilience._validation import (
     Satisfies,
     check_params,
 )
-from consilience.errors import InvalidParameterError
+from consilience.errors import ConsilienceWarning, InvalidParameterError
 from consilience.minority import thresholds
 from consilience.minority._fitted import (
     Fitted,
+    Grid,
     check_objects,
     check_same_objects,
     chosen_divergence,
     chosen_scaling,
-    grid_of,
     is_pairwise,
-    on_grid,
     takes_sparse,
 )
 from consilience.minority._stopping import Progress, count_up, n_lines
@@ -61,11 +61,13 @@ class EWOCS(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         "precomputed" (X is a kernel matrix), an object of `consilience.minority.divergences`, or
         a Mercer kernel over any objects. Not used by ``weak="split"``.
     alpha : float, default=10.0
-        Scale of "gaussian" where ``gamma`` is a number: the larger, the harder the grades.
-    gamma : float, "contrast" or "auto", default=10.0
-        Inverse squared width of "gaussian", for columns in [-2, 2] as ``scaling`` makes them.
-        "contrast" takes the one whose scores fall into two groups best, "auto" the published
-        rule, with its own ``alpha``; see `tune_gaussian`.
+        Scale of "gaussian" where ``gamma`` is a number or "distance": the larger, the harder
+        the grades.
+    gamma : float or {"distance", "contrast", "auto"}, default="distance"
+        Inverse squared width of "gaussian", of the scaled data. "distance" takes it from the
+        distances between objects, so that it fits any number of columns; "contrast" the one
+        whose scores fall into two groups best, "auto" the published rule, with its own
+        ``alpha``; see `tune_gaussian`. The paper has 10 for up to eight columns in [-2, 2].
     k_max : int or None, default=None
         Clusters of a weak clustering are uniform between 2 and this, or the number of
         objects. None is 100, for "split" 50.
@@ -82,8 +84,8 @@ default="2gauss"
         Number, or share below 1, of foreground objects where ``threshold="size"``.
     scaling : {"auto", "none", "box", "std", "robust"}, default="auto"
         "box" maps every column onto [-2, 2], "robust" its middle 96 % (for data with far
-        outliers), "std" divides by the standard deviation. "auto" is "box" for dense data where
-        a parameter has a unit ("split", "gaussian" with a number for ``gamma``), else "none".
+        outliers), "std" divides by the standard deviation. "auto" is "box" for dense data with
+        "split" and with "gaussian", unless ``gamma`` is "contrast" or "auto"; else "none".
     stop : {"reliability", "paper"}, default="reliability"
         Rule of "auto": the reliability of the scores is at least ``tol`` after two hundreds of
         repetitions running; or the median change of the scores by a repetition is below it.
@@ -124,7 +126,10 @@ default="2gauss"
     history_ : ndarray of shape (n_looks, 3)
         Repetitions, reliability and, for ``stop="paper"``, median change, every hundred.
     flag_ : str or None
-        "degenerate" (one object), or what the threshold says.
+        A word where the labels are not what they seem, None otherwise. "no_contrast": the
+        scores differ by rounding only, so that they are all one number and everything is
+        background; a warning says so. "degenerate": there is one object. "no_boundary",
+        "no_truth", "clamped": see `consilience.minority.thresholds.Threshold`.
     divergence_ : Divergence or None
         As it was fitted; None for "split".
     seed_ : int
@@ -170,7 +175,7 @@ default="2gauss"
             Satisfies(lambda v: callable(v) and not isinstance(v, type), "a kernel function"),
         ],
         "alpha": [_POSITIVE],
-        "gamma": [_POSITIVE, Options(("contrast", "auto"))],
+        "gamma": [_POSITIVE, Options(("distance", "contrast", "auto"))],
         "k_max": [Interval(Integral, 2), NoneValue()],
         "n_repetitions": [Interval(Integral, 1), Options(("auto",))],
         "aggregate": [Options(("log", "mean"))],
@@ -196,7 +201,7 @@ default="2gauss"
         *,
         divergence: Any = "gaussian",
         alpha: float = 10.0,
-        gamma: float | str = 10.0,
+        gamma: float | str = "distance",
         k_max: int | None = None,
         n_repetitions: int | str = "auto",
         aggregate: str = "log",
@@ -245,8 +250,8 @@ default="2gauss"
         Examples
         --------
         >>> EWOCS.preset("paper", weak="split")
-        EWOCS(aggregate='mean', divergence='mahalanobis', k_max=50, n_repetitions=500,
-              scaling='none', weak='split')
+        EWOCS(aggregate='mean', divergence='mahalanobis', gamma=10.0, k_max=50,
+              n_repetitions=500, scaling='none', weak='split')
         """
         if name != "paper":
             raise InvalidParameterError(
@@ -255,6 +260,8 @@ default="2gauss"
         split = params.get("weak", "soft") == "split"
         published: dict[str, Any] = {
             "divergence": "gaussian" if params.get("weak", "soft") == "soft" else "mahalanobis",
+            "alpha": 10.0,
+            "gamma": 10.0,
             "k_max": 50 if split else 100,
             "n_repetitions": 500 if split else 100,
             "aggregate": "mean",
@@ -287,11 +294,11 @@ default="2gauss"
         check_params(self)
         X = check_objects(self, X, reset=True)
         self.seed_ = int(check_random_state(self.random_state).randint(2**31 - 1))
-        divergence = chosen_divergence(self, X)
         scaling = chosen_scaling(self, X)
         data = X if scaling is None else scaling.apply(X)
+        divergence = chosen_divergence(self, data)
         weak = weak_clusterer(self.weak, divergence=divergence, k_max=self.k_max).fit(data)
-        running = Running.empty(weak.n_objects, self.aggregate)
+        running = Running.empty(weak.n_objects, self.aggregate, getattr(data, "dtype", None))
         self._fitted = Fitted(weak, running, Progress(self.stop, self.tol), scaling)
         self.divergence_ = getattr(weak, "divergence", None)
         wanted = None if isinstance(self.n_repetitions, str) else int(self.n_repetitions)
@@ -333,7 +340,7 @@ default="2gauss"
         """
         check_is_fitted(self)
         X = check_objects(self, X, reset=False)
-        return on_grid(self._fitted.score(X, self.n_jobs), self._grid)
+        return self._grid.round(self._fitted.score(X, self.n_jobs))
 
     def predict(self, X: Any) -> NDArray[np.int32]:
         """Groups of any objects: -1 for the background, else the group of the foreground.
@@ -351,7 +358,7 @@ default="2gauss"
         X = check_objects(self, X, reset=False)
         scores = self._fitted.score(X, self.n_jobs)
         # Rounding may differ between a block of many objects and one of few.
-        foreground = scores >= self.threshold_ - 2 * self._grid
+        foreground = scores >= self.threshold_ - 2 * self._grid.step
         return self._fitted.place(X, foreground)
 
     def _count(self, X: Any, data: Any, wanted: int | None) -> None:
@@ -380,8 +387,8 @@ default="2gauss"
     def _decide(self, X: Any, data: Any, y: Any) -> Self:
         """What the scores say, after any number of repetitions."""
         running = self._fitted.running
-        self._grid = grid_of(running.scores)
-        self.scores_ = on_grid(running.scores, self._grid)
+        self._grid = Grid.of(running)
+        self.scores_ = self._grid.round(running.scores)
         self.standard_errors_ = running.standard_errors()
         self.reliability_ = running.reliability()
         self.n_repetitions_ = running.n_repetitions
@@ -390,9 +397,22 @@ default="2gauss"
         self.threshold_result_ = found
         self.threshold_ = float(found.value)
         self.flag_ = "degenerate" if len(self.scores_) == 1 else found.flag
+        if self.flag_ == "no_contrast":
+            _warn_of_no_contrast(len(self.scores_))
         foreground = self.scores_ >= self.threshold_
         self.undecided_ = np.abs(self.scores_ - self.threshold_) <= 2 * self.standard_errors_
         self.labels_ = self._fitted.split(self, X, data, foreground)
         self.n_foreground_ = int(foreground.sum())
         self.n_clusters_ = int(self.labels_.max()) + 1
         return self
+
+
+def _warn_of_no_contrast(n_objects: int) -> None:
+    warnings.warn(
+        f"Nothing stands out: the scores of all {n_objects} objects differ by rounding only, and "
+        "everything is background. Unless the objects are equal, the kernel is too narrow, or "
+        "too wide, to see them apart: try another 'gamma' or 'divergence'.",
+        ConsilienceWarning,
+        # By way of _decide, fit and its callbacks.
+        stacklevel=5,
+    )

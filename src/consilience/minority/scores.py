@@ -10,11 +10,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from consilience._validation import Options, check_value
+from consilience.kernels._parallel import workers
 from consilience.minority._divergence import Terms
 from consilience.minority._repetitions import Order, Repetition, in_order
 from consilience.minority.weak import Draw, WeakClusterer, blocks
@@ -43,6 +43,8 @@ class Running:
         Sum of the scores of all repetitions.
     squares : ndarray of shape (n_objects,)
         Sum of squares of the scores, those of each repetition centred.
+    rounding : float
+        Relative rounding of the numbers the scores are made of: that of the data's type.
     shift : float
         Sum of the repetitions' mean scores.
     draws, sizes : list
@@ -55,15 +57,18 @@ class Running:
     aggregate: str
     total: Floats
     squares: Floats
+    rounding: float = float(np.finfo(np.float64).eps)
     shift: float = 0.0
     draws: list[Draw] = field(default_factory=list)
     sizes: list[Floats] = field(default_factory=list)
     changes: list[float] = field(default_factory=list)
 
     @classmethod
-    def empty(cls, n_objects: int, aggregate: str) -> "Running":
-        """No repetitions yet."""
-        return cls(aggregate, np.zeros(n_objects), np.zeros(n_objects))
+    def empty(cls, n_objects: int, aggregate: str, dtype: Any = np.float64) -> "Running":
+        """No repetitions yet, of data of that type."""
+        single = dtype == np.float32
+        rounding = float(np.finfo(np.float32 if single else np.float64).eps)
+        return cls(aggregate, np.zeros(n_objects), np.zeros(n_objects), rounding)
 
     @property
     def n_repetitions(self) -> int:
@@ -74,6 +79,22 @@ class Running:
     def scores(self) -> Floats:
         """Mean score of each object."""
         return self.total / max(self.n_repetitions, 1)
+
+    @property
+    def resolution(self) -> float:
+        """Scores nearer to each other than this tell nothing apart.
+
+        Logarithms of sizes are off by as much as the sizes are relatively, however small they
+        are themselves. Two thirds of the digits: of those left, sums over seeds, distances and
+        a change of the data in their last digits have taken some.
+        """
+        largest = float(np.abs(self.scores).max(initial=0.0))
+        return self.rounding ** (2 / 3) * (largest if self.aggregate == "mean" else 1.0)
+
+    @property
+    def is_flat(self) -> bool:
+        """Whether no score differs from another by more than rounding."""
+        return float(np.ptp(self.scores)) <= self.resolution
 
     def add(self, found: Repetition, *, with_change: bool = False) -> None:
         """Count one more repetition, the next by its number."""
@@ -105,8 +126,10 @@ class Running:
         """Estimated squared correlation of the scores with their limit, from 0 to 1.
 
         One minus the share of noise in the variance of the scores between objects. 1 where
-        all objects score alike and nothing is left to learn; 0 after one repetition.
+        all objects score alike to rounding and nothing is left to learn; 0 after one repetition.
         """
+        if self.is_flat:
+            return 1.0
         noise = float((self.variances() / max(self.n_repetitions, 1)).mean())
         between = float(self.scores.var())
         if noise == 0:
@@ -126,12 +149,15 @@ class Scored:
     reliability : float
         See `Running.reliability`.
     n_repetitions : int
+    is_flat : bool
+        Whether the scores differ by rounding only.
     """
 
     scores: Floats
     standard_errors: Floats
     reliability: float
     n_repetitions: int
+    is_flat: bool = False
 
 
 def score_objects(
@@ -176,10 +202,14 @@ def score_objects(
     """
     check_value("aggregate", aggregate, [Options(("mean", "log"))], owner="score_objects")
     weak = weak.fit(X)
-    running = Running.empty(weak.n_objects, aggregate)
+    running = Running.empty(weak.n_objects, aggregate, getattr(X, "dtype", None))
     extend(running, weak, X, range(n_repetitions), seed=seed, n_jobs=n_jobs)
     return Scored(
-        running.scores, running.standard_errors(), running.reliability(), running.n_repetitions
+        running.scores,
+        running.standard_errors(),
+        running.reliability(),
+        running.n_repetitions,
+        running.is_flat,
     )
 
 
@@ -214,10 +244,10 @@ def extend(
         ``in_blocks(weak, X)`` if it is at hand.
     """
     parts = in_blocks(weak, X) if parts is None else parts
-    workers = effective_n_jobs(n_jobs)
     orders: list[Order] = [(number, None) for number in numbers]
+    threads = workers(n_jobs, len(orders))
     with threadpool_limits(1):
-        for found in in_order(weak, X, parts, orders, seed=seed, kept=_KEPT, workers=workers):
+        for found in in_order(weak, X, parts, orders, seed=seed, kept=_KEPT, workers=threads):
             running.add(found, with_change=with_changes)
 
 
@@ -247,11 +277,11 @@ def score_new(
     """
     parts = in_blocks(weak, X)
     n = sum(len(part.offset) for part in parts)
-    workers = effective_n_jobs(n_jobs)
     orders: list[Order] = list(zip(draws, running.sizes, strict=True))
+    threads = workers(n_jobs, len(orders))
     total = np.zeros(n)
     with threadpool_limits(1):
-        for found in in_order(weak, kept, parts, orders, seed=0, kept=_KEPT, workers=workers):
+        for found in in_order(weak, kept, parts, orders, seed=0, kept=_KEPT, workers=threads):
             # A new object may be alone in a cluster that was empty before.
             found.scores[:] = np.maximum(found.scores, 1 / found.draw.n_clusters)
             k, trained = found.draw.n_clusters, len(running.total)

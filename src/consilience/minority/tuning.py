@@ -7,7 +7,6 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from scipy import ndimage
 from sklearn.utils import check_random_state
@@ -22,6 +21,7 @@ from consilience._validation import (
     check_value,
 )
 from consilience.errors import ConsilienceWarning
+from consilience.kernels._parallel import Parallel, delayed
 from consilience.minority._rivals import Space, checked_array, no_contrast
 from consilience.minority._score_mixture import fit, to_unit
 from consilience.minority.divergences import Euclidean, Gaussian
@@ -369,6 +369,8 @@ def contrast(X: Any, alpha: float, gamma: float, seed: int, n_jobs: int | None) 
     """
     weak = weak_clusterer("soft", divergence=Gaussian(alpha=alpha, gamma=gamma), k_max=_K_MAX)
     found = score_objects(X, weak, _REPETITIONS, seed=seed, n_jobs=n_jobs)
+    if found.is_flat:
+        return 0.0
     scores = to_unit(found.scores)
     one, two = (fit(scores, k, variance_floor=_VARIANCE_FLOOR).log_likelihood for k in (1, 2))
     return found.reliability * (two - one) / len(scores)

@@ -68,7 +68,7 @@ def methods_section(comparison: "Comparison") -> Section:
     columns = ["method", "groups", "ANMI with the clusterings"]
     truth = comparison.truth or {}
     columns += [_TRUTH_WORDS.get(name, name) for name in truth]
-    columns += ["seconds", "remark"]
+    columns.append("remark")  # and no times: equal runs give equal reports
     rows: list[list[Any]] = []
     for i, name in enumerate(comparison.names):
         scores = [finite(values[i], 3) for values in truth.values()]
@@ -79,11 +79,10 @@ def methods_section(comparison: "Comparison") -> Section:
                 int(comparison.n_clusters[i]),
                 finite(comparison.anmi[i], 3),
                 *scores,
-                finite(comparison.seconds[i], 2),
                 remark,
             ]
         )
-    gaps = [None] * (len(truth) + 3)
+    gaps = [None] * (len(truth) + 2)
     rows += [[name, *gaps, f"failed: {why}"] for name, why in comparison.failed.items()]
     read = (
         "The darker the crossing of two methods, the more alike are the groups they find; the "

@@ -270,7 +270,13 @@ def _facts(model: EWOCS) -> dict[str, str]:
 def _headline(model: EWOCS, rules: tuple[Threshold, ...], truth: Flags | None) -> list[str]:
     """What stands out, how sure we are, what is undecided, how clear the border is."""
     n, found = len(model.scores_), model.n_foreground_
-    if not found:
+    if model.flag_ == "no_contrast":
+        said = [
+            f"Nothing stands out: the scores of {counted(n, 'object')} differ by rounding only, so "
+            "that everything is background. Unless the objects are equal, the weak clusterings "
+            "cannot see them apart; try another 'gamma' or 'divergence'."
+        ]
+    elif not found:
         said = [f"No dense group stands out among the {counted(n, 'object')}."]
     else:
         sizes = np.bincount(model.labels_[model.labels_ >= 0]).tolist()

@@ -1,0 +1,75 @@
+"""What the minority-clustering paper's tables and figures share: runs, means, cells."""
+
+from collections.abc import Callable, Mapping, Sequence
+from math import nan
+from typing import Any
+
+import numpy as np
+
+from consilience.experiments._cells import Cell, Plan, published
+from consilience.experiments._ewocs_systems import Scores
+from consilience.kernels._parallel import Parallel, delayed
+
+__all__ = ["PAPER", "Columns", "cell_of", "cells_of", "each", "mean_of", "rows_of", "steps_of"]
+
+PAPER = "Gonzàlez & Turmo (2015), Unsupervised ensemble minority clustering, Machine Learning 98"
+
+# What each system scored, by its column of the table.
+Columns = dict[str, Scores]
+
+
+def each(plan: Plan, run: Callable[..., Any], *args: Any, default: int) -> list[Any]:
+    """One result for each run: runs are numbered from the seed on, so that they can be added to."""
+    numbers = range(plan.seed, plan.seed + (default if plan.runs is None else plan.runs))
+    return list(Parallel(n_jobs=plan.n_jobs)(delayed(run)(*args, number) for number in numbers))
+
+
+def steps_of(plan: Plan, default: Sequence[int]) -> tuple[int, ...]:
+    """Numbers of repetitions at which scores are looked at, ascending."""
+    return tuple(sorted(set(plan.members or default)))
+
+
+def mean_of(found: Sequence[Scores]) -> Scores:
+    """Mean over the starts on one data set."""
+    return {row: float(np.mean([scores[row] for scores in found])) for row in found[0]}
+
+
+def rows_of(found: Sequence[Columns]) -> list[str]:
+    """Every row that a system of the first run has, as they first appear."""
+    return list(dict.fromkeys(row for one in found[0].values() for row in one))
+
+
+def cells_of(
+    table: str,
+    data: str,
+    found: Sequence[Mapping[str, Scores]],
+    rows: Sequence[str] | None = None,
+    note: str = "",
+    *,
+    known_as: str | None = None,
+) -> list[Cell]:
+    """Cells of a table, row by row; systems without a figure in a row are left out there.
+
+    ``known_as`` is the data set whose published figures stand beside, if not ``data``.
+    """
+    return [
+        cell_of(table, data, row, column, [one[column][row] for one in found], note, known_as)
+        for row in (rows_of(list(found)) if rows is None else rows)  # type: ignore[arg-type]
+        for column in found[0]
+        if row in found[0][column]
+    ]
+
+
+def cell_of(
+    table: str,
+    data: str,
+    row: str,
+    column: str,
+    values: Sequence[float],
+    note: str = "",
+    known_as: str | None = None,
+) -> Cell:
+    """One cell with the published figure of its place, where there is one."""
+    place = (table, data if known_as is None else known_as, row, column)
+    value, spread = published("ewocs").get(place, (nan, nan))
+    return Cell(table, data, row, column, tuple(map(float, values)), value, spread, note)

@@ -1,0 +1,67 @@
+"""Work shared among threads or processes: the one place that says how many there are.
+
+`Parallel` and `delayed` are joblib's, but a number of workers past any use is lowered, and where
+the system lets no more threads start there are fewer of them, or none: the work is then done
+where it was asked for. Results do not depend on it.
+"""
+
+from collections.abc import Iterable
+from os import cpu_count
+from threading import Event, Thread
+from typing import Any
+
+from joblib import Parallel as _JoblibParallel
+from joblib import delayed, effective_n_jobs
+
+__all__ = ["Parallel", "delayed", "workers"]
+
+# More workers than this, for each core, wait for each other only.
+_A_CORE = 4
+# Threads that joblib needs beside those that work.
+_HELPERS = 4
+
+
+class Parallel:
+    """joblib's ``Parallel``, with as many workers as are of use and can be started."""
+
+    def __init__(self, n_jobs: int | None = None, **options: Any) -> None:
+        self.n_jobs = n_jobs
+        self.options = options
+
+    def __call__(self, tasks: Iterable[Any]) -> Any:
+        """The results of the tasks, as joblib gives them."""
+        tasks = list(tasks)
+        n_jobs = workers(self.n_jobs, len(tasks))
+        return _JoblibParallel(n_jobs=n_jobs, **self.options)(tasks)
+
+
+def workers(n_jobs: int | None, n_tasks: int) -> int:
+    """How many workers ``n_jobs`` asks for that these tasks can use and that can be started.
+
+    >>> workers(1000, 1), workers(None, 5)
+    (1, 1)
+    """
+    if n_jobs is not None:
+        n_jobs = min(n_jobs, _A_CORE * (cpu_count() or 1))
+    wanted = min(effective_n_jobs(n_jobs), max(n_tasks, 1))
+    if wanted == 1:
+        return 1
+    return max(1, min(wanted, _startable(wanted + _HELPERS) - _HELPERS))
+
+
+def _startable(wanted: int) -> int:
+    """Threads that can be started now, at most as many as are wanted."""
+    over = Event()
+    started: list[Thread] = []
+    try:
+        for _ in range(wanted):
+            thread = Thread(target=over.wait, daemon=True)
+            thread.start()
+            started.append(thread)
+    except RuntimeError:  # a limit of the system on threads, or on memory for their stacks
+        pass
+    finally:
+        over.set()
+        for thread in started:
+            thread.join()
+    return len(started)

@@ -1,0 +1,52 @@
+"""The width of the Gaussian kernel that follows from how far the objects are apart.
+
+A width stated for two columns says nothing in two hundred, where all distances grow and draw
+together: every object would be far from every other, and all would score alike.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from consilience.minority._divergence import Euclidean
+from consilience.minority.weak import SAMPLE, random
+
+__all__ = ["gamma_of_distances"]
+
+# Objects whose distances are looked at.
+_MOST_OBJECTS = 1000
+# In few columns near is what the nearest hundredth of all pairs are; in many, where the nearest
+# pairs are hardly nearer than the others, it is a share of the typical distance. The kernel
+# falls to exp(-3) over the one and to exp(-10) over the other, whichever is narrower. The table
+# of docs/minority.md shows both at 2 to 2000 columns.
+_NEAR, _AT_NEAR, _AT_TYPICAL = 0.01, 3.0, 10.0
+# Squared distances below this share of the largest are those of equal objects.
+_EQUAL = 1e-12
+# The width of the paper, for objects that are all equal.
+_GIVEN = 10.0
+
+
+def gamma_of_distances(X: Any, seed: int) -> float:
+    """Inverse squared width of the kernel for these objects.
+
+    Parameters
+    ----------
+    X : array or CSR matrix of shape (n_objects, n_features)
+    seed : int
+        Draws the objects looked at where there are more than a thousand.
+
+    Returns
+    -------
+    float
+        In the inverse squared unit of X; 10 where all objects are equal.
+    """
+    n = X.shape[0]
+    if n > _MOST_OBJECTS:
+        X = X[np.sort(random(seed, SAMPLE, 1).choice(n, _MOST_OBJECTS, replace=False))]
+    gaps = Euclidean().pair(X.astype(np.float64), X.astype(np.float64))
+    pairs = gaps[np.triu_indices(len(gaps), 1)]
+    apart = pairs[pairs > _EQUAL * pairs.max(initial=0.0)]
+    if not len(apart):
+        return _GIVEN
+    near, typical = np.quantile(apart, _NEAR), np.median(apart)
+    return float(max(_AT_NEAR / near, _AT_TYPICAL / typical))

@@ -1,0 +1,139 @@
+"""Runs that are divided, kept and put together give the figures of one undivided run."""
+
+import json
+import os
+import shutil
+
+import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
+
+from consilience.errors import InvalidInputError
+from consilience.experiments import Plan
+from consilience.experiments._runs import Work, groups_of_runs, seeds
+
+PARTS = ("low", "high")
+
+
+def make(name, *, seed, parts):
+    """Figures that depend on the data set, the seed and the part."""
+    found = {"low": {("row", "low"): seed + len(name) / 7}}
+    found["high"] = {("row", "high"): 10 * seed + 1 / 3, ("row", "top"): float("nan")}
+    return {part: found[part] for part in parts}
+
+
+def where(name, *, seed, parts):
+    """The process of a run, and the threads its linear algebra may have."""
+    threads = max([pool["num_threads"] for pool in threadpool_info()], default=1)
+    return {"all": {("row", "process"): float(os.getpid()), ("row", "threads"): float(threads)}}
+
+
+def refuse(name, *, seed, parts):
+    raise AssertionError("made again")
+
+
+def works(names=("one", "three"), numbers=(0, 1, 2), parts=PARTS, function=make):
+    return [Work(name, "R=4", n, function, (name,), parts) for name in names for n in numbers]
+
+
+def groups(plan=None, wanted=None, table="table"):
+    return list(groups_of_runs(plan or Plan(), table, works() if wanted is None else wanted))
+
+
+WHOLE = repr(groups())
+
+
+def test_groups_come_in_the_order_of_the_table_with_their_runs_by_seed():
+    first, second = groups()
+    assert (first.data, first.setting, first.note) == ("one", "R=4", "")
+    assert [run["row", "high"] for run in second.runs] == [1 / 3, 10 + 1 / 3, 20 + 1 / 3]
+    assert list(first.runs[0]) == [("row", "low"), ("row", "high"), ("row", "top")]
+
+
+def test_processes_change_nothing(tmp_path):
+    assert repr(groups(Plan(n_jobs=2, store=tmp_path))) == WHOLE
+    assert repr(groups(Plan(store=tmp_path), works(function=refuse))) == WHOLE
+
+
+def test_runs_are_made_in_other_processes_with_one_thread_each():
+    ((*_, runs, _),) = groups(Plan(n_jobs=2), works(("one",), range(6), ("all",), where))
+    assert os.getpid() not in {run["row", "process"] for run in runs}
+    assert {run["row", "threads"] for run in runs} == {1}
+
+
+def test_without_processes_there_is_one_thread_too():
+    with threadpool_limits(2):
+        ((*_, runs, _),) = groups(Plan(), works(("one",), (0,), ("all",), where))
+    assert runs[0] == {("row", "process"): os.getpid(), ("row", "threads"): 1}
+
+
+@pytest.mark.parametrize(
+    "shares",
+    [
+        [works(("one",)), works(("three",))],
+        [works(numbers=(0, 2)), works(numbers=(1,))],
+        [works(parts=("high",)), works(parts=("low",))],
+        [works(("three",), (2,), ("low",)), works(numbers=(1, 2)), works()],
+    ],
+    ids=["by data set", "by seed", "by part", "overlapping"],
+)
+def test_shares_made_apart_are_put_together(shares, tmp_path):
+    together = tmp_path / "together"
+    together.mkdir()
+    for number, share in enumerate(shares):
+        folder = tmp_path / str(number)
+        groups(Plan(store=folder), share)
+        for path in folder.iterdir():
+            shutil.copy(path, together)
+    assert repr(groups(Plan(store=together), works(function=refuse))) == WHOLE
+    assert repr(groups(Plan(store=together, stored_only=True))) == WHOLE
+
+
+def test_a_stopped_call_loses_nothing_that_was_finished(tmp_path):
+    calls = groups_of_runs(Plan(store=tmp_path), "table", works())
+    next(calls)
+    calls.close()
+    (path,) = tmp_path.iterdir()
+    kept = path.read_text()
+    assert [json.loads(line)["seed"] for line in kept.splitlines()] == [0, 1, 2]
+    # Stopped in the middle of a line: only that run is made again.
+    path.write_text(kept[:-9])
+    made = []
+
+    def counted(name, *, seed, parts):
+        made.append((name, seed))
+        return make(name, seed=seed, parts=parts)
+
+    assert repr(groups(Plan(store=tmp_path), works(function=counted))) == WHOLE
+    assert made == [("one", 2), ("three", 0), ("three", 1), ("three", 2)]
+
+
+def test_only_parts_that_every_run_has_are_shown_and_the_others_named(tmp_path):
+    groups(Plan(store=tmp_path), works(("one",), parts=("low",)))
+    groups(Plan(store=tmp_path), works(("one",), (1,), parts=("high",)))
+    groups(Plan(store=tmp_path), works(("three",), (0,), parts=("high",)))
+    first, second = groups(Plan(store=tmp_path, stored_only=True))
+    assert (len(first.runs), list(first.runs[0])) == (3, [("row", "low")])
+    assert first.note == "high: 1 of 3 runs"
+    assert (len(second.runs), second.note) == (1, "low not run")
+    assert groups(Plan(store=tmp_path, stored_only=True), table="other") == []
+
+
+def test_different_figures_for_one_run_are_refused(tmp_path):
+    groups(Plan(store=tmp_path))
+    (path,) = tmp_path.iterdir()
+    lines = path.read_text().splitlines()
+    (tmp_path / "table.other.jsonl").write_text(lines[0].replace("0.333", "0.334") + "\n")
+    with pytest.raises(InvalidInputError, match=r"'high' for seed 0 of one \(R=4\)"):
+        groups(Plan(store=tmp_path))
+
+
+@pytest.mark.parametrize("line", ["{}", "[1]", "not json", '{"data": "a", "seed": 1, "parts": 3}'])
+def test_a_line_that_is_no_run_is_refused(line, tmp_path):
+    (tmp_path / "table.x.jsonl").write_text(line + "\n")
+    with pytest.raises(InvalidInputError, match=r"Line 1 of 'table\.x\.jsonl'"):
+        groups(Plan(store=tmp_path))
+
+
+def test_seeds_count_on_from_the_first():
+    assert seeds(Plan(seed=7), 3) == [7, 8, 9]
+    assert seeds(Plan(runs=2), 3) == [0, 1]

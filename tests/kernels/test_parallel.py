@@ -1,0 +1,61 @@
+"""Workers: never more than are of use, and fewer or none where threads cannot start."""
+
+import os
+import threading
+
+import numpy as np
+import pytest
+
+from consilience.generate import KMeansEnsemble
+from consilience.kernels import _parallel
+from consilience.kernels._parallel import Parallel, delayed, workers
+
+
+@pytest.fixture
+def thread_limit(monkeypatch):
+    """Lets so many threads live at once, and no more."""
+
+    def limit(most):
+        start = threading.Thread.start
+        before = threading.active_count()
+
+        def start_if_allowed(thread):
+            if threading.active_count() - before >= most:
+                raise RuntimeError("can't start new thread")
+            start(thread)
+
+        monkeypatch.setattr(threading.Thread, "start", start_if_allowed)
+
+    return limit
+
+
+def test_a_million_workers_are_as_many_as_are_of_use():
+    assert workers(1_000_000, 3) == min(3, 4 * os.cpu_count())
+    assert workers(1_000_000, 10**6) == 4 * os.cpu_count()
+    assert workers(None, 10) == workers(1, 10) == 1
+    assert workers(-1_000_000, 10) == 1
+    assert Parallel(1_000_000, prefer="threads")(delayed(abs)(-i) for i in range(9)) == [*range(9)]
+
+
+@pytest.mark.parametrize("most", [0, 1, 5, 100])
+@pytest.mark.parametrize("options", [{"prefer": "threads"}, {"require": "sharedmem"}])
+def test_the_work_is_done_whatever_number_of_threads_can_start(thread_limit, most, options):
+    thread_limit(most)
+    assert 1 <= workers(4, 10) <= max(1, most)
+    assert Parallel(4, **options)(delayed(abs)(-i) for i in range(9)) == list(range(9))
+    lazy = Parallel(4, return_as="generator", **options)(delayed(abs)(-i) for i in range(9))
+    assert list(lazy) == list(range(9))
+
+
+def test_members_are_the_same_where_no_thread_can_start(thread_limit):
+    X = np.random.default_rng(0).normal(size=(40, 2))
+    wanted = KMeansEnsemble(4, 3, random_state=0).generate(X).members
+    thread_limit(0)
+    made = KMeansEnsemble(4, 3, random_state=0, n_jobs=3).generate(X).members
+    np.testing.assert_array_equal(made, wanted)
+
+
+def test_threads_tried_are_threads_ended():
+    before = threading.active_count()
+    assert _parallel._startable(5) == 5
+    assert threading.active_count() == before
