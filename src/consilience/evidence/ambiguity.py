@@ -85,7 +85,6 @@ class Ambiguity:
         return np.histogram(self.scores[np.isfinite(self.scores)], bins)
 
 
-@takes_ensemble
 def nco(a: Any, b: Any) -> Floats:
     """Normalised cluster overlap of two labelings, for every object.
 
