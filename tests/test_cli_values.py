@@ -501,7 +501,8 @@ def test_the_list_of_methods_is_the_table(capsys):
     }
     for name, method in CONSENSUS.items():
         needs = ["-k"] * method.needs_n_clusters + ["data"] * method.needs_data
-        assert ", ".join(needs) in rows[name]
+        words = f"{method.summary} ({method.paper})"
+        assert rows[name] == [name, *([", ".join(needs)] if needs else []), words]
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from scipy import sparse
 import consilience
 from consilience import compare, consensus, evidence, generate, metrics, minority, partition
 from consilience.ensemble import Ensemble
+from consilience.errors import InvalidInputError
 from consilience.minority import consistency, references, thresholds
 
 __all__ = ["draw"]
@@ -165,10 +166,11 @@ def _ensemble(rng: Rng) -> Call:
 
     def do() -> Any:
         made = Ensemble(raw)
-        if verb == "take":
-            return made.take(key)
-        if verb == "members":
-            return made[key]
+        if verb in ("take", "members"):
+            try:
+                return made.take(key) if verb == "take" else made[key]
+            except IndexError as error:  # as of a list
+                raise InvalidInputError(str(error)) from error
         if verb == "join":
             return made + made
         if verb == "save":

@@ -26,7 +26,7 @@ from consilience.consensus._rows import draw_seeds
 from consilience.consensus._solve import ConsensusResult, by_first_appearance
 from consilience.consensus._strangers import place_strangers
 from consilience.consensus._table import consensus_method
-from consilience.ensemble import NOISE, Ensemble, relabel
+from consilience.ensemble import NOISE, Ensemble, relabel, takes_ensemble
 from consilience.errors import ConsilienceError, ConsilienceWarning, InvalidInputError
 from consilience.evidence import never_placed, never_seen
 
@@ -171,6 +171,7 @@ def correlationclustering(
     return _around(ensemble, n_clusters, run, X)
 
 
+@takes_ensemble
 def correlation_cost(
     ensemble: Ensemble, labels: Any, *, pair_weight: PairWeight = "equal"
 ) -> float:

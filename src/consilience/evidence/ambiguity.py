@@ -24,7 +24,7 @@ from consilience._validation import (
     check_jobs,
     check_value,
 )
-from consilience.ensemble import Ensemble
+from consilience.ensemble import Ensemble, takes_ensemble
 from consilience.errors import ConsilienceWarning, InvalidInputError
 from consilience.evidence._thresholds import RULES, find_threshold
 from consilience.evidence.confidence import never_placed, never_seen
@@ -128,6 +128,7 @@ def nco(a: Any, b: Any) -> Floats:
     return np.where(counts > 0, means, np.nan)
 
 
+@takes_ensemble
 def anco(
     ensemble: Ensemble,
     *,
@@ -213,6 +214,7 @@ def relative_overlap(
     return _scores(ensemble, RELATIVE, 1.0, n_pairs, random_state, n_jobs, "relative_overlap")
 
 
+@takes_ensemble
 def ambiguous(
     ensemble: Ensemble,
     *,

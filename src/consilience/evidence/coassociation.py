@@ -15,7 +15,7 @@ from scipy import sparse
 from scipy.sparse.linalg import LinearOperator
 
 from consilience._validation import Interval, Options, Satisfies, check_jobs, check_value
-from consilience.ensemble import Ensemble
+from consilience.ensemble import Ensemble, takes_ensemble
 from consilience.errors import ConsilienceWarning
 from consilience.kernels.compare import count_type
 from consilience.kernels.pairs import (
@@ -44,6 +44,7 @@ def _is_float(dtype: Any) -> bool:
 _FLOATS = Satisfies(_is_float, "a floating-point type such as numpy.float32")
 
 
+@takes_ensemble
 def co_association(
     ensemble: Ensemble,
     *,

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from consilience._labels import UNSEEN
 from consilience._validation import check_jobs
-from consilience.ensemble import Ensemble
+from consilience.ensemble import Ensemble, takes_ensemble
 from consilience.errors import InvalidInputError
 from consilience.evidence.coassociation import CoAssociation, Missing
 from consilience.kernels._parallel import Parallel, delayed
@@ -40,6 +40,7 @@ class Confidence:
     runner_up: NDArray[np.int32]
 
 
+@takes_ensemble
 def confidence(
     ensemble: Ensemble,
     labels: NDArray[np.integer],
@@ -148,11 +149,13 @@ def _weigh(sums: NDArray[np.float64], labels: NDArray[np.integer], n_clusters: i
     return Confidence(share, own, other, runner_up)
 
 
+@takes_ensemble
 def never_seen(ensemble: Ensemble) -> NDArray[np.bool_]:
     """Objects that no member saw."""
     return np.asarray((ensemble.members == UNSEEN).all(axis=0))
 
 
+@takes_ensemble
 def never_placed(ensemble: Ensemble) -> NDArray[np.bool_]:
     """Objects that no member put into a cluster: noise or unseen everywhere."""
     return np.asarray((ensemble.members < 0).all(axis=0))

@@ -20,7 +20,7 @@ from consilience._validation import (
     check_jobs,
     check_value,
 )
-from consilience.ensemble import NOISE, Ensemble
+from consilience.ensemble import NOISE, Ensemble, takes_ensemble
 from consilience.errors import InvalidInputError, InvalidParameterError
 from consilience.kernels.contingency import first_columns
 from consilience.kernels.pairs import count_pairs, count_pairs_condensed
@@ -52,6 +52,7 @@ _REFERENCE: list[Rule] = [
 _TIE = 1e-12
 
 
+@takes_ensemble
 def cluster_stability(
     ensemble: Ensemble,
     reference: Ensemble | None = None,
@@ -164,6 +165,7 @@ class ClusterSelection:
         return int(self.kept.sum())
 
 
+@takes_ensemble
 def select_clusters(
     ensemble: Ensemble,
     stability: Any,
@@ -312,6 +314,7 @@ def kept_members(ensemble: Ensemble, kept: NDArray[np.bool_]) -> NDArray[np.sign
     return members
 
 
+@takes_ensemble
 def extended_co_association(
     ensemble: Ensemble,
     kept: Any,

@@ -21,7 +21,7 @@ from consilience._validation import (
     check_jobs,
     check_value,
 )
-from consilience.ensemble import Ensemble
+from consilience.ensemble import Ensemble, takes_ensemble
 from consilience.evidence.coassociation import Missing
 from consilience.kernels._parallel import Parallel, delayed
 from consilience.kernels.compare import count_type
@@ -38,6 +38,7 @@ _OWNER = "object_weights"
 _BLOCK_BYTES = 2**25
 
 
+@takes_ensemble
 def object_weights(
     ensemble: Ensemble,
     *,
