@@ -163,7 +163,8 @@ def _show_least_sure(found: Consensus, console: "Console") -> None:
         )
     tell(console, "\nLeast sure (1 is certain, 0.5 is torn between two clusters):")
     console.print(lines)
-    better = int(((found.confidence < 0.5) & (found.runner_up >= 0) & (found.labels >= 0)).sum())
+    others = -1 if found.runner_up is None else found.runner_up
+    better = int(((found.confidence < 0.5) & (others >= 0) & (found.labels >= 0)).sum())
     if better:
         tell(console, _suited_elsewhere(better, refined=found.wish.refine))
 
