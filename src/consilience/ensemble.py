@@ -220,6 +220,22 @@ class Ensemble:
             records=self.records,
         )
 
+    def distinct_members(self) -> "Ensemble":
+        """The members without copies of earlier ones, in order; renamed copies go as well.
+
+        Ten copies of one clustering outvote nine different ones: where runs of a
+        deterministic program were collected, look at them once.
+
+        Examples
+        --------
+        >>> Ensemble([[0, 0, 1], [5, 5, 2], [0, 1, 1]]).distinct_members().labels.T.tolist()
+        [[0, 0, 1], [0, 1, 1]]
+        """
+        kept: dict[bytes, int] = {}
+        for number, labels in enumerate(self):
+            kept.setdefault(_by_first_object(labels).tobytes(), number)
+        return self[list(kept.values())]
+
     @classmethod
     def concatenate(cls, ensembles: Iterable["Ensemble"]) -> "Ensemble":
         """All members of several ensembles of the same objects, in order."""
@@ -338,3 +354,14 @@ def takes_ensemble(function: F) -> F:
         return function(*args, **kwargs)
 
     return cast(F, checked)
+
+
+def _by_first_object(labels: Labels) -> NDArray[np.int32]:
+    """Clusters renumbered as they appear: equal for labelings that differ in names only."""
+    names, first, codes = np.unique(labels, return_index=True, return_inverse=True)
+    order = np.argsort(np.where(names >= 0, first, -1), kind="stable")
+    fresh = np.empty(len(names), np.int32)
+    fresh[order] = np.arange(len(names), dtype=np.int32)
+    # Noise and unseen come first in the order and keep their own numbers.
+    marks = int((names < 0).sum())
+    return np.where(names >= 0, fresh - marks, names).astype(np.int32)[codes]

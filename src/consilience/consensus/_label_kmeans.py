@@ -10,7 +10,7 @@ from consilience.consensus._rows import Rows, draw_seeds, several, spectral_star
 from consilience.kernels.consensus_kmeans import LabelRuns, Price, assign, count_table, lloyd
 from consilience.kernels.label_products import cluster_sums, row_sums
 
-__all__ = ["LabelKMeans", "Utility", "kcc_problem", "label_runs", "sec_problem"]
+__all__ = ["LabelKMeans", "Utility", "kcc_labellings", "kcc_problem", "label_runs", "sec_problem"]
 
 Utility = Literal["c", "h", "cos", "lp"]
 Floats = NDArray[np.float64]
@@ -183,3 +183,15 @@ def kcc_problem(
     """The k-means of KCC for a utility."""
     price = kcc_price(rows, weights, utility, p, normalised)
     return LabelKMeans(rows, np.ones(rows.n_rows), np.zeros(rows.n_rows), price)
+
+
+def kcc_labellings(
+    rows: Rows, k: int, n_runs: int, random_state: Any, n_jobs: int | None
+) -> list[NDArray[np.int32]]:
+    """Labellings of the rows by KCC (category utility), the best first: starts of others."""
+    weights = np.full(len(rows.members), 1.0 / len(rows.members))
+    problem = kcc_problem(rows, weights, "c", 2.0, False)
+    runs = label_runs(
+        problem, k, n_init=n_runs, max_iter=100, random_state=random_state, n_jobs=n_jobs
+    )
+    return [found.labels for found in sorted(runs, key=lambda found: found.objective)]

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from consilience._validation import Interval, Options, check_value
 from consilience.consensus._base import Consensus
-from consilience.consensus._label_kmeans import kcc_problem, label_runs
+from consilience.consensus._label_kmeans import kcc_labellings
 from consilience.consensus._nmf_fits import (
     Factors,
     alternate,
@@ -121,7 +121,7 @@ def nmfconsensus(
             start = start_factors(target, weights, labels, k)
             return updates(target, weights, start, max_iter=max_iter, tol=tol)
 
-        starts = _labellings(rows, k, max(n_init, 10), random_state, n_jobs)[:n_init]
+        starts = kcc_labellings(rows, k, max(n_init, 10), random_state, n_jobs)[:n_init]
         best = min(several(fit, starts, n_jobs), key=lambda found: found.path[-1])
         if not best.converged:
             _warn_unsettled(max_iter)
@@ -210,7 +210,7 @@ def wcc(
     def run(placed: Ensemble, k: int, _: Any) -> ConsensusResult:
         rows = distinct_rows(placed)
         target = make_target(rows, n_jobs)
-        labels = _labellings(rows, k, n_init, random_state, n_jobs)[0]
+        labels = kcc_labellings(rows, k, n_init, random_state, n_jobs)[0]
         found, weights = alternate(
             target,
             labels,
@@ -232,18 +232,6 @@ def _warn_unsettled(max_iter: int) -> None:
         ConsilienceWarning,
         stacklevel=6,
     )
-
-
-def _labellings(
-    rows: Rows, k: int, n_runs: int, random_state: Any, n_jobs: int | None
-) -> list[NDArray[np.int32]]:
-    """Labellings of KCC, the best first."""
-    weights = np.full(len(rows.members), 1.0 / len(rows.members))
-    problem = kcc_problem(rows, weights, "c", 2.0, False)
-    runs = label_runs(
-        problem, k, n_init=n_runs, max_iter=100, random_state=random_state, n_jobs=n_jobs
-    )
-    return [found.labels for found in sorted(runs, key=lambda found: found.objective)]
 
 
 def _result(best: Factors, rows: Rows, details: dict[str, Any]) -> ConsensusResult:

@@ -85,7 +85,7 @@ class USENC(Consensus):
     generator : generator or None, default=None
         Makes the members when `fit` is given data only; None is
         `consilience.generate.USPECEnsemble()`: 20 members of 20 to 60 clusters through 1000
-        representatives, meant for many thousands of objects.
+        representatives, or one for five objects if that is less.
     random_state : int, RandomState or None
         Seeds k-means, and a generator that has no seed of its own.
     n_jobs : int or None

@@ -38,12 +38,12 @@ Method = Callable[..., Any]
 # The paper cuts its graphs by METIS, whatever the size.
 METHODS: dict[str, tuple[Method, dict[str, Any]]] = {
     "CSPA": (consensus.cspa, {"solver": "metis"}),
-    "MCLA": (consensus.mcla, {}),
+    "MCLA": (consensus.mcla, {"solver": "metis"}),
     "HBGF": (consensus.hbgf, {"solver": "metis"}),
     "BCE": (consensus.bce, {}),
     "WCC": (consensus.wcc, {}),
     "ECMC": (consensus.ecmc, {"reading": "published"}),
-    "WOMC": (consensus.womc, {}),
+    "WOMC": (consensus.womc, {"solver": "metis"}),
     "WOSP": (consensus.wosp, {"solver": "metis"}),
     "WOHB": (consensus.wohb, {"solver": "metis"}),
 }

@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import check_random_state
 
 from consilience._sklearn import check_array, validate_data
-from consilience._validation import Interval, RandomState, check_params
+from consilience._validation import Interval, NoneValue, RandomState, check_params
 from consilience.errors import InvalidParameterError
 from consilience.generate._base import Generator, Made, Order, Stopwatch, compact
 from consilience.generate._draw import N_CLUSTERS, Clusters
@@ -30,6 +30,9 @@ _COUNT = Interval(Integral, 1)
 # Objects drawn for each representative wanted, and candidates for each neighbour wanted.
 _DRAWN = 10
 _CANDIDATES = 10
+# Representatives unless told otherwise: the published number, and objects for each of them.
+_MOST_REPRESENTATIVES = 1000
+_OBJECTS_EACH = 5
 # Iterations of the k-means that makes representatives, and of the one that groups them.
 _REPRESENTATIVE_ITERATIONS = 10
 _GROUP_ITERATIONS = 20
@@ -45,9 +48,11 @@ class USPEC(ClusterMixin, BaseEstimator):
     n_clusters : int, default=8
         Clusters wanted, fewer than representatives; fewer are found where fewer
         representatives differ.
-    n_representatives : int, default=1000
+    n_representatives : int or None, default=None
         Means of a k-means on ten times as many random objects; the distinct objects
-        themselves if there are no more of them.
+        themselves if there are no more of them. None is 1000, the published number, but at
+        most one for five objects (and more than ``n_clusters``): nearer to one an object the
+        graph falls into pieces.
     n_neighbors : int, default=5
         Representatives an object is linked to.
     n_init : int, default=3
@@ -72,8 +77,7 @@ class USPEC(ClusterMixin, BaseEstimator):
     representatives, then for its ``n_neighbors`` nearest among ten times as many neighbours
     of that one. The links, exp(-d^2 / (2 sigma^2)), are a graph of objects and
     representatives, whose normalised cut comes from a p x p eigenproblem. Time
-    O(n sqrt(p) d + p^3), memory O(n (n_neighbors + k) + p^2). With fewer than about ten
-    objects a representative the graph falls into pieces: ask for fewer representatives.
+    O(n sqrt(p) d + p^3), memory O(n (n_neighbors + k) + p^2).
 
     References
     ----------
@@ -90,7 +94,7 @@ class USPEC(ClusterMixin, BaseEstimator):
 
     _constraints: ClassVar[dict[str, Any]] = {
         "n_clusters": [_COUNT],
-        "n_representatives": [Interval(Integral, 2)],
+        "n_representatives": [Interval(Integral, 2), NoneValue()],
         "n_neighbors": [_COUNT],
         "n_init": [_COUNT],
         "max_iter": [_COUNT],
@@ -101,7 +105,7 @@ class USPEC(ClusterMixin, BaseEstimator):
         self,
         n_clusters: int = 8,
         *,
-        n_representatives: int = 1000,
+        n_representatives: int | None = None,
         n_neighbors: int = 5,
         n_init: int = 3,
         max_iter: int = 100,
@@ -120,7 +124,7 @@ class USPEC(ClusterMixin, BaseEstimator):
         X = validate_data(self, X, dtype=np.float64, order="C", ensure_min_samples=2)
         _check_fits(self, self.n_clusters, len(X))
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        found = _uspec(X, self.n_clusters, seed, **_settings(self))
+        found = _uspec(X, self.n_clusters, seed, **_settings(self, self.n_clusters, len(X)))
         _, labels = np.unique(found.labels, return_inverse=True)
         self.labels_ = labels.astype(np.int32)
         self.representatives_ = found.representatives
@@ -168,7 +172,7 @@ class USPECEnsemble(Generator):
         **Generator._common_constraints,
         "n_members": [_COUNT],
         "n_clusters": [N_CLUSTERS],
-        "n_representatives": [Interval(Integral, 2)],
+        "n_representatives": [Interval(Integral, 2), NoneValue()],
         "n_neighbors": [_COUNT],
         "n_init": [_COUNT],
         "max_iter": [_COUNT],
@@ -179,7 +183,7 @@ class USPECEnsemble(Generator):
         n_members: int = 20,
         n_clusters: Any = (20, 60),
         *,
-        n_representatives: int = 1000,
+        n_representatives: int | None = None,
         n_neighbors: int = 5,
         n_init: int = 1,
         max_iter: int = 5,
@@ -208,7 +212,8 @@ class USPECEnsemble(Generator):
         clusters = Clusters.resolve(self.n_clusters, X.shape[0], owner=type(self).__name__)
         if not isinstance(self.n_clusters, tuple):
             return clusters
-        most = min(self.n_representatives, X.shape[0]) - 1
+        # A range follows the representatives, not they it.
+        most = min(_n_representatives(self, 1, X.shape[0]), X.shape[0]) - 1
         return Clusters(min(clusters.low, most), min(clusters.high, most))
 
     def _make(self, X: Any, orders: Sequence[Order]) -> list[Made]:
@@ -218,7 +223,8 @@ class USPECEnsemble(Generator):
         watch = Stopwatch()
         rng = np.random.default_rng(order.seed)
         n_clusters = self._clusters(X).draw(rng, order.number)
-        found = _uspec(X, n_clusters, int(rng.integers(2**31 - 1)), **_settings(self))
+        settings = _settings(self, self._clusters(X).high, len(X))
+        found = _uspec(X, n_clusters, int(rng.integers(2**31 - 1)), **settings)
         record = {
             "algorithm": "U-SPEC",
             "seed": order.seed,
@@ -239,13 +245,25 @@ class _Found(NamedTuple):
     n_iter: int
 
 
-def _settings(owner: Any) -> dict[str, int]:
-    names = ("n_representatives", "n_neighbors", "n_init", "max_iter")
-    return {name: int(getattr(owner, name)) for name in names}
+def _settings(owner: Any, n_clusters: int, n_objects: int) -> dict[str, int]:
+    names = ("n_neighbors", "n_init", "max_iter")
+    n_representatives = _n_representatives(owner, n_clusters, n_objects)
+    return {
+        "n_representatives": n_representatives,
+        **{name: int(getattr(owner, name)) for name in names},
+    }
+
+
+def _n_representatives(owner: Any, n_clusters: int, n_objects: int) -> int:
+    """As asked for; by default enough to have some objects each, and more than clusters."""
+    if owner.n_representatives is not None:
+        return int(owner.n_representatives)
+    most = min(_MOST_REPRESENTATIVES, n_objects // _OBJECTS_EACH)
+    return max(most, min(2 * n_clusters, n_objects), 2)
 
 
 def _check_fits(owner: Any, n_clusters: int, n_objects: int) -> None:
-    most = min(owner.n_representatives, n_objects)
+    most = min(_n_representatives(owner, n_clusters, n_objects), n_objects)
     if n_clusters >= most:
         raise InvalidParameterError(
             f"The 'n_clusters' parameter of {type(owner).__name__} must be below the number of "
