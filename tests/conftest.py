@@ -10,6 +10,9 @@ import os
 # Before SciPy is imported: without it scikit-learn skips one of its checks of estimators.
 os.environ["SCIPY_ARRAY_API"] = "1"
 
+# What is said in between, on slow machines, is not what tests of commands look at.
+os.environ["CONSILIENCE_PROGRESS"] = "0"
+
 import pytest
 from hypothesis import HealthCheck, settings
 

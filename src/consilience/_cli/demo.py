@@ -20,6 +20,7 @@ from consilience._cli.jobs import all_writers, progress
 from consilience._cli.outputs import write_files, write_table
 from consilience._cli.show import show_written, tell
 from consilience._cli.show_cluster import show_consensus
+from consilience._cli.stages import telling
 from consilience.datasets import make_spirals
 
 __all__ = ["Demo", "carry_out_demo", "run_demo"]
@@ -46,7 +47,9 @@ def carry_out_demo(folder: Path, *, force: bool = False) -> None:
     console.print("Two spirals of 200 points each. One run of k-means cuts straight through them;")
     console.print("100 runs, combined by evidence accumulation, follow the arms.")
     console.print("(The very first run compiles the numerical code: allow half a minute.)\n")
-    _show(run_demo(folder, callbacks=progress()), time.perf_counter() - start, console)
+    with telling():
+        found = run_demo(folder, callbacks=progress())
+    _show(found, time.perf_counter() - start, console)
 
 
 def run_demo(folder: Path, *, callbacks: Sequence[Any] = ()) -> Demo:

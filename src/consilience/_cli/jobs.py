@@ -23,6 +23,7 @@ from consilience._cli.inputs import Input
 from consilience._cli.members import clear_members, keep_members
 from consilience._cli.outputs import as_json, write_files
 from consilience._cli.show import show_written
+from consilience._cli.stages import Clock, telling
 
 __all__ = ["Found", "Job", "all_writers", "carry_out", "progress"]
 
@@ -105,9 +106,11 @@ def carry_out(wish: Any, job: Job) -> None:
     check_folder(folder, job.results, force=writing.force, resume=resume)
     silent = writing.quiet or writing.json
     try:
-        found = job.find(wish, folder, callbacks=() if silent else progress())
-        with_report = not getattr(wish, "no_report", False)
-        written = write_files(folder, all_writers(found, with_report=with_report))
+        with telling(silent=writing.quiet):
+            found = job.find(wish, folder, callbacks=() if silent else progress())
+            with_report = not getattr(wish, "no_report", False)
+            with Clock().stage("write"):
+                written = write_files(folder, all_writers(found, with_report=with_report))
     except BaseException as error:
         keep_members(folder, as_command(job.name, wish), error)
         raise
