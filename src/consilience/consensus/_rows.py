@@ -55,7 +55,7 @@ def distinct_rows(ensemble: Ensemble) -> Rows:
     order = np.argsort(keys, kind="stable")
     rank = np.empty_like(order)
     rank[order] = np.arange(len(order))
-    members = np.ascontiguousarray(distinct.members[:, order])
+    members = np.take(distinct.members, order, axis=1)
     return Rows(members, first_columns(members), counts[order], rank[inverse])
 
 
