@@ -73,7 +73,7 @@ class Writing:
     force : bool
         Replace the results of an earlier run in that folder.
     json : bool
-        Print the summary as JSON, for machines, and nothing else.
+        Print the summary as JSON, for machines; progress goes to the standard error stream.
     quiet : bool
         Print nothing.
     """

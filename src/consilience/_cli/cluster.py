@@ -201,7 +201,7 @@ def find(wish: ClusterWish, folder: Path, *, callbacks: Sequence[Any] = ()) -> C
     folder : Path
         Where clusterings are kept while they are made.
     callbacks : sequence of scikit-learn callbacks
-        Told about the progress of the generator and of the method.
+        Told about the progress of the generator.
 
     Returns
     -------
@@ -232,7 +232,7 @@ def find(wish: ClusterWish, folder: Path, *, callbacks: Sequence[Any] = ()) -> C
         methods, why_method, own = _methods(wish, named, given, ensemble, choice)
         with clock.stage("consensus"):
             k = wish.n_clusters if choice is None else choice.n_clusters
-            told = _consensus(wish, methods, own, k, given, ensemble, callbacks)
+            told = _consensus(wish, methods, own, k, given, ensemble)
             if wish.refine:
                 told |= _refined(ensemble, told["labels"], wish.jobs)
         labels = told["labels"]
@@ -332,14 +332,13 @@ def _consensus(
     k: int | None,
     given: Input,
     ensemble: Ensemble,
-    callbacks: Sequence[Any],
 ) -> dict[str, Any]:
     """Fields of a `Consensus`, by one method or by the best of several."""
     if len(methods) > 1:
         return _best_of_several(wish, methods, k, given, ensemble)
     # An option that a method nobody named does not know has nothing to limit there.
     model = _estimator(wish, methods[0], k).set_params(**own)
-    model.set_callbacks(*callbacks).fit(given.X, ensemble=ensemble)
+    model.fit(given.X, ensemble=ensemble)
     params = model.get_params(deep=False)
     return {
         "method": methods[0],

@@ -63,7 +63,7 @@ def rows_in_order(
     """Rows put into an order of `consilience.consensus._order`."""
     rank = np.empty_like(order)
     rank[order] = np.arange(len(order))
-    members = np.ascontiguousarray(members[:, order])
+    members = np.take(members, order, axis=1)
     return Rows(members, first_columns(members), counts[order], rank[inverse])
 
 
