@@ -110,7 +110,7 @@ def test_the_page_has_every_cell_and_marks_the_best():
     assert "| Iris | R=40 | 3 | 0.200 ± 0.058 (0.550) | **0.610 ± 0.055** (0.550) |" in page
     assert "**0.900" not in page  # the best member is no method
     told = f"| MCLA above CSPA | yes | +0.4100 ± {claim.error:.4f} | {claim.p_value:.2g} "
-    assert told + "| paired t | 3 |" in page
+    assert told + "| paired t | 3 runs |" in page
     assert experiment.remarks[0] in page
     # Three runs and one beside them: the row has three, the figure of one has no error.
     assert "| Sony | R=40 | 3 | 0.433 ± 0.033 (0.550) | 0.750 (0.550) |  |" in page

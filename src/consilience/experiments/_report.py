@@ -30,7 +30,8 @@ _READING = (
     "whose columns have different numbers of runs have none."
 )
 _JUDGING = (
-    "A statement holds if the mean difference has its sign and the test named gives p below 0.05. "
+    "A statement holds if the mean difference has its sign and the test named gives p below 0.05; "
+    "one that nothing differs, if it does not. "
     "Differences: mean ± standard error over the runs, each run one pair. A count compares means "
     "and is no test."
 )
