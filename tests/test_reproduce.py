@@ -168,7 +168,7 @@ def test_a_claim_says_what_it_is_counted_over(capsys):
     from consilience.experiments import Claim
 
     def judge(cells):
-        return [Claim("A wins", True, 0.1, 0.01, 5, "pairs of types")]
+        return [Claim("A wins", True, 0.1, 0.01, 5, unit="pairs of types")]
 
     @experiment("claiming", title="Claiming", paper="Nobody", needs_data=False, judge=judge)
     def run(plan):

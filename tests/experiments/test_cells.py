@@ -3,6 +3,7 @@
 import csv
 import io
 import math
+import re
 
 import numpy as np
 import pytest
@@ -116,6 +117,22 @@ def test_the_page_has_every_cell_and_marks_the_best():
     assert "| Sony | R=40 | 3 | 0.433 ± 0.033 (0.550) | 0.750 (0.550) |  |" in page
     assert "| Wall | R=40 | 1 | 0.250 (0.550) |  |  |" in page
     assert "| CSPA | 3 | 0.3000 | 0.3500 | 0 of 2 |" in page
+
+
+def test_rows_that_share_no_column_have_tables_of_their_own():
+    rows = {"R=1": ("A", "B"), "size=1": ("C", "D"), "R=2": ("B",), "seconds, n=9": ("C", "D")}
+    cells = [
+        Cell("9", "X", row, column, (0.1, 0.2 + 0.1 * place))
+        for row, columns in rows.items()
+        for place, column in enumerate(columns)
+    ]
+    page = as_page(EXPERIMENTS["woec-table4"], cells, [], "c")
+    first, second = re.findall(r"\| data \|.*?(?=\n\n)", page, re.DOTALL)
+    assert "| runs | A | B |" in first
+    assert ("| X | R=1 |" in first, "| X | R=2 |" in first, "size" in first) == (True, True, False)
+    assert "| runs | C | D |" in second
+    # Of seconds the most are not the best.
+    assert [line.count("**") > 0 for line in second.splitlines()[2:]] == [True, False]
 
 
 def test_a_page_without_published_figures_says_so():

@@ -89,7 +89,7 @@ def test_held_out_pairs_are_scored_by_every_system(sentences):
 
 def test_grams_without_names_is_a_list_of_frequencies(sentences):
     learn, judge = load_conll04(("Loc", "Peop"), sentences).hold_out(random_state=0)
-    model = GRAMS(max_length=5, sides=0, min_count=2, damping=None).fit(learn.sequences)
+    model = GRAMS(max_length=5, wildcards=0, sides=0, min_count=2).fit(learn.sequences)
     counts = relations._grams_scores(learn, judge)["counts"]
     assert len(set(counts)) > 2
     alone = model.score_samples(judge.sequences)

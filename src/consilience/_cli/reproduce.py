@@ -142,7 +142,8 @@ def _run(
     page = as_page(experiment, cells, claims, wish.command())
     picture = _picture(wish.name, cells, plan, console)
     if picture is not None:
-        page += f"\n## Picture\n\n![{experiment.title}]({wish.name}.svg)\n"
+        title, text = page.split("\n\n", 1)
+        page = f"{title}\n\n![{experiment.title}]({wish.name}.svg)\n\n{text}"
     texts = dict(zip(_files(wish), (as_csv(cells), page), strict=True))
     writers: dict[str, Callable[[Path], None]] = {
         name: partial(_write_text, text=text) for name, text in texts.items()

@@ -117,7 +117,9 @@ def diagram(tests: PairwiseTests, row: str) -> Claim:
     words = f"{row}: systems differ (Friedman). Mean ranks {ranks}. No difference: {bars or 'none'}"
     reach = float(shown.mean_ranks[-1] - shown.mean_ranks[0])
     p = float(tests.ranks.f_p)
-    return Claim(words, p <= tests.alpha, reach, p, tests.ranks.n_datasets, unit=_SETS)
+    return Claim(
+        words, p <= tests.alpha, reach, p, tests.ranks.n_datasets, test="Friedman", unit=_SETS
+    )
 
 
 def all_below(
@@ -131,7 +133,8 @@ def all_below(
     p = float(max(tests.adjusted[at, place] for place in places))
     holds = least > 0 and bool(tests.different[at, places].all())
     words = f"{row}: {name} ranks before {words} (least difference of ranks)"
-    return Claim(words, holds, least, p, tests.ranks.n_datasets, unit=_SETS)
+    n = tests.ranks.n_datasets
+    return Claim(words, holds, least, p, n, test="Bergmann-Hommel", unit=_SETS)
 
 
 def alike(tests: PairwiseTests, row: str, lower: str, upper: str) -> Claim:
@@ -142,7 +145,13 @@ def alike(tests: PairwiseTests, row: str, lower: str, upper: str) -> Claim:
     words = f"{row}: {lower} is not significantly below {upper}"
     p = float(tests.adjusted[a, b])
     return Claim(
-        words, not below, float(means[b] - means[a]), p, tests.ranks.n_datasets, unit=_SETS
+        words,
+        not below,
+        float(means[b] - means[a]),
+        p,
+        tests.ranks.n_datasets,
+        test="Bergmann-Hommel",
+        unit=_SETS,
     )
 
 

@@ -21,6 +21,8 @@ _HEADER = (
 _LEVEL = 0.05
 # What describes the members, or looks at the truth.
 _NO_METHOD = ("Min", "Max", "Mean", "RANDOM", "ALLFG", "CONVEX")
+# Rows of sizes, changes and times, of which the largest is not the best.
+_NO_SCORE = ("objects", "to learn", "to judge", "repetitions", "seconds", "milliseconds", "log10")
 
 _READING = (
     "Each cell: mean ± standard error of the mean over the runs, and (published); the standard "
@@ -30,7 +32,8 @@ _READING = (
     "whose columns have different numbers of runs have none."
 )
 _JUDGING = (
-    "A statement holds if the mean difference has its sign and the test named gives p below 0.05. "
+    "A statement holds if the mean difference has its sign and the test named gives p below 0.05; "
+    "one that nothing differs, if it does not. "
     "Differences: mean ± standard error over the runs, each run one pair. A count compares means "
     "and is no test."
 )
@@ -132,6 +135,29 @@ def _differences(cells: Sequence[Cell]) -> str:
 
 
 def _figures(cells: Sequence[Cell]) -> str:
+    """The figures of a page; rows that share no column stand in tables of their own."""
+    return "\n\n".join(_figure_table(group) for group in _groups(cells))
+
+
+def _groups(cells: Sequence[Cell]) -> list[list[Cell]]:
+    """Cells that belong together: by row or by column, or by others between them."""
+    groups: list[list[Cell]] = []
+    for data, row in dict.fromkeys((cell.data, cell.row) for cell in cells):
+        mine = [cell for cell in cells if (cell.data, cell.row) == (data, row)]
+        names = {cell.column for cell in mine}
+        joined = [group for group in groups if names & {cell.column for cell in group}]
+        for group in joined[1:]:
+            joined[0].extend(group)
+            groups.remove(group)
+        if joined:
+            joined[0].extend(mine)
+        else:
+            groups.append(mine)
+    order = {id(cell): place for place, cell in enumerate(cells)}
+    return [sorted(group, key=lambda cell: order[id(cell)]) for group in groups]
+
+
+def _figure_table(cells: Sequence[Cell]) -> str:
     """One line a data set and row of the paper's table, one column a method."""
     columns = list(dict.fromkeys(cell.column for cell in cells))
     lines = []
@@ -153,6 +179,8 @@ def _runs(cells: Sequence[Cell]) -> str:
 
 def _best(cells: Sequence[Cell]) -> set[str]:
     """The methods of a row that no paired test puts below the highest mean."""
+    if cells[0].row.startswith(_NO_SCORE):
+        return set()
     rivals = [cell for cell in cells if cell.column not in _NO_METHOD]
     numbers = {len(cell.values) for cell in rivals}
     # Figures of different runs make no pairs.

@@ -86,7 +86,9 @@ def _power(whose: str, fit: _Fit, cells: Sequence[Cell]) -> Claim:
     freedom = len(size) - 2
     sure = found.stderr > 0 and freedom > 0
     p = float(2 * stats.t.sf(abs(gap) / found.stderr, freedom)) if sure else nan
-    return Claim(words, p > 0.05 if sure else gap == 0, gap, p, len(size), unit="fits")
+    error = float(found.stderr) if sure else nan
+    held = p > 0.05 if sure else gap == 0
+    return Claim(words, held, gap, p, len(size), error, "regression", "sets")
 
 
 @experiment(

@@ -176,14 +176,15 @@ def _read_off(tests: PairwiseTests, row: str) -> list[Claim]:
         "published ones. A test over five pairs finds hardly any difference significant.",
         "BBOCC and BBCPRESS are told the number of related pairs to learn from. kMD has no answer "
         "for new pairs: it sees all of them, Bernoulli models, and is judged on those held out.",
-        "GRAMS: a pattern is the whole sequence from one entity to the other, of at most five "
-        "symbols, seen at least twice; an instance is a pair of names, so that the same names in "
-        "two sentences let patterns vouch for each other, which is our reading of Hassan, Hassan "
-        "& Emam (2006). How they cut patterns out of longer sequences is not known.",
-        "GRAMS, 10: at least ten times, every pair an instance of its own. Each pair then shows "
-        "one pattern at most, nothing is reinforced, and the method is a list of frequencies: "
-        "'counts' is that list, without any reinforcement, of patterns seen at least twice. Ten "
-        "is meant for corpora a hundred times as large.",
+        "GRAMS: patterns are whole sequences of at most five symbols from one entity to the other, "
+        "also with one symbol left open, seen at least twice; an instance is a pair of names. So "
+        "patterns vouch for each other, which is our reading of Hassan, Hassan & Emam (2006): "
+        "they speak of generalised patterns, of instances that several of them match and of the "
+        "same names in several contexts, and how they generalise is not known.",
+        "GRAMS, 10: whole sequences only, seen at least ten times, every pair an instance of its "
+        "own. Each pair then shows one pattern at most, nothing is reinforced, and the method is "
+        "a list of frequencies; 'counts' is that list, without any reinforcement, of sequences "
+        "seen at least twice. Ten is meant for corpora a hundred times as large.",
     ),
 )
 def ewocs_relations(plan: Plan) -> Iterator[list[Cell]]:
@@ -245,8 +246,9 @@ def _ensemble(n_repetitions: int) -> EWOCS:
 def _grams_scores(learn: EntityPairs, judge: EntityPairs) -> dict[str, Any]:
     """GRAMS with names that vouch, without, and a list of frequencies."""
     fixed: dict[str, Any] = {"max_length": 5, "sides": 0, "damping": None}
-    vouched = GRAMS(min_count=2, **fixed).fit(learn.sequences, instances=learn.entities)
-    alone = GRAMS(min_count=10, **fixed).fit(learn.sequences)
+    open_ = GRAMS(wildcards=1, min_count=2, **fixed)
+    vouched = open_.fit(learn.sequences, instances=learn.entities)
+    alone = GRAMS(wildcards=0, min_count=10, **fixed).fit(learn.sequences)
     counts = Counter(row for row in learn.sequences if len(row) <= 5)
     frequent = {row: count for row, count in counts.items() if count >= 2}
     return {
