@@ -271,7 +271,7 @@ def _check_refusal(out: str, err: str, before: dict[str, bytes]) -> None:
 def _check_results(case: Case, out: str, new: set[str]) -> None:
     """The files of the job, all of them and whole, nothing beside them."""
     words, job = case.words, case.words[0]
-    wanted = {_RESULTS[job], "summary.json"}
+    wanted = {_RESULTS[job], "summary.json", "timings.json"}
     if job != "ambiguous" and "--no-report" not in words:
         wanted.add("report.html")
     files = {Path(name) for name in new if not name.endswith(os.sep)}
