@@ -262,7 +262,6 @@ class WOSP(WeightedObjects):
         Examples
         --------
         >>> import numpy as np
-    from numpy.typing import NDArray
         >>> X = np.concatenate([np.random.default_rng(0).normal(c, 0.3, (40, 2)) for c in (0, 3)])
         >>> np.bincount(WOSP(2, random_state=0).fit(X).labels_).tolist()
         [40, 40]
