@@ -20,6 +20,7 @@ from consilience.consensus._votes import (
     mutual_information,
     pass_on_votes,
     shared_information,
+    shared_pairs,
 )
 from consilience.consensus.voting import CumulativeVoting, Voting, _match, cumulativevoting, voting
 from consilience.errors import ConsilienceWarning, InvalidParameterError
@@ -338,19 +339,37 @@ def test_objects_that_no_vote_reaches_get_the_overall_shares():
 def test_a_member_without_clusters_is_no_reference():
     """All entropies are zero: the first member has no cluster, the second has one."""
     ensemble = Ensemble([[-1, -1, -1, -1], [0, 0, -1, -1], [-1, -1, 0, 0], [-1, 0, 0, 0]])
-    for reference, wanted in (("entropy", 1), ("agreement", 3)):
+    for reference, wanted in (("entropy", 1), ("agreement", 1)):
         with pytest.warns(ConsilienceWarning, match="no member has more than 1"):
             found = cumulativevoting(ensemble, 2, reference=reference)
         assert found.details["reference"] == wanted
         assert found.labels.tolist() == [0, 0, 0, 0]
 
 
+@given(ensembles(min_objects=2))
+def test_agreement_is_the_adjusted_rand_index(ensemble):
+    rows = distinct_rows(ensemble)
+    for found in (shared_pairs(rows), shared_pairs(rows, n_jobs=2)):
+        for a, first in enumerate(ensemble.members):
+            for b, second in enumerate(ensemble.members):
+                both = (first >= 0) & (second >= 0)
+                n = [len(np.unique(x[both])) for x in (first, second)]
+                if both.any() and n not in ([1, 1], [both.sum()] * 2):
+                    wanted = adjusted_rand_score(first[both], second[both])
+                    assert found[a, b] == pytest.approx(wanted, abs=1e-9)
+
+
+def test_agreement_needs_no_table_of_all_clusters(rough, monkeypatch):
+    rows = distinct_rows(rough[1])
+    whole = shared_pairs(rows)
+    monkeypatch.setattr(_votes, "_MOST_CLUSTERS", 1)
+    np.testing.assert_allclose(shared_pairs(rows), whole, atol=1e-9)
+
+
 def test_the_reference_agrees_most_with_the_others(rough):
     _, ensemble = rough
     wild = np.random.default_rng(0).integers(0, 60, ensemble.n_objects)
     found = cumulativevoting(Ensemble(np.column_stack([wild, ensemble.labels])), 3)
-    shared = shared_information(distinct_rows(ensemble))
-    np.fill_diagonal(shared, 0.0)
     order = found.details["order"]
     assert found.details["reference"] == order[0] > 0
     assert order[-1] == 0
