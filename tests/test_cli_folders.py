@@ -321,6 +321,28 @@ def test_force_and_resume_together_keep_the_members(monkeypatch):
     assert timeless("out") == timeless("calm")
 
 
+@pytest.mark.parametrize(("error", "status"), [(KeyboardInterrupt, 130), (MemoryError, 2)])
+def test_a_run_that_fails_while_it_is_gone_on_with_keeps_its_members(error, status, monkeypatch):
+    stopped(CLUSTER, monkeypatch)
+    for number in (1, 4):
+        Path(f"out/members/000{number}.npz").unlink()
+    before = held()
+
+    def fail(*_, **__):
+        raise error
+
+    with monkeypatch.context() as patch:
+        patch.setattr(KMeansEnsemble, "_make", fail)
+        assert main([*CLUSTER, "--resume"]) == status
+    assert held() == before
+    plan = json.loads(Path("out/plan.json").read_text())
+    Path("out/plan.json").write_text(json.dumps(plan | {"seeds": plan["seeds"][::-1]}))
+    with monkeypatch.context() as patch:  # members of another run are somebody's work as well
+        patch.setattr("consilience._cli.members.RunFolder.finished", [])
+        assert main([*CLUSTER, "--resume"]) == 2
+    assert held().keys() == before.keys()
+
+
 def _changed(plan, path):
     inner = plan
     for key in path[:-1]:
