@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from contextlib import ExitStack
 from pathlib import Path
 
 import numpy as np
@@ -304,6 +305,24 @@ def test_a_refusal_makes_no_folder_and_removes_none(capsys):
 
 def members():
     return {name: text for name, text in held().items() if name.startswith("members/")}
+
+
+@pytest.mark.skipif(os.name == "nt", reason="the folder of a run has no lock there")
+def test_whoever_reads_the_members_does_not_spoil_the_results(monkeypatch):
+    from consilience._cli import jobs
+    from consilience.generate._chunks import locked
+
+    with ExitStack() as stack:
+
+        def meanwhile(found):
+            assert stack.enter_context(locked(Path("out")))
+            return writers(found)
+
+        writers = jobs.all_writers
+        monkeypatch.setattr(jobs, "all_writers", meanwhile)
+        assert main(CLUSTER) == 0
+    assert {"labels.csv", "summary.json", "timings.json", "plan.json"} <= held().keys()
+    assert len(members()) == 6
 
 
 def test_force_and_resume_together_keep_the_members(monkeypatch):
