@@ -156,6 +156,16 @@ def test_a_report_that_somebody_else_put_there_is_not_replaced(capsys):
     assert held() == before
 
 
+def test_a_folder_of_the_name_of_a_result_is_not_ours(capsys):
+    assert main(LABELS) == 0
+    Path("out/labels.csv").unlink()
+    Path("out/labels.csv").mkdir()
+    before = held()
+    assert main([*LABELS, "--force"]) == 2
+    assert "a labels.csv that consilience did not write" in capsys.readouterr().err
+    assert held() == before
+
+
 def test_a_summary_cannot_give_away_files_of_the_user():
     assert main(LABELS) == 0
     summary = json.loads(Path("out/summary.json").read_text())
@@ -360,6 +370,16 @@ def test_a_run_that_fails_while_it_is_gone_on_with_keeps_its_members(error, stat
         patch.setattr("consilience._cli.members.RunFolder.finished", [])
         assert main([*CLUSTER, "--resume"]) == 2
     assert held().keys() == before.keys()
+
+
+def test_a_run_begun_by_force_is_gone_on_with_beside_the_results_it_replaces(monkeypatch):
+    assert main([*CLUSTER, "--seed", "3"]) == 0
+    before = held()
+    stopped([*CLUSTER, "--force"], monkeypatch)
+    assert {name: held()[name] for name in before} == before
+    assert main([*CLUSTER, "--resume"]) == 0
+    assert main(elsewhere(CLUSTER, "calm")) == 0
+    assert timeless("out") == timeless("calm")
 
 
 def _changed(plan, path):
