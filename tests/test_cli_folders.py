@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from consilience._cli import locks
 from consilience._cli.results import WORK, taken
 from consilience.cli import main
 from consilience.experiments import EXPERIMENTS, Cell
@@ -113,6 +114,23 @@ def test_the_lock_of_a_process_that_is_gone_is_no_lock(text, capsys):
         Path("out", WORK, "lock").write_text(text)
         assert main([*LABELS, "--force"]) == 2
     assert "Another run is working in 'out'" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a file in use cannot be removed there")
+def test_a_lock_on_a_file_that_was_taken_away_meanwhile_is_no_lock(monkeypatch):
+    path, lock = Path("here/lock"), locks._lock
+
+    def ended(handle):  # whoever had it takes the file away between opening and locking
+        monkeypatch.setattr(locks, "_lock", lock)
+        path.unlink()
+        return lock(handle)
+
+    monkeypatch.setattr(locks, "_lock", ended)
+    handle = locks.acquire(path, "x")
+    assert os.path.samestat(os.fstat(handle), path.stat())
+    assert locks.acquire(path, "y") is None
+    locks.release(handle, path)
+    assert not Path("here").exists()
 
 
 @pytest.mark.skipif(os.name == "nt", reason="another kind of lock")
@@ -308,6 +326,9 @@ def test_a_refusal_makes_no_folder_and_removes_none(capsys):
         assert "There is no method" in capsys.readouterr().err
     assert Path("mine").is_dir()
     assert not Path("new").exists()
+    Path("killed", WORK, "stage").mkdir(parents=True)  # the folder is what a killed run left
+    assert main([*elsewhere(LABELS, "killed"), "--method", "none"]) == 2
+    assert not Path("killed").exists()
 
 
 # ---- members that were kept -----------------------------------------------------------------
