@@ -70,7 +70,7 @@ _DATA_REMARKS = (
     "does not give; here C is 2 over the root of the number of objects. Ours lies far above the "
     "published figures on Semeion and Vowel, and so does WCC on Semeion.",
     "Wall, HBGF: the published figures come of objects left in file order, where METIS breaks "
-    "ties by position; we shuffle the objects, which gives figures near those of k-means.",
+    "ties by position; we shuffle the objects, which gives figures like CSPA's.",
 )
 
 
