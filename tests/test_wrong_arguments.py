@@ -1,5 +1,6 @@
 """Found by the fuzzer: arguments that ended in somebody else's exception, or in none at all."""
 
+import gzip
 import io
 from pathlib import Path
 
@@ -8,7 +9,7 @@ import pytest
 
 from consilience import Ensemble, evidence, generate, metrics
 from consilience.consensus import CONSENSUS, correlation_cost, cspa
-from consilience.datasets import read_table
+from consilience.datasets import load_reuters, read_table
 from consilience.errors import InvalidInputError, InvalidParameterError
 from consilience.minority.references import all_foreground
 from consilience.partition import balanced_rows, has_metis, split_rows
@@ -117,6 +118,13 @@ def test_the_header_of_an_array_may_be_damaged_in_its_python(tmp_path):
         file.write_bytes(memory.getvalue().replace(old, new))
         with pytest.raises(InvalidInputError, match=r"bad\.npy' is damaged"):
             read_table(file)
+
+
+def test_documents_nested_without_end_are_refused(tmp_path):
+    with gzip.open(tmp_path / "reuters21578.jsonl.gz", "wt") as file:
+        file.write("[" * 100_000)
+    with pytest.raises(InvalidInputError, match=r"line 1 is not JSON: it is nested too deeply"):
+        load_reuters(tmp_path)
 
 
 def test_a_refusal_is_one_line_even_if_a_name_has_two(tmp_path, monkeypatch, capsys):
