@@ -39,6 +39,8 @@ _REPRESENTATIVE_ITERATIONS = 10
 _GROUP_ITERATIONS = 20
 # Rows among which the starts of the last k-means are chosen.
 _START_ROWS = 10_000
+# Powers of two whose squares neither overflow nor vanish, sums of them included.
+_SQUARABLE = 400
 
 
 class USPEC(ClusterMixin, BaseEstimator):
@@ -288,17 +290,37 @@ def _uspec(
 ) -> _Found:
     """One run, everything drawn from the seed."""
     rng = np.random.default_rng(seed)
+    X, power = _squarable(X)
     points, heads, centres = _representatives(X, n_representatives, rng)
     which, squares = _links(X, points, heads, centres, n_neighbors)
     links, sigma = _affinities(which, squares, len(points))
     k = min(n_clusters, links.shape[1])
     if k == 1:
-        return _Found(np.zeros(len(X), np.int32), points, sigma, 1)
+        return _Found(np.zeros(len(X), np.int32), *_unscaled(points, sigma, power), 1)
     with one_thread():
         embedded = _embedding(links, k, np.random.RandomState(int(rng.integers(2**31 - 1))))
     runs = many_kmeans(embedded, _starts(embedded, k, n_init, rng), max_iter=max_iter)
     best = int(runs.inertia.argmin())
-    return _Found(runs.labels[best], points, sigma, int(runs.n_iter[best]))
+    return _Found(runs.labels[best], *_unscaled(points, sigma, power), int(runs.n_iter[best]))
+
+
+def _squarable(X: Floats) -> tuple[Floats, int]:
+    """Data whose squared distances are finite and no zeros, and the power of two taken out.
+
+    Scaling by a power of two is exact, and the links do not depend on the unit.
+    """
+    power = int(np.frexp(np.abs(X).max())[1])
+    if abs(power) <= _SQUARABLE:
+        return X, 0
+    return np.ldexp(X, -power), power
+
+
+def _unscaled(points: Floats, sigma: float, power: int) -> tuple[Floats, float]:
+    """Representatives and width in the data's own unit."""
+    if not power:
+        return points, sigma
+    with np.errstate(over="ignore", under="ignore"):
+        return np.ldexp(points, power), float(np.ldexp(sigma, power))
 
 
 def _starts(E: Floats, k: int, n_init: int, rng: np.random.Generator) -> list[Floats]:
