@@ -1,13 +1,17 @@
 """Settings and fixtures of all tests.
 
 ``CONSILIENCE_TEST_SEED`` replaces the default seeds by one of your choice;
-``HYPOTHESIS_PROFILE`` picks a profile: "default", "ci" (more examples) or "quick".
+``CONSILIENCE_TEST_PROFILE`` picks how many examples hypothesis tries: "default", "ci" (more),
+"quick" (fewer) or "plain" (fewer still, for kernels as plain Python, where it is taken by itself).
 """
 
 import os
 
 # Before SciPy is imported: without it scikit-learn skips one of its checks of estimators.
 os.environ["SCIPY_ARRAY_API"] = "1"
+
+# What is said in between, on slow machines, is not what tests of commands look at.
+os.environ["CONSILIENCE_PROGRESS"] = "0"
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -19,10 +23,13 @@ _SEEDS = (
 # The first example compiles kernels, so time limits of an example say nothing.
 _COMMON = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
 settings.register_profile("default", max_examples=60, **_COMMON)
-settings.register_profile("quick", max_examples=15, **_COMMON)
+settings.register_profile("quick", max_examples=20, **_COMMON)
+settings.register_profile("plain", max_examples=15, **_COMMON)
 settings.register_profile("ci", max_examples=300, print_blob=True, **_COMMON)
 _plain = os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")
-settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick" if _plain else "default"))
+settings.load_profile(
+    os.environ.get("CONSILIENCE_TEST_PROFILE") or ("plain" if _plain else "default")
+)
 
 
 @pytest.fixture(params=_SEEDS, ids=lambda value: f"seed{value}")

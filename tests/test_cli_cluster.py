@@ -64,6 +64,36 @@ def test_single_link_is_not_taken_on_a_guess(clear, monkeypatch):
     assert parameters["min_size"] == (5 if clear else 1)
 
 
+@pytest.mark.parametrize(
+    ("option", "cut"), [(["--linkage", "single"], True), (["--method", "mcla"], False)]
+)
+def test_the_report_cuts_the_tree_that_made_the_clusters_only(option, cut):
+    assert main(["cluster", *mixture(3), "-k", "3", "--members", "20", *option]) == 0
+    page = Path("consilience-data/report.html").read_text()
+    shown = json.loads(page.partition('id="consilience-summary">')[2].partition("</script>")[0])
+    part = next(one for one in shown["sections"] if one["id"] == "dendrogram")
+    assert (part["figure"]["cut"] is not None) == cut
+    assert ("another view" in part["read"]) != cut
+
+
+def test_objects_that_another_cluster_suits_better_are_moved_where_asked(capsys):
+    rng = np.random.default_rng(0)
+    truth = np.repeat([0, 1, 2], 30)
+    wrong = rng.random((90, 9)) < 0.4
+    labels = np.where(wrong, rng.integers(0, 3, wrong.shape), truth[:, None])
+    np.savetxt("members.csv", labels, "%d", delimiter=",", header="a,b,c,d,e,f,g,h,i", comments="")
+    given = ["cluster", "--labels", "members.csv", "-k", "3", "--no-report"]
+    assert main([*given, "--out", "plain"]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "Below 0.5 the clusterings speak for the next best cluster" in said
+    assert "--refine moves" in said
+    assert main([*given, "--refine", "--out", "refined"]) == 0
+    plain, refined = summary("plain"), summary("refined")
+    assert plain["n_moved"] is None
+    assert refined["n_moved"] > 0
+    assert refined["mean_confidence"] > plain["mean_confidence"]
+
+
 def test_defaults_are_named_with_their_reasons(capsys):
     assert main(["cluster", *mixture(3), "-k", "3", "--members", "10"]) == 0
     found = summary()

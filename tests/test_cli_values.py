@@ -169,8 +169,9 @@ def test_the_number_of_clusters_is_that_of_the_criteria(blobs, capsys):
         ],
     }
     assert found["n_clusters"] == choice.n_clusters
-    assert set(found["seconds"]) == {"read", "generate", "number of clusters", "consensus"}
-    assert all(0 <= seconds < 60 for seconds in found["seconds"].values())
+    took = json.loads(Path("consilience-blobs/timings.json").read_text())["seconds"]
+    assert set(took) == {"read", "generate", "number of clusters", "consensus"}
+    assert all(0 <= seconds < 60 for seconds in took.values())
     rows = table_rows(said, "How many clusters?", "says", "how clearly")
     assert [row[1:] for row in rows] == [
         ["nothing"] if c.n_clusters is None else [str(c.n_clusters), f"{c.clarity:.0%}"]
@@ -194,7 +195,6 @@ def test_methods_are_compared_by_their_own_figures(blobs, capsys):
         assert one["anmi"] == round(float(wanted.anmi[i]), 6)
         for score in ("consistency_index", "nmi", "ari"):
             assert one[score] == round(float(wanted.truth[score][i]), 6)
-        assert 0 <= one["seconds"] < 60
     np.testing.assert_allclose(told["agreement"], wanted.agreement, atol=1e-6)
     sure = confidence(ensemble, wanted.labels[wanted.best])
     assert found["mean_confidence"] == round(float(sure.confidence.mean()), 6)
@@ -290,11 +290,11 @@ def test_the_command_in_the_summary_repeats_every_option(blobs):
     assert options["data"] == "blobs.csv"
     assert options["ignore"] == ["y"]
     assert (options["seed"], options["jobs"], options["members"]) == (3, 2, 6)
-    assert (options["no_scale"], options["no_report"], options["quiet"]) == (True, True, True)
-    assert (options["force"], options["resume"], options["json"]) == (False, False, False)
+    assert (options["no_scale"], options["no_report"]) == (True, True)
     typed = re.findall(r"--?[a-z][a-z-]*", found["command"])
+    # Where the results go and what is printed changes no result.
     given = [word for word in [*GIVEN, *words] if word.startswith("-")]
-    assert sorted(typed) == sorted(given)
+    assert sorted(typed) == sorted(set(given) - {"--out", "--quiet"})
     assert found["data"]["columns"] == ["x"]
     assert found["data"]["standardised"] is False
 
@@ -320,7 +320,6 @@ def test_the_report_says_who_did_what_with_which_confidence(blobs):
     assert done["Seed"] == "0"
     assert done["Command"] == summary_of("consilience-blobs")["command"]
     assert done["Method"].startswith("eac, average link (Fred & Jain 2005): ")
-    assert re.fullmatch(r"(\w+ [\d.]+ s(, )?)+", done["Time"])
     sure = {row["cluster"]: row["confidence"] for row in found["clusters"] if row["cluster"] >= 0}
     assert sure == {
         c: pytest.approx(model.confidence_[model.labels_ == c].mean(), abs=1e-3) for c in range(3)
@@ -501,7 +500,8 @@ def test_the_list_of_methods_is_the_table(capsys):
     }
     for name, method in CONSENSUS.items():
         needs = ["-k"] * method.needs_n_clusters + ["data"] * method.needs_data
-        assert ", ".join(needs) in rows[name]
+        words = f"{method.summary} ({method.paper})"
+        assert rows[name] == [name, *([", ".join(needs)] if needs else []), words]
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,18 @@
 /** Rows as a CSV file, handed to the reader without a network. */
 
+const FORMULA = /^'*[=+\-@\t\r\n＝＋－＠]/;
+const NUMBER = /^[+-]?(\d+[.,]?\d*|[.,]\d+)([eE][+-]?\d+)?$/;
+
+/** Text that a spreadsheet might run gets a quote before it, as `consilience._formulas` does. */
+function guarded(value) {
+  const text = String(value);
+  return typeof value === "string" && FORMULA.test(text) && !NUMBER.test(text) ? `'${text}` : text;
+}
+
 /** A value as RFC 4180 wants it. */
 function field(value) {
   if (value === null || value === undefined) return "";
-  const text = String(value);
+  const text = guarded(value);
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 

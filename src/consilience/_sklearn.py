@@ -8,10 +8,24 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import numpy as np
+from sklearn import utils
 from sklearn.callback import CallbackSupportMixin, with_callbacks
-from sklearn.utils.validation import validate_data
+from sklearn.utils import validation
 
-__all__ = ["CallbackSupportMixin", "Steps", "validate_data", "with_callbacks"]
+__all__ = ["CallbackSupportMixin", "Steps", "check_array", "validate_data", "with_callbacks"]
+
+
+def check_array(X: Any, **options: Any) -> Any:
+    """scikit-learn's; without its warnings about sums of numbers near the largest there are."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return utils.check_array(X, **options)
+
+
+def validate_data(estimator: Any, X: Any, **options: Any) -> Any:
+    """scikit-learn's; see `check_array`."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return validation.validate_data(estimator, X, **options)
 
 
 class Steps:

@@ -22,6 +22,8 @@ import numpy as np
 from consilience.errors import InvalidInputError, InvalidParameterError
 
 __all__ = [
+    "N_JOBS",
+    "N_MEMBERS",
     "Boolean",
     "HasMethods",
     "Interval",
@@ -30,6 +32,7 @@ __all__ = [
     "RandomState",
     "Rule",
     "Satisfies",
+    "check_jobs",
     "check_n_clusters",
     "check_params",
     "check_value",
@@ -168,6 +171,23 @@ class Satisfies:
     def __str__(self) -> str:
         """The rule in words."""
         return self.words
+
+
+#: Members of an ensemble: past a million they would not fit into any memory with their objects.
+N_MEMBERS: Rule = Interval(Integral, 1, 1_000_000)
+#: Threads or processes; joblib knows no meaning of 0.
+N_JOBS: list[Rule] = [
+    Satisfies(
+        lambda value: Interval(Integral).accepts(value) and value != 0,
+        "a whole number other than 0 (-1 takes all cores)",
+    ),
+    NoneValue(),
+]
+
+
+def check_jobs(n_jobs: Any, *, owner: str) -> None:
+    """Raise `InvalidParameterError` unless ``n_jobs`` is a number of workers, or None."""
+    check_value("n_jobs", n_jobs, N_JOBS, owner=owner)
 
 
 def check_value(name: str, value: Any, rules: Iterable[Rule], *, owner: str) -> None:

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Sequence
 
 from consilience._optional import optional
+from consilience._text import any_terminal
 from consilience.errors import ConsilienceError, MissingPackageError
 
 __all__ = ["main"]
@@ -33,6 +34,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     words = sys.argv[1:] if argv is None else list(argv)
     _open_streams()
+    with any_terminal():
+        return _run(words)
+
+
+def _run(words: list[str]) -> int:
     try:
         for module in ("cyclopts", "rich"):
             optional(module, extra="cli", what="The consilience command")
@@ -55,6 +61,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 1
     except (ConsilienceError, OSError, MemoryError) as error:
         return _refuse(" ".join([_in_words(error), *getattr(error, "__notes__", ())]))
+    except RuntimeError as error:
+        if "start new thread" not in str(error):
+            raise
+        return _refuse(
+            "the system lets no more threads start. Raise its limit (ulimit -u), or end other "
+            "programs."
+        )
     except KeyboardInterrupt as error:
         kept = " ".join(getattr(error, "__notes__", ())) or "nothing was written"
         print(f"interrupted; {kept}", file=sys.stderr)
@@ -73,7 +86,8 @@ def _open_streams() -> None:
 
 
 def _refuse(message: str) -> int:
-    print(f"consilience: {message}", file=sys.stderr)
+    # One line, even where the name of a file has several.
+    print(f"consilience: {' '.join(message.splitlines())}", file=sys.stderr)
     return _REFUSED
 
 

@@ -10,10 +10,12 @@ array([[ 0,  0],
        [ 1, -2]], dtype=int8)
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import wraps
+from inspect import signature
 from os import PathLike
-from typing import Any, NamedTuple, Self, overload
+from typing import Any, NamedTuple, Self, TypeVar, cast, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,13 +25,14 @@ from consilience import _ensemble_store
 from consilience._labels import NOISE, UNSEEN, columns_of, encode, is_frame, relabel, smallest_type
 from consilience._optional import optional
 from consilience._validation import same_length
-from consilience.errors import InvalidInputError
+from consilience.errors import InvalidInputError, InvalidParameterError
 from consilience.kernels.signatures import group_rows
 
-__all__ = ["NOISE", "UNSEEN", "Ensemble", "Signatures", "relabel"]
+__all__ = ["NOISE", "UNSEEN", "Ensemble", "Signatures", "relabel", "takes_ensemble"]
 
 Labels = NDArray[np.signedinteger[Any]]
 Record = Mapping[str, Any]
+F = TypeVar("F", bound=Callable[..., Any])
 
 
 class Signatures(NamedTuple):
@@ -199,9 +202,7 @@ class Ensemble:
         """One member's labels for a number; an ensemble of some members otherwise."""
         if isinstance(key, int | np.integer):
             return self.members[key]
-        chosen = np.atleast_1d(np.arange(self.n_members)[key])
-        if not chosen.size:
-            raise InvalidInputError("An ensemble needs at least one member; none was chosen.")
+        chosen = _chosen(key, self.n_members, "member")
         return Ensemble._trusted(
             self.members[chosen],
             self.index,
@@ -211,15 +212,29 @@ class Ensemble:
 
     def take(self, objects: Any) -> "Ensemble":
         """The same members on some objects (numbers or a mask), clusters renumbered."""
-        chosen = np.atleast_1d(np.arange(self.n_objects)[objects])
-        if not chosen.size:
-            raise InvalidInputError("An ensemble needs at least one object; none was chosen.")
+        chosen = _chosen(objects, self.n_objects, "object")
         return Ensemble(
             self.labels[chosen],
             index=None if self.index is None else self.index[chosen],
             names=self.names,
             records=self.records,
         )
+
+    def distinct_members(self) -> "Ensemble":
+        """The members without copies of earlier ones, in order; renamed copies go as well.
+
+        Ten copies of one clustering outvote nine different ones: where runs of a
+        deterministic program were collected, look at them once.
+
+        Examples
+        --------
+        >>> Ensemble([[0, 0, 1], [5, 5, 2], [0, 1, 1]]).distinct_members().labels.T.tolist()
+        [[0, 0, 1], [0, 1, 1]]
+        """
+        kept: dict[bytes, int] = {}
+        for number, labels in enumerate(self):
+            kept.setdefault(_by_first_object(labels).tobytes(), number)
+        return self[list(kept.values())]
 
     @classmethod
     def concatenate(cls, ensembles: Iterable["Ensemble"]) -> "Ensemble":
@@ -275,7 +290,8 @@ class Ensemble:
         objects are one signature only if they also agree in noise and unseen.
         """
         first, inverse, counts = group_rows(self.members)
-        rows = Ensemble._trusted(self.members[:, first], names=self.names, records=self.records)
+        labels = np.take(self.members, first, axis=1)
+        rows = Ensemble._trusted(labels, names=self.names, records=self.records)
         return Signatures(rows, inverse, counts)
 
     # ---- in and out -------------------------------------------------------------------
@@ -304,3 +320,49 @@ class Ensemble:
 
     def _stored(self) -> _ensemble_store.Stored:
         return _ensemble_store.Stored(self.members, self.index, self.names, self.records)
+
+
+def _chosen(key: Any, n: int, noun: str) -> NDArray[np.int64]:
+    """Numbers of what a key chooses among n members or objects; IndexError as for a list."""
+    chosen = np.atleast_1d(np.arange(n)[key])
+    if chosen.ndim != 1:
+        raise InvalidInputError(
+            f"{noun.capitalize()}s are chosen by a number, a slice, or a one-dimensional list or "
+            f"mask. Got one of shape {chosen.shape} instead."
+        )
+    if not chosen.size:
+        raise InvalidInputError(f"An ensemble needs at least one {noun}; none was chosen.")
+    return chosen
+
+
+def takes_ensemble(function: F) -> F:
+    """Decorate a function so that its ``ensemble`` must be an `Ensemble`.
+
+    Labels in a list or an array could be meant either way round, so they are not guessed at.
+    """
+    place = list(signature(function).parameters).index("ensemble")
+
+    @wraps(function)
+    def checked(*args: Any, **kwargs: Any) -> Any:
+        # One that is missing is Python's to complain of.
+        given = args[place : place + 1] or [kwargs[k] for k in ("ensemble",) if k in kwargs]
+        if given and not isinstance(given[0], Ensemble):
+            raise InvalidParameterError(
+                f"The 'ensemble' parameter of {function.__name__} must be an Ensemble. Got "
+                f"{type(given[0]).__name__} instead. Make one of n_objects x n_members labels "
+                "with Ensemble(labels)."
+            )
+        return function(*args, **kwargs)
+
+    return cast(F, checked)
+
+
+def _by_first_object(labels: Labels) -> NDArray[np.int32]:
+    """Clusters renumbered as they appear: equal for labelings that differ in names only."""
+    names, first, codes = np.unique(labels, return_index=True, return_inverse=True)
+    order = np.argsort(np.where(names >= 0, first, -1), kind="stable")
+    fresh = np.empty(len(names), np.int32)
+    fresh[order] = np.arange(len(names), dtype=np.int32)
+    # Noise and unseen come first in the order and keep their own numbers.
+    marks = int((names < 0).sum())
+    return np.where(names >= 0, fresh - marks, names).astype(np.int32)[codes]

@@ -42,7 +42,7 @@ from consilience._tables import (
     tabulate,
 )
 from consilience._validation import Boolean, NoneValue, Options, check_value
-from consilience.ensemble import Ensemble
+from consilience.ensemble import Ensemble, takes_ensemble
 from consilience.errors import InvalidInputError
 
 __all__ = [
@@ -96,6 +96,7 @@ def nmi(a: Any, b: Any, *, norm: Norm = "geometric", noise: Noise = "cluster") -
     return _nmi(compared(a, b, noise, owner="nmi"), norm)
 
 
+@takes_ensemble
 def anmi(
     labels: Any, ensemble: Ensemble, *, norm: Norm = "geometric", noise: Noise = "cluster"
 ) -> float:

@@ -237,3 +237,20 @@ def test_data_are_needed_for_allocation_and_must_be_finite():
 def test_bad_parameters_are_named(params, message):
     with pytest.raises(InvalidParameterError, match=message):
         AmbiguityAware(**{"consensus": CSPA(2), **params}).fit(ensemble=TORN)
+
+
+def test_scores_are_numbers_that_fit_the_flags_where_members_say_nothing():
+    # Object 0 is seen by nobody, 1 by one member, 2 is noise for all.
+    members = np.array(MEMBERS)
+    members[:, 0] = -2
+    members[1:, 1] = -2
+    members[:, 2] = -1
+    ensemble = Ensemble(list(members))
+    with pytest.warns(ConsilienceWarning, match="seen by no member"):
+        model = AmbiguityAware(EAC(2)).fit(X, ensemble=ensemble)
+    known = np.isfinite(ambiguous(ensemble).scores)
+    assert np.flatnonzero(~known).tolist() == [0, 1, 2]
+    assert np.isfinite(model.scores_).all()
+    assert model.ambiguous_[:3].tolist() == [True, False, False]
+    assert model.scores_[0] == model.scores_.min()
+    assert (model.scores_[1:3] == model.scores_.max()).all()

@@ -14,6 +14,7 @@ from consilience import Ensemble
 from consilience.consensus._nmf_fits import (
     Factors,
     alternate,
+    descend,
     factorise,
     make_target,
     simplex_weights,
@@ -103,10 +104,46 @@ def test_the_objective_is_the_distance_and_equal_rows_may_be_repeated(ensemble, 
     np.testing.assert_allclose(many.path, few.path, rtol=1e-9, atol=1e-9)
 
 
-def test_updates_bring_the_factors_closer(seed):
-    _, ensemble = planted(seed)
-    path = nmfconsensus(ensemble, 3, random_state=seed).details["path"]
-    assert path[-1] < path[0]
+@given(ensembles(min_objects=2), st.integers(2, 4), seeds)
+def test_no_update_raises_the_distance(ensemble, k, seed):
+    rows, target, weights, factors = problem(ensemble, k, seed)
+    found = descend(target, weights, factors, max_iter=60, tol=0.0)
+    norm = float(weights @ target.products @ weights)
+    path = [distance_slowly(rows, weights, factors), *found.path]
+    assert max(after - before for before, after in pairwise(path)) <= 1e-9 * norm
+    assert found.path[-1] == pytest.approx(distance_slowly(rows, weights, found), abs=1e-9 * norm)
+
+
+def test_a_settled_run_is_stationary(seed):
+    """Every entry of H and S is zero, or the distance does not change with it."""
+    rows = distinct_rows(planted(seed, n=40, n_members=8)[1])
+    target, weights = make_target(rows), np.full(8, 1 / 8)
+    factors = start_factors(target, weights, np.arange(rows.n_rows, dtype=np.int32) % 3, 3)
+    found = descend(target, weights, factors, max_iter=5000, tol=1e-9)
+    assert found.converged
+    norm = float(weights @ target.products @ weights)
+    HH = found.H.T @ (rows.counts[:, None] * found.H)
+    T = target.through_clusters(found.H)
+    slope = HH @ found.S @ HH - T.T @ (target.per_cluster(weights) * T)
+    assert np.abs(slope * found.S).max() <= 1e-4 * norm
+    pull = found.H @ (found.S @ HH @ found.S) - target.times(T, weights) @ found.S
+    assert np.abs(pull * found.H * rows.counts[:, None]).max() <= 1e-4 * norm
+
+
+@pytest.mark.parametrize("wrong", [0.2, 0.5, 1.0])
+def test_runs_settle_or_say_so(wrong, seed):
+    _, ensemble = planted(seed, wrong=wrong)
+    found = nmfconsensus(ensemble, 3, random_state=seed)
+    assert found.converged
+    assert found.n_iter < 1000
+    path = found.details["path"]
+    assert (np.diff(path) <= 1e-9 * path[0]).all()
+    published = {"reading": "published", "max_iter": 300}
+    for params in ({"max_iter": 2}, published if wrong == 0.2 else {"max_iter": 1}):
+        with pytest.warns(ConsilienceWarning, match=r"not settled after max_iter=\d+ updates"):
+            short = nmfconsensus(ensemble, 3, random_state=seed, **params)
+        assert not short.converged
+        assert short.objective >= found.objective
 
 
 def test_the_start_is_the_labelling(seed):
@@ -218,6 +255,7 @@ def test_memberships_are_shares_that_agree_with_the_labels(function, ensemble, k
     ("estimator", "params", "message"),
     [
         (NMFConsensus, {"n_init": 0}, "'n_init' parameter of NMFConsensus"),
+        (NMFConsensus, {"reading": "mine"}, "'reading' parameter of NMFConsensus"),
         (NMFConsensus, {"tol": "small"}, "'tol' parameter of NMFConsensus"),
         (WCC, {"max_rounds": 0}, "'max_rounds' parameter of WCC"),
         (WCC, {"weight_tol": -1.0}, "'weight_tol' parameter of WCC"),

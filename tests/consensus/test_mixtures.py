@@ -17,6 +17,7 @@ from consilience.consensus._mixture_fits import (
     fit_bce,
     fit_mixture,
     random_beta,
+    random_shares,
 )
 from consilience.consensus._rows import Rows, distinct_rows, normal_blocks
 from consilience.consensus.mixtures import BCE, MixtureConsensus, bce, mixtureconsensus
@@ -64,14 +65,16 @@ def likelihood_slowly(rows, log_theta, log_alpha):
 @given(ensembles(min_objects=2), st.integers(2, 3), seeds)
 def test_the_likelihood_never_falls(ensemble, k, seed):
     # Smoothing maximises a slightly different function: next to none, so EM's promise holds.
-    fit = fit_mixture(rows_of(ensemble), k, seed, 60, 0.0, 1e-13)
+    fit = fit_mixture(
+        rows_of(ensemble), k, random_shares(rows_of(ensemble), k, seed), 60, 0.0, 1e-13
+    )
     assert (np.diff(fit.path) >= -1e-9 * (1 + abs(fit.path[0]))).all()
 
 
 @given(ensembles(min_objects=2), st.integers(2, 3), seeds)
 def test_a_further_step_loses_no_likelihood(ensemble, k, seed):
     rows = rows_of(ensemble)
-    fit = fit_mixture(rows, k, seed, 100, 1e-6, 1e-13)
+    fit = fit_mixture(rows, k, random_shares(rows, k, seed), 100, 1e-6, 1e-13)
     np.testing.assert_allclose(fit.memberships.sum(axis=1), 1.0, rtol=1e-12)
     # One M-step from the responsibilities gives parameters at least as likely.
     weighted = rows.counts[:, None] * fit.memberships

@@ -8,7 +8,7 @@ from scipy.spatial.distance import squareform
 from strategies import ensembles
 
 from consilience import Ensemble
-from consilience.errors import ConsilienceWarning
+from consilience.errors import ConsilienceWarning, InvalidParameterError
 from consilience.evidence import CoAssociation, co_association
 
 MISSING = st.sampled_from(["pair", "all"])
@@ -123,3 +123,10 @@ def test_bad_parameters(params, message):
         co_association(Ensemble([[0, 0, 1]]), **params)
     with pytest.raises(ValueError, match="'missing' parameter of CoAssociation"):
         CoAssociation(Ensemble([[0, 0, 1]]), missing="x")
+
+
+@pytest.mark.parametrize("dtype", [True, 5, "no type", int, complex, object])
+@pytest.mark.parametrize("form", ["dense", "condensed", "nearest", "operator"])
+def test_a_type_that_is_no_float_is_refused(dtype, form):
+    with pytest.raises(InvalidParameterError, match="'dtype' parameter of co_association"):
+        co_association(Ensemble([[0, 0, 1]]), dtype=dtype, form=form)

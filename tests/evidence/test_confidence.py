@@ -1,5 +1,7 @@
 """Confidence against its definition."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -70,3 +72,17 @@ def test_who_was_never_seen_or_placed():
     ensemble = Ensemble([[0, -1, -2, -2], [0, -1, -2, -1]])
     assert never_seen(ensemble).tolist() == [False, False, True, False]
     assert never_placed(ensemble).tolist() == [False, True, True, True]
+
+
+def test_memory_is_that_of_the_labels_and_the_sums():
+    # Two million objects and 100 members took gigabytes: ones and places of a sparse matrix.
+    n, n_members, k = 20_000, 100, 4
+    truth = np.arange(n) % k
+    members = np.random.default_rng(0).integers(0, 5, (n_members, n), np.int8)
+    ensemble = Ensemble(list(members))
+    confidence(ensemble.take(np.arange(50)), truth[:50])  # compiles
+    tracemalloc.start()
+    confidence(ensemble, truth)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 8 * n * (4 * k + 10)

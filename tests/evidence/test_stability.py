@@ -203,3 +203,9 @@ def test_bad_input_is_named():
         select_clusters(ensemble, [1, 2, 3])
     with pytest.raises(InvalidInputError, match="values that are not finite"):
         select_clusters(ensemble, [1, np.nan])
+
+
+@pytest.mark.parametrize("reference", [5, "members", [[0, 1]]])
+def test_a_reference_that_is_no_ensemble_is_refused(reference):
+    with pytest.raises(InvalidParameterError, match="'reference' parameter of cluster_stability"):
+        cluster_stability(Ensemble([[0, 1]]), reference)

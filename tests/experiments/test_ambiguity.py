@@ -10,7 +10,7 @@ from sklearn.metrics import adjusted_rand_score
 from consilience import EAC
 from consilience.datasets import make_gaussians
 from consilience.errors import InvalidParameterError
-from consilience.experiments import Plan, conclude
+from consilience.experiments import EXPERIMENTS, Plan, conclude
 from consilience.experiments._cells import of, published
 from consilience.experiments._reclustering import Reclustered
 from consilience.experiments.ambiguity import METHODS, ROWS, SETS, ambiguity_tables
@@ -70,6 +70,12 @@ def test_every_figure_of_a_mixture_is_there(mixtures):
         assert len(mean.values) == 20
         assert mean.note
         assert not np.isnan(mean.published)
+
+
+def test_the_page_says_that_the_separations_were_chosen():
+    remarks = " ".join(EXPERIMENTS["ambiguity-tables"].remarks)
+    seven, five = (SETS[f"{name} Gaussians"].separation for name in ("Seven", "Five"))
+    assert f"{seven} and {five} standard deviations, was chosen by us so that" in remarks
 
 
 def test_published_figures_are_those_of_the_tables():

@@ -29,6 +29,8 @@ def test_a_cell_is_the_mean_of_its_runs():
     assert mine.difference == pytest.approx(0.05)
     assert math.isnan(cell(values=(0.5,)).spread)
     assert math.isnan(cell(values=(0.5,)).error)
+    # Equal runs have no spread; of a mean that is rounded there is one, some 1e-14.
+    assert {cell(values=(96.62921348314607,) * n).error for n in range(2, 40)} == {0.0}
     assert math.isnan(Cell("4", "Iris", "R=40", "A", (0.5,)).difference)
 
 
@@ -133,6 +135,15 @@ def test_rows_that_share_no_column_have_tables_of_their_own():
     assert "| runs | C | D |" in second
     # Of seconds the most are not the best.
     assert [line.count("**") > 0 for line in second.splitlines()[2:]] == [True, False]
+
+
+def test_a_small_error_is_not_called_none():
+    spreads = {0.0: "0.000", 3e-5: "<0.0001", 2e-4: "0.0002", 0.0006: "0.001", 0.0123: "0.012"}
+    for error, shown in spreads.items():
+        # Two runs, each an error away from their mean.
+        runs = cell(values=(0.5 - error, 0.5 + error))
+        page = as_page(EXPERIMENTS["woec-table4"], [runs], [], "c")
+        assert f"| 2 | 0.500 ± {shown} (0.550) |" in page
 
 
 def test_a_page_without_published_figures_says_so():

@@ -3,11 +3,12 @@
 import json
 import os
 import shutil
+import warnings
 
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from consilience.errors import InvalidInputError
+from consilience.errors import ConsilienceWarning, InvalidInputError
 from consilience.experiments import Plan
 from consilience.experiments._runs import Work, groups_of_runs, seeds
 
@@ -64,6 +65,17 @@ def test_without_processes_there_is_one_thread_too():
     with threadpool_limits(2):
         ((*_, runs, _),) = groups(Plan(), works(("one",), (0,), ("all",), where))
     assert runs[0] == {("row", "process"): os.getpid(), ("row", "threads"): 1}
+
+
+def warn(name, *, seed, parts):
+    warnings.warn("the same in every run", ConsilienceWarning, stacklevel=1)
+    return make(name, seed=seed, parts=parts)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_what_every_run_warns_of_is_not_said_by_each(n_jobs, capfd):
+    assert repr(groups(Plan(n_jobs=n_jobs), works(function=warn))) == WHOLE
+    assert "the same in every run" not in capfd.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from scipy import sparse
 import consilience
 from consilience import compare, consensus, evidence, generate, metrics, minority, partition
 from consilience.ensemble import Ensemble
+from consilience.errors import InvalidInputError
 from consilience.minority import consistency, references, thresholds
 
 __all__ = ["draw"]
@@ -28,6 +29,8 @@ _LEFT_OUT = {
     "split_graph", "spectral", "adjust", "bergmann_hommel", "ranks", "ranks_from_means", "paired",
     "default_method", "default_generator", "relative_overlap", "compare_methods",
 }  # fmt: skip
+# Results of other functions, handed on: their types are not looked at again.
+_NOUNS = ("joined", "seen", "order", "graph", "gram", "groups")
 _ROOMS = (consensus, evidence, generate, minority, metrics, partition, compare, thresholds,
           references, consistency)  # fmt: skip
 
@@ -144,8 +147,9 @@ def _function(rng: Rng) -> Call:
                 legal(rng, key, rules[key], n) if key in rules else argument(rng, key, n, parameter)
             )
     given |= {key: value for key, value in cheap(signature).items() if key not in given}
-    if rng.random() < 0.2:
-        key = one_of(rng, *signature)
+    keys = [key for key in signature if key not in _NOUNS]
+    if keys and rng.random() < 0.2:
+        key = one_of(rng, *keys)
         given[key] = illegal(rng, key)
     what = f"{name}({', '.join(f'{key}={_short(value)}' for key, value in given.items())})"
     return Call(f"function {name}", what, lambda: function(**given), list(given.values()), n)
@@ -165,10 +169,11 @@ def _ensemble(rng: Rng) -> Call:
 
     def do() -> Any:
         made = Ensemble(raw)
-        if verb == "take":
-            return made.take(key)
-        if verb == "members":
-            return made[key]
+        if verb in ("take", "members"):
+            try:
+                return made.take(key) if verb == "take" else made[key]
+            except IndexError as error:  # as of a list
+                raise InvalidInputError(str(error)) from error
         if verb == "join":
             return made + made
         if verb == "save":

@@ -6,7 +6,8 @@
 ``python tests/fuzz/kills.py --every``
     The same before every step.
 ``python tests/fuzz/kills.py --kills 200 --seed 7``
-    Processes started as a user starts them, killed at random moments.
+    Processes killed at random moments: one in five is started as a user starts it, the others
+    are forked from one that has imported and compiled everything.
 
 After each kill the folder is looked at as another program would: where there is a summary, all
 files must be those of its run, the earlier or the new one. Then the command is given again as
@@ -183,22 +184,31 @@ class Kills:
             self.check(case, where)
 
     def at_random(self, case):
-        """Start a process as a user does, kill it at a random moment; perhaps more than once."""
+        """Start a process and kill it at a random moment; perhaps more than once."""
         where = self.prepared(case, "killed")
         for _ in range(self.draw.choice((1, 1, 1, 2, 3))):
-            with (where.parent / "real.err").open("w") as said:
-                command = [sys.executable, __file__, "--run", *_advised(case, where)]
-                process = subprocess.Popen(
-                    command, cwd=where, stdout=subprocess.DEVNULL, stderr=said
-                )
-            _wait_for_a_moment(process, where, self.draw, self.calm(case)[3])
-            process.kill()
-            if process.wait() == -signal.SIGKILL:
-                self.counts["random kills of real processes"] += 1
-            else:  # it was quicker
+            words, seconds = _advised(case, where), self.calm(case)[3]
+            if self.draw.random() < 0.2:
+                status, kind = self._started(words, where, seconds), "started anew"
+            else:
+                patience = self.draw.uniform(0, 1.1 * seconds)
+                status, kind = self.run(words, where, patience=patience)[0], "forked"
+            if status == -signal.SIGKILL:
+                self.counts["random kills"] += 1
+                self.counts[f"random kills, {kind}"] += 1
+            else:
                 self.counts["ended before they were killed"] += 1
                 break
         self.check(case, where)
+
+    def _started(self, words, where, seconds):
+        """Status of a process started as a user starts it, and killed."""
+        with (where.parent / "real.err").open("w") as said:
+            command = [sys.executable, __file__, "--run", *words]
+            process = subprocess.Popen(command, cwd=where, stdout=subprocess.DEVNULL, stderr=said)
+        _wait_for_a_moment(process, where, self.draw, seconds)
+        process.kill()
+        return process.wait()
 
     def race(self, cases):
         """Two processes on one folder: one has it, the other is refused and changes nothing."""
@@ -358,10 +368,13 @@ def fuzz(argv):
         kills = Kills(place, asked.seed)
         _warm_up(kills)
         if asked.kills:
-            while kills.counts["random kills of real processes"] < asked.kills:
+            while kills.counts["random kills"] < asked.kills:
                 kills.at_random(kills.draw.choice(cases))
+                print(f"\r{kills.counts['random kills']} kills", end="", file=sys.stderr)
         else:
             for case in cases:
+                if asked.every:
+                    print(f"{case}: {kills.calm(case)[2]} steps", file=sys.stderr)
                 if asked.every or not case.long:
                     kills.at_steps(case, None if asked.every else asked.sample)
             for number in range(asked.races):

@@ -166,3 +166,23 @@ def test_unit_rows_are_the_definition_of_cosine(X):
     direct = KMeansEnsemble(4, 3, metric="cosine", random_state=0).generate(X)
     ready = KMeansEnsemble(4, 3, metric="cosine", random_state=0).generate(normalize(X))
     np.testing.assert_array_equal(direct.labels, ready.labels)
+
+
+@pytest.mark.parametrize("power", [-1060, -1000, -600, 600, 1000, 1020])
+@pytest.mark.parametrize("options", [{}, {"algorithm": "minibatch"}, {"metric": "cosine"}])
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_kmeans_of_huge_and_tiny_numbers_is_that_of_ordinary_ones(power, options, form):
+    # Whole numbers, so that scaling by a power of two is exact down to the smallest floats.
+    X = np.random.default_rng(0).integers(-8, 9, (40, 3)).astype(float)
+    maker = KMeansEnsemble(3, 4, random_state=0, **options)
+    wanted = maker.generate(form(X)).members
+    assert len(np.unique(wanted[0])) == 4
+    np.testing.assert_array_equal(maker.generate(form(np.ldexp(X, power))).members, wanted)
+
+
+def test_kmeans_of_huge_and_tiny_single_precision_is_that_of_ordinary_ones():
+    X = np.random.default_rng(0).integers(-8, 9, (40, 3)).astype(np.float32)
+    maker = KMeansEnsemble(3, 4, random_state=0)
+    wanted = maker.generate(X).members
+    for power in (-140, -100, 100, 124):
+        np.testing.assert_array_equal(maker.generate(np.ldexp(X, power)).members, wanted)

@@ -147,6 +147,28 @@ def test_mahalanobis_does_not_feel_linear_maps(seed):
     np.testing.assert_allclose(first, second, rtol=1e-7, atol=1e-9)
 
 
+@pytest.mark.parametrize("factor", [1e-300, 1e-7, 1e7, 1e150, 1e300])
+@pytest.mark.parametrize("covariance", ["full", "diagonal"])
+def test_mahalanobis_does_not_feel_the_unit_of_a_column(factor, covariance, seed):
+    """Beside a column in a unit of 1e7 the others once looked like rounding, and were dropped."""
+    X = np.random.default_rng(seed).normal(size=(60, 4)) @ np.triu(np.ones((4, 4)))
+    scaled = X * [1, factor, 1, 1]
+    mahalanobis = resolve("mahalanobis", covariance=covariance)
+    first, second = (mahalanobis.fit(Z).pair(Z, Z[:9]) for Z in (X, scaled))
+    np.testing.assert_allclose(second, first, rtol=1e-7, atol=1e-9)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_a_constant_column_counts_nothing_in_mahalanobis(dtype, seed):
+    """Nor does one that is constant to rounding."""
+    X = np.random.default_rng(seed).normal(size=(60, 2)).astype(dtype)
+    wanted = resolve("mahalanobis").fit(X).pair(X, X[:9])
+    for column in (np.full(60, 0.1), 1e6 * (1 + np.finfo(dtype).eps * (np.arange(60) % 2))):
+        wide = np.column_stack([X, column.astype(dtype)])
+        found = resolve("mahalanobis").fit(wide).pair(wide, wide[:9])
+        np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=1e-5)
+
+
 @given(
     hnp.arrays(
         np.float64, st.tuples(st.integers(1, 8), st.integers(1, 3)), elements=st.floats(0, 5)

@@ -14,6 +14,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from consilience import EAC
 from consilience.datasets._minority import make_minority, make_toy_minority
 from consilience.errors import ConsilienceWarning, InvalidInputError, InvalidParameterError
+from consilience.minority import BBOCC, DGRADE, BBCPress
 from consilience.minority import scores as engine
 from consilience.minority.divergences import resolve
 from consilience.minority.ewocs import EWOCS
@@ -145,6 +146,8 @@ def test_fitted_objects_get_their_scores_and_labels_again(params, toy):
     np.testing.assert_array_equal(alone, model.labels_[some])
 
 
+# Two objects always score alike.
+@pytest.mark.filterwarnings("ignore:Nothing stands out")
 @given(seed=st.integers(0, 2**31), n=st.integers(1, 40))
 @settings(max_examples=15)
 def test_labels_follow_the_threshold(seed, n):
@@ -388,6 +391,26 @@ def test_extreme_units_give_finite_scores(params, scale, seed):
     X = np.random.default_rng(seed).normal(size=(40, 2)) * scale
     if params.get("divergence") is None or params.get("weak") == "split":
         assert np.isfinite(EWOCS(**params).fit(X).scores_).all()
+
+
+@pytest.mark.parametrize("factor", [1e-7, 1e7])
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda m: EWOCS(divergence="mahalanobis", n_repetitions=40, random_state=0),
+        lambda m: EWOCS("hard", divergence="mahalanobis", n_repetitions=40, random_state=0),
+        lambda m: BBOCC(m, random_state=0),
+        lambda m: BBCPress(3, m, random_state=0),
+        lambda m: DGRADE(m),
+    ],
+)
+def test_the_unit_of_one_column_changes_neither_scores_nor_labels(make, factor):
+    X, y = make_minority(3, background=0.1, foreground=0.1, n_sources=3, random_state=1)
+    first, second = (make(int((y > 0).sum())).fit(Z) for Z in (X, X * [1, factor, 1]))
+    assert roc_auc_score(y > 0, second.scores_) == pytest.approx(
+        roc_auc_score(y > 0, first.scores_), abs=1e-6
+    )
+    np.testing.assert_array_equal(second.labels_, first.labels_)
 
 
 def test_scaling_maps_columns_as_it_says(seed):

@@ -11,18 +11,21 @@ from hypothesis import strategies as st
 from numba import config
 from report.summary_contract import check_summary, columns_of, figures_of, section_of
 from scipy import sparse
+from scipy.cluster import hierarchy
+from scipy.spatial.distance import squareform
 from sklearn.metrics import adjusted_rand_score
 from strategies import label_tables, labelings
 
 from consilience import metrics
 from consilience.compare.several import Comparison
+from consilience.consensus import eac
 from consilience.consensus.number import Criterion, NumberChoice
 from consilience.ensemble import Ensemble
 from consilience.errors import ConsilienceError
 from consilience.evidence import ambiguous, cluster_stability, co_association, confidence
 from consilience.report import summarise_consensus
 from consilience.report._members import member_agreement, pairwise_agreement
-from consilience.report._pairs import cut_height, folded, pair_view
+from consilience.report._pairs import cut_height, folded, pair_view, restricted
 from consilience.report._plane import plane_of_ensemble
 from consilience.report._thin import choose_shown, thinned
 
@@ -443,6 +446,58 @@ def test_folded_trees_keep_sizes_and_heights(table, max_leaves):
     heights = view.tree[:, 2]
     assert (heights[: len(table) - k] <= cut + 1e-12).all()
     assert (heights[len(table) - k :] >= cut - 1e-12).all()
+
+
+def drawn_tree(summary):
+    part = section_of(summary, "dendrogram")
+    return part["read"], figures_of(part)[0]
+
+
+@pytest.mark.parametrize("linkage", ["average", "complete", "single"])
+def test_the_tree_is_the_one_that_made_the_groups(three_groups, linkage):
+    ens, _, _ = three_groups
+    found = eac(ens, 3, linkage=linkage)
+    read, figure = drawn_tree(
+        summarise_consensus(ens, found.labels, tree=found.linkage, link=linkage)
+    )
+    np.testing.assert_allclose(figure["heights"], found.linkage[:, 2], atol=1e-5)
+    assert (np.array(figure["heights"]) > figure["cut"]).sum() == 2
+    assert "a cut leaves 3 groups" in read
+    assert ("closest two" in read) == (linkage == "single")
+    assert ("farthest two" in read) == (linkage == "complete")
+
+
+def test_a_tree_that_did_not_make_the_groups_is_not_cut(three_groups):
+    ens, labels, _ = three_groups
+    read, figure = drawn_tree(summarise_consensus(ens, labels))
+    assert figure["cut"] is None
+    assert "another view" in read
+    found = eac(ens, 3, linkage="single")
+    moved = found.labels.copy()
+    moved[:5] = (moved[:5] + 1) % 3
+    read, figure = drawn_tree(summarise_consensus(ens, moved, tree=found.linkage, link="single"))
+    assert figure["cut"] is None
+    assert "no line gives exactly the groups" in read
+
+
+def test_noise_is_no_group_of_the_cut():
+    members = [[0, 0, 0, 1, 1, 1, -1, -1], [0, 0, 0, 1, 1, 1, -1, -1], [0, 0, 1, 1, 1, 1, -1, -1]]
+    found = eac(Ensemble(members), 2)
+    assert found.labels.tolist() == [0, 0, 0, 1, 1, 1, -1, -1]
+    summary = summarise_consensus(Ensemble(members), found.labels, tree=found.linkage)
+    assert drawn_tree(summary)[1]["cut"] is not None
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(2, 20))
+@settings(max_examples=30)
+def test_some_objects_of_a_tree_join_where_they_did(seed, n_some):
+    rng = np.random.default_rng(seed)
+    tree = hierarchy.linkage(rng.normal(size=(20, 2)), "single")
+    some = rng.permutation(20)[:n_some]
+    small = restricted(tree, some)
+    assert hierarchy.is_valid_linkage(small)
+    wanted = squareform(hierarchy.cophenet(tree))[np.ix_(some, some)]
+    np.testing.assert_allclose(squareform(hierarchy.cophenet(small)), wanted)
 
 
 def test_bad_input_is_refused_in_words(three_groups):

@@ -19,6 +19,7 @@ from consilience._cli.stages import Clock, noting
 from consilience.ensemble import Ensemble
 from consilience.errors import InvalidParameterError
 from consilience.evidence import Ambiguity, ambiguous
+from consilience.evidence._thresholds import distinct
 from consilience.generate import KMeansEnsemble
 
 if TYPE_CHECKING:
@@ -129,7 +130,7 @@ def _generator(wish: AmbiguousWish, given: Input) -> KMeansEnsemble:
 def _histogram(known: Ambiguity) -> list[str]:
     """Lines of a histogram of the scores; the threshold stands where it divides them."""
     scores = known.scores[np.isfinite(known.scores)]
-    if scores.size == 0 or np.ptp(scores) == 0:
+    if scores.size == 0 or len(distinct(scores).values) == 1:
         return []
     counts, edges = known.histogram(_BINS)
     lines = [f"Scores (low: the members disagree), threshold {known.threshold:.4g}:"]

@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal
 
 from cyclopts import Group, Parameter
 
+from consilience._text import readable
 from consilience.errors import InvalidParameterError
 
 __all__ = [
@@ -72,7 +73,7 @@ class Writing:
     force : bool
         Replace the results of an earlier run in that folder.
     json : bool
-        Print the summary as JSON, for machines, and nothing else.
+        Print the summary as JSON, for machines; progress goes to the standard error stream.
     quiet : bool
         Print nothing.
     """
@@ -105,6 +106,8 @@ class ClusterWish:
     linkage : str
         average (compact groups), single (chains) or complete, for method eac.
         [default: average]
+    refine : bool
+        Move objects that another cluster suits better (confidence below 0.5) to it, once.
     no_scale : bool
         Keep the columns as they are. By default each is brought to mean 0 and variance 1.
     seed : int
@@ -112,8 +115,8 @@ class ClusterWish:
     jobs : int
         Threads; -1 takes all cores. [default: 1]
     max_memory : str
-        Memory for the matrix of pairs, such as "2 GiB"; past it a path without the matrix
-        is taken. [default: 4 GiB]
+        Memory for the matrix of pairs, such as "2 GiB", for methods that need it.
+        [default: 4 GiB]
     resume : bool
         Go on with a run that was interrupted: clusterings that were finished are kept.
     no_report : bool
@@ -127,6 +130,7 @@ class ClusterWish:
     members: int = 100
     labels: Path | None = None
     linkage: str | None = None
+    refine: _Flag = False
     no_scale: _Flag = False
     seed: int = 0
     jobs: int | None = None
@@ -282,7 +286,13 @@ def as_command(job: str, wish: Any) -> str:
             words.append(flag(name))
         for one in value if isinstance(value, tuple) else () if value is True else (value,):
             words += [flag(name), str(one)]
-    return shlex.join(words)
+    return " ".join(map(_quoted, words))
+
+
+def _quoted(word: str) -> str:
+    """A word as a shell takes it; bytes of a file name that are no text by their numbers."""
+    shown = readable(word)
+    return shlex.quote(word) if shown == word else "$" + shlex.quote(shown)
 
 
 def flag(name: str) -> str:

@@ -5,7 +5,14 @@ from numbers import Integral
 from typing import Any
 
 from consilience._cli.arguments import flag
-from consilience._validation import Interval, RandomState, Rule, Satisfies, check_value
+from consilience._validation import (
+    N_MEMBERS,
+    Interval,
+    RandomState,
+    Rule,
+    Satisfies,
+    check_value,
+)
 from consilience.errors import ConsilienceWarning, InvalidInputError, InvalidParameterError
 
 __all__ = ["check_common", "check_enough_objects", "warn_of_few"]
@@ -15,7 +22,7 @@ _FEW = 5
 _AT_LEAST_ONE = Interval(Integral, 1)
 _RULES: dict[str, list[Rule]] = {
     "n_clusters": [_AT_LEAST_ONE],
-    "members": [_AT_LEAST_ONE],
+    "members": [N_MEMBERS],
     "seed": [Satisfies(RandomState().accepts, "a whole number from 0 to 4294967295")],
     "jobs": [_AT_LEAST_ONE, Satisfies(lambda jobs: bool(jobs == -1), "-1 for all cores")],
 }

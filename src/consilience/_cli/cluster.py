@@ -28,11 +28,13 @@ from consilience.consensus import (
     NumberChoice,
     choose_n_clusters,
     default_method,
+    refine,
 )
 from consilience.datasets import write_labels
 from consilience.ensemble import Ensemble
 from consilience.errors import InvalidParameterError
 from consilience.evidence import confidence as confidence_in
+from consilience.evidence import never_seen
 from consilience.generate import default_generator
 
 __all__ = ["CLUSTER", "Consensus", "find"]
@@ -57,9 +59,11 @@ class Consensus(Found):
     confidence: NDArray[np.float64] | None
     runner_up: NDArray[np.int32] | None
     lifetimes: NDArray[np.float64] | None
+    tree: NDArray[np.float64] | None
     choice: NumberChoice | None
     comparison: Comparison | None
     agreement: dict[str, float] | None
+    n_moved: int | None = None
 
     @property
     def n_clusters(self) -> int:
@@ -128,6 +132,7 @@ class Consensus(Found):
             "comparison": None if self.comparison is None else comparison_facts(self.comparison),
             "cluster_sizes": self.sizes,
             "n_noise": int((self.labels < 0).sum()),
+            "n_moved": self.n_moved,
             "mean_confidence": None if sure is None else round(float(sure.mean()), 6),
             "least_sure": self.least_sure(10),
             "agreement_with_truth": self.agreement,
@@ -157,6 +162,8 @@ class Consensus(Found):
             confidence=self.confidence,
             runner_up=self.runner_up,
             columns=given.columns,
+            tree=self.tree,
+            link=self.parameters.get("linkage") if self.method.name == "eac" else None,
             choice=self.choice,
             comparison=self.comparison,
             about=self.about(Clusterings=self.why_members, Method=self.method_in_words()),
@@ -169,7 +176,13 @@ class Consensus(Found):
         """The method, its paper, and why it was taken."""
         link = self.parameters.get("linkage")
         name = f"{self.method.name}{f', {link} link' if link else ''}"
-        return f"{name} ({self.method.paper}): {self.why_method}"
+        words = f"{name} ({self.method.paper}): {self.why_method}"
+        if self.n_moved is not None:
+            objects = "object was" if self.n_moved == 1 else "objects were"
+            words += (
+                f" {self.n_moved} {objects} then moved to the cluster they are most often with."
+            )
+        return words
 
     def show(self, console: Any) -> None:
         """See `Found.show`."""
@@ -188,7 +201,7 @@ def find(wish: ClusterWish, folder: Path, *, callbacks: Sequence[Any] = ()) -> C
     folder : Path
         Where clusterings are kept while they are made.
     callbacks : sequence of scikit-learn callbacks
-        Told about the progress of the generator and of the method.
+        Told about the progress of the generator.
 
     Returns
     -------
@@ -219,7 +232,9 @@ def find(wish: ClusterWish, folder: Path, *, callbacks: Sequence[Any] = ()) -> C
         methods, why_method, own = _methods(wish, named, given, ensemble, choice)
         with clock.stage("consensus"):
             k = wish.n_clusters if choice is None else choice.n_clusters
-            told = _consensus(wish, methods, own, k, given, ensemble, callbacks)
+            told = _consensus(wish, methods, own, k, given, ensemble)
+            if wish.refine:
+                told |= _refined(ensemble, told["labels"], wish.jobs)
         labels = told["labels"]
         truth = None if given.truth is None else against_truth(given.truth, labels)
     return Consensus(
@@ -317,14 +332,13 @@ def _consensus(
     k: int | None,
     given: Input,
     ensemble: Ensemble,
-    callbacks: Sequence[Any],
 ) -> dict[str, Any]:
     """Fields of a `Consensus`, by one method or by the best of several."""
     if len(methods) > 1:
         return _best_of_several(wish, methods, k, given, ensemble)
     # An option that a method nobody named does not know has nothing to limit there.
     model = _estimator(wish, methods[0], k).set_params(**own)
-    model.set_callbacks(*callbacks).fit(given.X, ensemble=ensemble)
+    model.fit(given.X, ensemble=ensemble)
     params = model.get_params(deep=False)
     return {
         "method": methods[0],
@@ -333,8 +347,31 @@ def _consensus(
         "confidence": getattr(model, "confidence_", None),
         "runner_up": getattr(model, "runner_up_", None),
         "lifetimes": getattr(model, "lifetimes_", None),
+        "tree": _tree(model),
         "comparison": None,
     }
+
+
+def _refined(ensemble: Ensemble, labels: NDArray[np.int32], n_jobs: int | None) -> dict[str, Any]:
+    """Fields of a `Consensus` that one pass over the objects changes."""
+    found = refine(ensemble, labels, n_jobs=n_jobs)
+    # Objects that nobody saw are sure of nothing.
+    known = np.where(never_seen(ensemble), -1, found.labels)
+    sure = confidence_in(ensemble, known, n_jobs=n_jobs)
+    return {
+        "labels": found.labels,
+        "confidence": sure.confidence,
+        "runner_up": sure.runner_up,
+        "n_moved": int(found.moved.sum()),
+    }
+
+
+def _tree(model: Any) -> NDArray[np.float64] | None:
+    """The dendrogram over all objects, where the method made one."""
+    tree = getattr(model, "linkage_", None)
+    if tree is None:
+        tree = getattr(model, "details_", {}).get("linkage")
+    return tree if tree is not None and len(tree) == len(model.labels_) - 1 else None
 
 
 def _best_of_several(
@@ -359,6 +396,7 @@ def _best_of_several(
         "confidence": sure.confidence,
         "runner_up": sure.runner_up,
         "lifetimes": None,
+        "tree": None,
         "comparison": found,
     }
 

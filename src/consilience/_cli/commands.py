@@ -49,8 +49,8 @@ def demo(
 def cluster(data: Path | None = None, /, *, wish: ClusterWish = ClusterWish()) -> None:
     """Find the consensus clusters of a table, or of clusterings you already have.
 
-    Writes `labels.csv` (id, cluster, confidence), `summary.json` and `report.html`, and
-    prints a summary.
+    Writes `labels.csv` (id, cluster, confidence), `summary.json`, `report.html` and
+    `timings.json`, and prints a summary.
 
     For example:
 

@@ -22,6 +22,7 @@ from consilience._cli.results import ResultFolder, taken
 from consilience._cli.show import show_written, tell
 from consilience._cli.show_cluster import show_consensus
 from consilience._cli.speech import Speaker
+from consilience._cli.stages import telling
 from consilience.datasets import make_spirals
 
 __all__ = ["Demo", "carry_out_demo", "run_demo"]
@@ -50,7 +51,8 @@ def carry_out_demo(folder: Path, *, force: bool = False) -> None:
             "(The very first run compiles the numerical code: allow half a minute.)\n",
         ):
             console.print(line)
-        demo = run_demo(results, replaces=earlier, callbacks=progress())
+        with telling():
+            demo = run_demo(results, replaces=earlier, callbacks=progress())
     _show(demo, time.perf_counter() - start, console)
     console.close(f"The results are in {str(folder)!r}.")
 

@@ -29,6 +29,7 @@ from consilience._cli.outputs import as_json
 from consilience._cli.results import ResultFolder, taken
 from consilience._cli.show import show_notes, show_written
 from consilience._cli.speech import Speaker
+from consilience._cli.stages import Clock, telling
 
 __all__ = ["Found", "Job", "all_writers", "carry_out", "progress"]
 
@@ -139,8 +140,10 @@ def _found_and_written(wish: Any, job: Job, results: ResultFolder) -> tuple[Foun
     earlier = check_folder(folder, job.results, force=writing.force, resume=resume)
     silent = writing.quiet or writing.json
     try:
-        found = job.find(wish, folder, callbacks=() if silent else progress())
-        written = results.publish(all_writers(found), last=SUMMARY, replaces=earlier)
+        with telling(silent=writing.quiet):
+            found = job.find(wish, folder, callbacks=() if silent else progress())
+            with Clock().stage("write"):
+                written = results.publish(all_writers(found), last=SUMMARY, replaces=earlier)
     except BaseException as error:
         keep_members(folder, as_command(job.name, wish), error)
         raise

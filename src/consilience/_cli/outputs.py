@@ -8,6 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from consilience._formulas import guarded
+from consilience._text import readable
+
 __all__ = ["as_json", "write_table"]
 
 
@@ -16,9 +19,10 @@ def write_table(path: Path, *, header: list[str], columns: Sequence[Any]) -> Non
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(header)
-        writer.writerows(zip(*(np.asarray(column).tolist() for column in columns), strict=True))
+        cells = (map(guarded, np.asarray(column).tolist()) for column in columns)
+        writer.writerows(zip(*cells, strict=True))
 
 
 def as_json(facts: Mapping[str, Any]) -> str:
     """Facts as indented JSON; numbers that are not finite are refused."""
-    return json.dumps(facts, indent=2, allow_nan=False, default=str) + "\n"
+    return json.dumps(readable(facts), indent=2, allow_nan=False, default=str) + "\n"

@@ -163,3 +163,19 @@ def _show_least_sure(found: Consensus, console: "Console") -> None:
         )
     tell(console, "\nLeast sure (1 is certain, 0.5 is torn between two clusters):")
     console.print(lines)
+    others = -1 if found.runner_up is None else found.runner_up
+    better = int(((found.confidence < 0.5) & (others >= 0) & (found.labels >= 0)).sum())
+    if better:
+        tell(console, _suited_elsewhere(better, refined=found.wish.refine))
+
+
+def _suited_elsewhere(n: int, *, refined: bool) -> str:
+    """What a confidence below 0.5 means, of how many objects, and what can be done."""
+    have, them = ("object has", "it") if n == 1 else ("objects have", "them")
+    text = (
+        f"Below 0.5 the clusterings speak for the next best cluster, and the method kept the "
+        f"object all the same: {n} {have}"
+    )
+    if refined:
+        return f"{text} less, after one pass; others of their cluster moved."
+    return f"{text} less. --refine moves {them} there."

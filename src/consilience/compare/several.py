@@ -10,14 +10,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import adjusted_rand_score
-from sklearn.utils import check_array, check_random_state
+from sklearn.utils import check_random_state
 
 from consilience._labels import UNSEEN, encode
+from consilience._sklearn import check_array
 from consilience._validation import (
     Interval,
     NoneValue,
     RandomState,
     Satisfies,
+    check_jobs,
     check_n_clusters,
     check_value,
 )
@@ -132,6 +134,7 @@ def compare_methods(
     """
     if not isinstance(ensemble, Ensemble):
         ensemble = Ensemble(ensemble)
+    check_jobs(n_jobs, owner=_OWNER)
     methods = _checked(ensemble, names, n_clusters, X, truth, random_state, parameters)
     if X is not None:
         X = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], input_name="X")

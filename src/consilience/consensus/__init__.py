@@ -25,6 +25,7 @@ from consilience.consensus.monti import MontiConsensus, MontiResult, monticonsen
 from consilience.consensus.number import Criterion, NumberChoice, choose_n_clusters
 from consilience.consensus.path_based import PTA, PTGP, pta, ptgp
 from consilience.consensus.peace import PEACE, peace
+from consilience.consensus.refinement import Refined, refine
 from consilience.consensus.selected import EEAC, eeac
 from consilience.consensus.soft import WOHB, WOSP, wohb, wosp
 from consilience.consensus.subspace import WBPA, WSPA, wbpa, wspa
@@ -75,6 +76,7 @@ __all__ = [
     "MontiResult",
     "NMFConsensus",
     "NumberChoice",
+    "Refined",
     "SupraConsensus",
     "Voting",
     "WOKMeans",
@@ -104,6 +106,7 @@ __all__ = [
     "peace",
     "pta",
     "ptgp",
+    "refine",
     "sec",
     "srs",
     "supraconsensus",

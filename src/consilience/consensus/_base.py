@@ -4,14 +4,19 @@ Data or an ensemble in, members generated where none are given; a confidence out
 """
 
 from abc import abstractmethod
-from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
 
 from consilience._sklearn import CallbackSupportMixin, Steps, validate_data, with_callbacks
-from consilience._validation import HasMethods, Interval, NoneValue, RandomState, check_params
+from consilience._validation import (
+    N_JOBS,
+    HasMethods,
+    NoneValue,
+    RandomState,
+    check_params,
+)
 from consilience.consensus._solve import ConsensusResult
 from consilience.ensemble import Ensemble
 from consilience.errors import InvalidInputError
@@ -30,7 +35,7 @@ class Consensus(CallbackSupportMixin, ClusterMixin, BaseEstimator):
             NoneValue(),
         ],
         "random_state": [RandomState()],
-        "n_jobs": [Interval(Integral), NoneValue()],
+        "n_jobs": N_JOBS,
     }
 
     generator: Any

@@ -112,7 +112,8 @@ def noise_as_clusters(rows: Rows, tables: list[Floats]) -> tuple[Rows, list[Floa
 def _sizes(labels: Any, counts: NDArray[np.int64], n_clusters: int) -> Floats:
     """Objects of each cluster of one member."""
     placed = labels >= 0
-    return np.bincount(labels[placed], counts[placed].astype(float), n_clusters)
+    sizes = np.bincount(labels[placed], counts[placed], minlength=n_clusters)
+    return sizes.astype(np.float64)
 
 
 def _with_noise(table: Floats, sizes: Floats) -> Floats:
@@ -262,4 +263,4 @@ def solve_links(
         return cut_result(parts, rows)
 
     run = tree if solver == "linkage" else cut
-    return solve(ensemble, n_clusters, run, owner=owner, X=X)
+    return solve(ensemble, n_clusters, run, owner=owner, X=X, n_jobs=n_jobs)

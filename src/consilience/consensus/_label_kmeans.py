@@ -10,7 +10,7 @@ from consilience.consensus._rows import Rows, draw_seeds, several, spectral_star
 from consilience.kernels.consensus_kmeans import LabelRuns, Price, assign, count_table, lloyd
 from consilience.kernels.label_products import cluster_sums, row_sums
 
-__all__ = ["LabelKMeans", "Utility", "kcc_problem", "label_runs", "sec_problem"]
+__all__ = ["LabelKMeans", "Utility", "kcc_labellings", "kcc_problem", "label_runs", "sec_problem"]
 
 Utility = Literal["c", "h", "cos", "lp"]
 Floats = NDArray[np.float64]
@@ -29,9 +29,10 @@ def cluster_sizes(rows: Rows) -> Floats:
 
 def sec_degrees(rows: Rows, weights: Floats) -> tuple[Floats, Floats]:
     """Row sums d_i of the weighted co-association, and the weight of each row's members."""
-    per_cluster = np.repeat(weights, np.diff(rows.starts)) * cluster_sizes(rows)
-    degree = row_sums(rows.members, rows.starts, per_cluster[:, None])[:, 0]
-    return degree, weights @ (rows.members >= 0)
+    own = np.repeat(weights, np.diff(rows.starts))
+    per_cluster = np.column_stack([own * cluster_sizes(rows), own])
+    degree, present = row_sums(rows.members, rows.starts, per_cluster).T
+    return np.ascontiguousarray(degree), np.ascontiguousarray(present)
 
 
 def sec_price(rows: Rows, weights: Floats) -> Price:
@@ -183,3 +184,15 @@ def kcc_problem(
     """The k-means of KCC for a utility."""
     price = kcc_price(rows, weights, utility, p, normalised)
     return LabelKMeans(rows, np.ones(rows.n_rows), np.zeros(rows.n_rows), price)
+
+
+def kcc_labellings(
+    rows: Rows, k: int, n_runs: int, random_state: Any, n_jobs: int | None
+) -> list[NDArray[np.int32]]:
+    """Labellings of the rows by KCC (category utility), the best first: starts of others."""
+    weights = np.full(len(rows.members), 1.0 / len(rows.members))
+    problem = kcc_problem(rows, weights, "c", 2.0, False)
+    runs = label_runs(
+        problem, k, n_init=n_runs, max_iter=100, random_state=random_state, n_jobs=n_jobs
+    )
+    return [found.labels for found in sorted(runs, key=lambda found: found.objective)]

@@ -23,6 +23,9 @@ __all__ = ["MetaClusters", "Vertex", "meta_clusters", "overlap"]
 Vertex = Literal["weight", "size"]
 Floats = NDArray[np.float64]
 
+# METIS coarsens large graphs; on so small ones its cut depends on the order of the vertices.
+_FEW_CLUSTERS = 50
+
 
 @dataclass(frozen=True)
 class MetaClusters:
@@ -69,7 +72,8 @@ def meta_clusters(
         What balance counts for a cluster: the sum of the roots of its objects' weights (as
         in the authors' code), or its objects. The same without weights.
     solver : {"auto", "metis", "spectral"}
-        See `consilience.partition.split_graph`.
+        See `consilience.partition.split_graph`; "auto" is "spectral" for fewer than 50
+        clusters.
     random_state : int, RandomState or None
         Order of the clusters, and ties between meta-clusters. Ties are broken by a hash of
         the row's labels and the seed: independent of the order of the objects, and the same
@@ -95,6 +99,8 @@ def meta_clusters(
     masses = once if vertex == "weight" else np.ones(rows.n_rows)
     S = overlap(rows, once, n_jobs=n_jobs)
     sizes = _cluster_totals(rows, np.sqrt(masses) * rows.counts)
+    if solver == "auto" and n_clusters < _FEW_CLUSTERS:
+        solver = "spectral"
     parts = split_graph(similarity_graph(S, sizes), k, solver=solver, random_state=rng)
     shares = _shares(rows, parts.labels, k)
     labels = _winners(shares, rows, int(rng.randint(2**31 - 1)))

@@ -10,7 +10,16 @@ from consilience.consensus._rows import Rows, normal_blocks
 from consilience.kernels.label_mixture import bce_pass, em_pass, responsibilities
 from consilience.kernels.label_products import cluster_sums
 
-__all__ = ["Fit", "beta_from_labels", "dirichlet_step", "fit_bce", "fit_mixture", "random_beta"]
+__all__ = [
+    "Fit",
+    "beta_from_labels",
+    "dirichlet_step",
+    "fit_bce",
+    "fit_mixture",
+    "random_beta",
+    "random_shares",
+    "shares_of_labels",
+]
 
 Floats = NDArray[np.float64]
 
@@ -24,11 +33,26 @@ class Fit(NamedTuple):
     alpha: Floats
 
 
-def fit_mixture(rows: Rows, k: int, seed: int, max_iter: int, tol: float, smooth: float) -> Fit:
-    """One run of EM from responsibilities drawn uniformly from the simplex."""
+def random_shares(rows: Rows, k: int, seed: int) -> Floats:
+    """Responsibilities drawn uniformly from the simplex."""
+    drawn = np.random.default_rng(seed).standard_exponential((rows.n_rows, k))
+    drawn /= drawn.sum(axis=1)[:, None]
+    return drawn
+
+
+def shares_of_labels(labels: NDArray[np.int32], k: int) -> Floats:
+    """Responsibilities of a labelling, softened: EM may still move everything."""
+    shares = np.full((len(labels), k), 0.2 / k)
+    shares[np.arange(len(labels)), labels] += 0.8
+    return shares
+
+
+def fit_mixture(
+    rows: Rows, k: int, shares: Floats, max_iter: int, tol: float, smooth: float
+) -> Fit:
+    """One run of EM from the responsibilities ``shares``."""
     members, starts, counts, _ = rows
-    start = np.random.default_rng(seed).standard_exponential((rows.n_rows, k))
-    start *= (counts / start.sum(axis=1))[:, None]
+    start = shares * counts[:, None]
     sums, sizes = cluster_sums(members, starts, start), start.sum(axis=0)
     del start
     path: list[float] = []

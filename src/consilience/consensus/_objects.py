@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import check_array
 
+from consilience._sklearn import check_array
 from consilience._validation import NoneValue, Options, Rule, Satisfies, check_value
 from consilience.consensus._base import Consensus
 from consilience.consensus._solve import ConsensusResult

@@ -8,6 +8,7 @@ from typing import Any
 from sklearn.base import clone
 
 from consilience._validation import (
+    N_JOBS,
     Interval,
     NoneValue,
     Options,
@@ -81,7 +82,7 @@ RULES: dict[str, Any] = {
     "max_pairs": [_COUNT],
     "max_memory": [Satisfies(_is_memory, "a number of bytes or a text such as '2 GiB'")],
     "random_state": [RandomState()],
-    "n_jobs": [Interval(Integral), NoneValue()],
+    "n_jobs": N_JOBS,
 }
 
 

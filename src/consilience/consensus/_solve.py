@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from consilience._validation import Interval, check_n_clusters, check_value
+from consilience._validation import Interval, check_jobs, check_n_clusters, check_value
 from consilience.consensus._strangers import place_strangers
 from consilience.ensemble import NOISE, Ensemble
 from consilience.errors import ConsilienceWarning
@@ -68,6 +68,7 @@ def solve(
     *,
     owner: str,
     X: Any = None,
+    n_jobs: Any = None,
     splits_equals: bool = False,
 ) -> ConsensusResult:
     """Run a method where it is defined, and decide the rest.
@@ -85,6 +86,8 @@ def solve(
         Name of the estimator, for messages.
     X : array or None
         Data of all objects, where the method uses them or to place objects nobody saw.
+    n_jobs : int or None
+        What the method was given, to be checked.
     splits_equals : bool, default=False
         Whether the method may tell objects with equal labels apart (balanced parts, or by
         the data). If not, more clusters than distinct label rows give the rows themselves,
@@ -92,6 +95,9 @@ def solve(
     """
     check_value("n_clusters", n_clusters, [Interval(Integral, 1)], owner=owner)
     check_n_clusters(n_clusters, ensemble.n_objects, owner=owner)
+    check_jobs(n_jobs, owner=owner)
+    if X is not None and not hasattr(X, "shape"):
+        X = np.asarray(X)  # rows are chosen below
     strangers = never_placed(ensemble)
     if strangers.all():
         warnings.warn(

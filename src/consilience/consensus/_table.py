@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, TypeVar
 
+from consilience.ensemble import takes_ensemble
+
 __all__ = ["CONSENSUS", "Method", "consensus_method"]
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -68,6 +70,7 @@ def consensus_method(
 
     def enter(function: F) -> F:
         summary = (function.__doc__ or "").strip().partition("\n")[0]
+        function = takes_ensemble(function)
         CONSENSUS[function.__name__] = Method(
             name=function.__name__,
             function=function,

@@ -17,6 +17,7 @@ from consilience._validation import (
     NoneValue,
     Options,
     Satisfies,
+    check_jobs,
     check_n_clusters,
     check_value,
     memory_in_bytes,
@@ -158,6 +159,7 @@ def eac(
     0.963
     """
     _check(n_clusters, ensemble.n_objects, linkage, missing, min_size)
+    check_jobs(n_jobs, owner="EAC")
     budget = memory_in_bytes(max_memory, owner="EAC")
     strangers = never_placed(ensemble)
     if strangers.all():

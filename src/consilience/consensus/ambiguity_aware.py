@@ -16,7 +16,7 @@ from consilience.consensus.accumulation import EAC
 from consilience.consensus.supra import shared_information
 from consilience.ensemble import NOISE, Ensemble
 from consilience.errors import ConsilienceWarning, InvalidInputError
-from consilience.evidence.ambiguity import AMBIGUITY_RULES, Score, ambiguous
+from consilience.evidence.ambiguity import AMBIGUITY_RULES, Ambiguity, Score, ambiguous
 from consilience.generate import KMeansEnsemble, with_defaults
 
 __all__ = ["AmbiguityAware"]
@@ -75,7 +75,8 @@ class AmbiguityAware(Consensus):
         Clusters; -1 for ambiguous objects that are ignored, and for noise.
     ambiguous_ : ndarray of shape (n_objects,), bool
     scores_ : ndarray of shape (n_objects,)
-        Low for ambiguous objects; NaN where members say nothing.
+        Low for ambiguous objects. Where the members say nothing (see `Ambiguity.scores`): the
+        lowest score of all for objects that are flagged, the highest for others.
     threshold_ : float
         Objects with a lower score are ambiguous; ``-inf`` if there are none.
     why_ : str
@@ -189,7 +190,7 @@ class AmbiguityAware(Consensus):
             random_state=self.random_state,
             n_jobs=self.n_jobs,
         )
-        self.ambiguous_, self.scores_ = found.flags, found.scores
+        self.ambiguous_, self.scores_ = found.flags, _filled(found)
         self.threshold_, self.why_ = found.threshold, found.why
         self.candidates_ = np.full((ensemble.n_objects, 2), -1, np.int32)
         labels = self.plain_labels_
@@ -242,6 +243,14 @@ class AmbiguityAware(Consensus):
         order = np.argsort(-affinity, axis=1, kind="stable")[:, :2]
         close = np.take_along_axis(affinity, order, axis=1) > 0
         self.candidates_[objects, : order.shape[1]] = np.where(close, order, -1)
+
+
+def _filled(found: Ambiguity) -> NDArray[np.float64]:
+    """The scores, with numbers where the members say nothing that fit the flags."""
+    known = found.scores[np.isfinite(found.scores)]
+    low, high = (known.min(), known.max()) if known.size else (0.0, 1.0)
+    unknown = np.where(found.flags, low, high)
+    return np.where(np.isfinite(found.scores), found.scores, unknown)
 
 
 def _fit_into(model: Any, n_objects: int) -> None:

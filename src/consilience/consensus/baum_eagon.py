@@ -146,7 +146,9 @@ def baumeagon(
         return found
 
     return all_objects(
-        solve(ensemble, n_clusters, run, owner="BaumEagon", X=X), ensemble, "start_labels"
+        solve(ensemble, n_clusters, run, owner="BaumEagon", X=X, n_jobs=n_jobs),
+        ensemble,
+        "start_labels",
     )
 
 

@@ -115,7 +115,7 @@ def hbgf(
         found = split_bipartite(B, k, solver="metis", n_cuts=n_cuts, random_state=random_state)
         return cut_result(found, found.cut)
 
-    return solve(ensemble, n_clusters, ordered(run), owner="HBGF", X=X)
+    return solve(ensemble, n_clusters, ordered(run), owner="HBGF", X=X, n_jobs=n_jobs)
 
 
 def _spectral(

@@ -181,7 +181,7 @@ def ecmc(
             },
         )
 
-    return solve(ensemble, n_clusters, run, owner="ECMC", X=X)
+    return solve(ensemble, n_clusters, run, owner="ECMC", X=X, n_jobs=n_jobs)
 
 
 def _thresholds(

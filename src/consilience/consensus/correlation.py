@@ -13,6 +13,7 @@ from consilience._validation import (
     NoneValue,
     Options,
     Satisfies,
+    check_jobs,
     check_n_clusters,
     check_value,
     memory_in_bytes,
@@ -25,7 +26,7 @@ from consilience.consensus._rows import draw_seeds
 from consilience.consensus._solve import ConsensusResult, by_first_appearance
 from consilience.consensus._strangers import place_strangers
 from consilience.consensus._table import consensus_method
-from consilience.ensemble import NOISE, Ensemble, relabel
+from consilience.ensemble import NOISE, Ensemble, relabel, takes_ensemble
 from consilience.errors import ConsilienceError, ConsilienceWarning, InvalidInputError
 from consilience.evidence import never_placed, never_seen
 
@@ -170,6 +171,7 @@ def correlationclustering(
     return _around(ensemble, n_clusters, run, X)
 
 
+@takes_ensemble
 def correlation_cost(
     ensemble: Ensemble, labels: Any, *, pair_weight: PairWeight = "equal"
 ) -> float:
@@ -210,6 +212,7 @@ def _check(options: MedianOptions, n_clusters: int | None, n_objects: int) -> No
     check_value("n_clusters", n_clusters, _RULES["n_clusters"], owner=_OWNER)
     for name in _RULES.keys() - {"n_clusters"}:
         check_value(name, getattr(options, name), _RULES[name], owner=_OWNER)
+    check_jobs(options.n_jobs, owner=_OWNER)
     if n_clusters is not None:
         check_n_clusters(n_clusters, n_objects, owner=_OWNER)
 

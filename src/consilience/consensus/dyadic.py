@@ -128,7 +128,7 @@ def dyadicaspect(
         found.details["alone"] = (pairs.joined == 0)[pairs.inverse].astype(np.int8)
         return found
 
-    found = solve(ensemble, n_clusters, run, owner="DyadicAspect", X=X)
+    found = solve(ensemble, n_clusters, run, owner="DyadicAspect", X=X, n_jobs=n_jobs)
     return all_objects(found, ensemble, "start_labels", "alone")
 
 

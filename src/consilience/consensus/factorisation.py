@@ -1,17 +1,19 @@
 """Consensus by factorising the co-association: NMF, and WCC, which also weighs the members."""
 
+import warnings
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from consilience._validation import Interval, check_value
+from consilience._validation import Interval, Options, check_value
 from consilience.consensus._base import Consensus
-from consilience.consensus._label_kmeans import kcc_problem, label_runs
+from consilience.consensus._label_kmeans import kcc_labellings
 from consilience.consensus._nmf_fits import (
     Factors,
     alternate,
+    descend,
     factorise,
     make_target,
     start_factors,
@@ -20,11 +22,14 @@ from consilience.consensus._rows import Rows, distinct_rows, several
 from consilience.consensus._solve import ConsensusResult, solve
 from consilience.consensus._table import consensus_method
 from consilience.ensemble import Ensemble
+from consilience.errors import ConsilienceWarning
 
 __all__ = ["WCC", "NMFConsensus", "nmfconsensus", "wcc"]
 
 _COUNT = Interval(Integral, 1)
 _SMALL = Interval(Real, 0)
+Reading = Literal["falling", "published"]
+READINGS = Options(("falling", "published"))
 
 
 @consensus_method(
@@ -37,14 +42,15 @@ def nmfconsensus(
     ensemble: Ensemble,
     n_clusters: int,
     *,
+    reading: Reading = "falling",
     n_init: int = 5,
-    max_iter: int = 300,
+    max_iter: int = 1000,
     tol: float = 1e-6,
     X: Any = None,
     random_state: Any = None,
     n_jobs: int | None = None,
 ) -> ConsensusResult:
-    """Clusters as the factor H of the co-association, H S H^T with H of orthogonal columns.
+    """Clusters as the factor H of the co-association, H S H^T with H and S non-negative.
 
     Parameters
     ----------
@@ -53,13 +59,19 @@ def nmfconsensus(
         R_i < R ones; it is scaled to unit similarity with itself, V_ij / sqrt(R_i R_j).
     n_clusters : int
         Clusters wanted; some may win no object.
+    reading : {"falling", "published"}, default="falling"
+        Updates that lower the distance at every step, to a stationary point; or those of the
+        paper, which also draw the columns of H towards orthogonality: they may raise the
+        distance, and often need far more than a thousand updates to settle.
     n_init : int, default=5
         Runs, from the five best of ten labellings by `kcc` (category utility); the smallest
         distance to the co-association wins.
-    max_iter : int, default=300
+    max_iter : int, default=1000
         Most updates of a run.
     tol : float, default=1e-6
-        A run ends when the squared distance changes by less than this, relatively.
+        A run ends when the squared distance falls by at most this share of the squared norm
+        of the co-association; in the published reading, when it changes by at most this
+        share of itself.
     X : array of shape (n_objects, n_features), optional
         Only used to place objects that no member saw.
     random_state : int, RandomState or None
@@ -73,6 +85,11 @@ def nmfconsensus(
         ``objective`` is the squared Frobenius distance; ``memberships`` are the rows of
         H sqrt(diag S), scaled to sum 1; ``details["path"]`` is the objective after every
         update of the best run.
+
+    Warns
+    -----
+    ConsilienceWarning
+        If the best run has not settled after ``max_iter`` updates.
 
     Notes
     -----
@@ -91,7 +108,9 @@ def nmfconsensus(
     >>> nmfconsensus(ens, 2, random_state=0).labels
     array([0, 0, 0, 1, 1, 1], dtype=int32)
     """
+    check_value("reading", reading, [READINGS], owner="NMFConsensus")
     _check("NMFConsensus", n_init, max_iter, tol)
+    updates = descend if reading == "falling" else factorise
 
     def run(placed: Ensemble, k: int, _: Any) -> ConsensusResult:
         rows = distinct_rows(placed)
@@ -100,13 +119,15 @@ def nmfconsensus(
 
         def fit(labels: NDArray[np.int32]) -> Factors:
             start = start_factors(target, weights, labels, k)
-            return factorise(target, weights, start, max_iter=max_iter, tol=tol)
+            return updates(target, weights, start, max_iter=max_iter, tol=tol)
 
-        starts = _labellings(rows, k, max(n_init, 10), random_state, n_jobs)[:n_init]
+        starts = kcc_labellings(rows, k, max(n_init, 10), random_state, n_jobs)[:n_init]
         best = min(several(fit, starts, n_jobs), key=lambda found: found.path[-1])
+        if not best.converged:
+            _warn_unsettled(max_iter)
         return _result(best, rows, {"path": np.array(best.path)})
 
-    return solve(ensemble, n_clusters, run, owner="NMFConsensus", X=X)
+    return solve(ensemble, n_clusters, run, owner="NMFConsensus", X=X, n_jobs=n_jobs)
 
 
 @consensus_method(
@@ -139,7 +160,7 @@ def wcc(
     n_init : int, default=10
         Runs of `kcc` (category utility); the best labelling is the start.
     max_iter, tol
-        Of each factorisation, as in `nmfconsensus`.
+        Of each factorisation, by the published updates as in `nmfconsensus`.
     max_rounds : int, default=2
         Most rounds of weighting and factorisation after the first factorisation; see the
         notes before raising it.
@@ -189,7 +210,7 @@ def wcc(
     def run(placed: Ensemble, k: int, _: Any) -> ConsensusResult:
         rows = distinct_rows(placed)
         target = make_target(rows, n_jobs)
-        labels = _labellings(rows, k, n_init, random_state, n_jobs)[0]
+        labels = kcc_labellings(rows, k, n_init, random_state, n_jobs)[0]
         found, weights = alternate(
             target,
             labels,
@@ -201,19 +222,16 @@ def wcc(
         )
         return _result(found, rows, {"member_weights": weights, "path": np.array(found.path)})
 
-    return solve(ensemble, n_clusters, run, owner="WCC", X=X)
+    return solve(ensemble, n_clusters, run, owner="WCC", X=X, n_jobs=n_jobs)
 
 
-def _labellings(
-    rows: Rows, k: int, n_runs: int, random_state: Any, n_jobs: int | None
-) -> list[NDArray[np.int32]]:
-    """Labellings of KCC, the best first."""
-    weights = np.full(len(rows.members), 1.0 / len(rows.members))
-    problem = kcc_problem(rows, weights, "c", 2.0, False)
-    runs = label_runs(
-        problem, k, n_init=n_runs, max_iter=100, random_state=random_state, n_jobs=n_jobs
+def _warn_unsettled(max_iter: int) -> None:
+    warnings.warn(
+        f"The factors of NMFConsensus have not settled after max_iter={max_iter} updates. Raise "
+        "max_iter or tol; the labels are those of the factors reached.",
+        ConsilienceWarning,
+        stacklevel=6,
     )
-    return [found.labels for found in sorted(runs, key=lambda found: found.objective)]
 
 
 def _result(best: Factors, rows: Rows, details: dict[str, Any]) -> ConsensusResult:
@@ -246,7 +264,7 @@ class NMFConsensus(Consensus):
 
     Parameters
     ----------
-    n_clusters, n_init, max_iter, tol
+    n_clusters, reading, n_init, max_iter, tol
         See `nmfconsensus`.
     generator : generator or None, default=None
         Makes the members when `fit` is given data only; None is `KMeansEnsemble()`.
@@ -277,6 +295,7 @@ class NMFConsensus(Consensus):
     _constraints: ClassVar[dict[str, Any]] = {
         **Consensus._common_constraints,
         "n_clusters": [_COUNT],
+        "reading": [READINGS],
         "n_init": [_COUNT],
         "max_iter": [_COUNT],
         "tol": [_SMALL],
@@ -286,14 +305,16 @@ class NMFConsensus(Consensus):
         self,
         n_clusters: int = 2,
         *,
+        reading: Reading = "falling",
         n_init: int = 5,
-        max_iter: int = 300,
+        max_iter: int = 1000,
         tol: float = 1e-6,
         generator: Any = None,
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
         self.n_clusters = n_clusters
+        self.reading = reading
         self.n_init = n_init
         self.max_iter = max_iter
         self.tol = tol
@@ -306,6 +327,7 @@ class NMFConsensus(Consensus):
             nmfconsensus(
                 ensemble,
                 self.n_clusters,
+                reading=self.reading,
                 n_init=self.n_init,
                 max_iter=self.max_iter,
                 tol=self.tol,
@@ -348,7 +370,7 @@ class WCC(Consensus):
     """
 
     _constraints: ClassVar[dict[str, Any]] = {
-        **NMFConsensus._constraints,
+        **{name: kept for name, kept in NMFConsensus._constraints.items() if name != "reading"},
         "max_rounds": [_COUNT],
         "weight_tol": [_SMALL],
     }

@@ -134,7 +134,7 @@ def cspa(
         )
         return cut_result(found, found.cut / placed.n_members)
 
-    return solve(ensemble, n_clusters, ordered(run), owner="CSPA", X=X)
+    return solve(ensemble, n_clusters, ordered(run), owner="CSPA", X=X, n_jobs=n_jobs)
 
 
 def _collapsed(
@@ -249,7 +249,7 @@ def hgpa(
         found = hypergraph_parts(B, k, imbalance=imbalance, random_state=random_state)
         return cut_result(found, found.cut)
 
-    return solve(ensemble, n_clusters, ordered(run), owner="HGPA", X=X)
+    return solve(ensemble, n_clusters, ordered(run), owner="HGPA", X=X, n_jobs=n_jobs)
 
 
 class CSPA(Consensus):

@@ -109,7 +109,7 @@ def sec(
         problem = sec_problem(rows, weights)
         return _best(problem, k, n_init, max_iter, random_state, n_jobs)
 
-    return solve(ensemble, n_clusters, run, owner="SEC", X=X)
+    return solve(ensemble, n_clusters, run, owner="SEC", X=X, n_jobs=n_jobs)
 
 
 @consensus_method(
@@ -198,7 +198,7 @@ def kcc(
         problem = kcc_problem(rows, weights, utility, p, normalised)
         return _best(problem, k, n_init, max_iter, random_state, n_jobs)
 
-    return solve(ensemble, n_clusters, run, owner="KCC", X=X)
+    return solve(ensemble, n_clusters, run, owner="KCC", X=X, n_jobs=n_jobs)
 
 
 def _best(

@@ -127,7 +127,7 @@ def lwea(
         )
         return tree_result(rows, distances, k, linkage, certainty=certainty)
 
-    return solve(ensemble, n_clusters, run, owner="LWEA", X=X)
+    return solve(ensemble, n_clusters, run, owner="LWEA", X=X, n_jobs=n_jobs)
 
 
 @consensus_method(
@@ -195,7 +195,7 @@ def lwgp(
         found.details["certainty"] = certainty
         return found
 
-    return solve(ensemble, n_clusters, run, owner="LWGP", X=X)
+    return solve(ensemble, n_clusters, run, owner="LWGP", X=X, n_jobs=n_jobs)
 
 
 def cluster_certainty(rows: Rows, theta: float, *, n_jobs: int | None = None) -> Floats:

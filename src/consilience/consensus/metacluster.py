@@ -46,7 +46,8 @@ def mcla(
         Clusters wanted, at most n_c; meta-clusters that win no object vanish.
     solver : {"auto", "metis", "spectral"}, default="auto"
         Cuts the graph of clusters: METIS (as published), or a normalised cut. "auto" is
-        METIS where it is installed.
+        METIS where it is installed and there are 50 clusters or more: on smaller graphs its
+        cut depends on the seed.
     X : array of shape (n_objects, n_features), optional
         Only used to place objects that no member saw.
     random_state : int, RandomState or None
@@ -97,7 +98,7 @@ def mcla(
             },
         )
 
-    return solve(ensemble, n_clusters, run, owner="MCLA", X=X)
+    return solve(ensemble, n_clusters, run, owner="MCLA", X=X, n_jobs=n_jobs)
 
 
 class MCLA(Consensus):

@@ -1,19 +1,22 @@
 """Probabilistic models of the label table: a multinomial mixture, and Bayesian ensembles."""
 
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from consilience._validation import Interval, check_value
+from consilience._validation import Interval, Options, check_value
 from consilience.consensus._base import Consensus
+from consilience.consensus._label_kmeans import kcc_labellings
 from consilience.consensus._mixture_fits import (
     Fit,
     beta_from_labels,
     fit_bce,
     fit_mixture,
     random_beta,
+    random_shares,
+    shares_of_labels,
 )
 from consilience.consensus._rows import Rows, distinct_rows, draw_seeds, several, spectral_start
 from consilience.consensus._solve import ConsensusResult, solve
@@ -23,6 +26,9 @@ from consilience.ensemble import Ensemble
 __all__ = ["BCE", "MixtureConsensus", "bce", "mixtureconsensus"]
 
 Floats = NDArray[np.float64]
+Start = Literal["kcc", "random"]
+
+STARTS = Options(("kcc", "random"))
 
 _COUNT = Interval(Integral, 1)
 _SMALL = Interval(Real, 0)
@@ -39,6 +45,7 @@ def mixtureconsensus(
     ensemble: Ensemble,
     n_clusters: int,
     *,
+    start: Start = "kcc",
     n_init: int = 10,
     max_iter: int = 200,
     tol: float = 1e-6,
@@ -56,9 +63,11 @@ def mixtureconsensus(
         product.
     n_clusters : int
         Components; some may win no object.
+    start : {"kcc", "random"}, default="kcc"
+        Runs begin with labellings by `kcc` (category utility), or with random
+        responsibilities, as published, which often end in poor optima.
     n_init : int, default=10
-        Runs from random responsibilities; the largest likelihood wins. Single runs often
-        end in poor optima.
+        Runs; the largest likelihood wins.
     max_iter : int, default=200
         Most passes of a run.
     tol : float, default=1e-6
@@ -102,16 +111,21 @@ def mixtureconsensus(
         check_value(name, value, [_COUNT], owner=owner)
     check_value("tol", tol, [_SMALL], owner=owner)
     check_value("smooth", smooth, [_POSITIVE], owner=owner)
+    check_value("start", start, [STARTS], owner=owner)
 
     def run(placed: Ensemble, k: int, _: Any) -> ConsensusResult:
         rows = distinct_rows(placed)
-        seeds = draw_seeds(random_state, n_init)
+        if start == "kcc":
+            found = kcc_labellings(rows, k, n_init, random_state, n_jobs)
+            starts = [shares_of_labels(labels, k) for labels in found]
+        else:
+            starts = [random_shares(rows, k, seed) for seed in draw_seeds(random_state, n_init)]
         fits = several(
-            lambda seed: fit_mixture(rows, k, seed, max_iter, tol, smooth), seeds, n_jobs
+            lambda shares: fit_mixture(rows, k, shares, max_iter, tol, smooth), starts, n_jobs
         )
         return _best(fits, rows)
 
-    return solve(ensemble, n_clusters, run, owner=owner, X=X)
+    return solve(ensemble, n_clusters, run, owner=owner, X=X, n_jobs=n_jobs)
 
 
 @consensus_method(
@@ -205,7 +219,7 @@ def bce(
         fits = several(fit, starts, n_jobs)
         return _best(fits, rows)
 
-    return solve(ensemble, n_clusters, run, owner="BCE", X=X)
+    return solve(ensemble, n_clusters, run, owner="BCE", X=X, n_jobs=n_jobs)
 
 
 def _best(fits: list[Fit], rows: Rows) -> ConsensusResult:
@@ -230,7 +244,7 @@ class MixtureConsensus(Consensus):
 
     Parameters
     ----------
-    n_clusters, n_init, max_iter, tol, smooth
+    n_clusters, start, n_init, max_iter, tol, smooth
         See `mixtureconsensus`.
     generator : generator or None, default=None
         Makes the members when `fit` is given data only; None is `KMeansEnsemble()`.
@@ -261,6 +275,7 @@ class MixtureConsensus(Consensus):
     _constraints: ClassVar[dict[str, Any]] = {
         **Consensus._common_constraints,
         "n_clusters": [_COUNT],
+        "start": [STARTS],
         "n_init": [_COUNT],
         "max_iter": [_COUNT],
         "tol": [_SMALL],
@@ -271,6 +286,7 @@ class MixtureConsensus(Consensus):
         self,
         n_clusters: int = 2,
         *,
+        start: Start = "kcc",
         n_init: int = 10,
         max_iter: int = 200,
         tol: float = 1e-6,
@@ -280,6 +296,7 @@ class MixtureConsensus(Consensus):
         n_jobs: int | None = None,
     ) -> None:
         self.n_clusters = n_clusters
+        self.start = start
         self.n_init = n_init
         self.max_iter = max_iter
         self.tol = tol
@@ -293,6 +310,7 @@ class MixtureConsensus(Consensus):
             mixtureconsensus(
                 ensemble,
                 self.n_clusters,
+                start=self.start,
                 n_init=self.n_init,
                 max_iter=self.max_iter,
                 tol=self.tol,

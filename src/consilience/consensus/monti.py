@@ -7,9 +7,15 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClusterMixin
-from sklearn.utils import check_array, check_random_state
+from sklearn.utils import check_random_state
 
-from consilience._sklearn import CallbackSupportMixin, Steps, validate_data, with_callbacks
+from consilience._sklearn import (
+    CallbackSupportMixin,
+    Steps,
+    check_array,
+    validate_data,
+    with_callbacks,
+)
 from consilience._validation import check_params
 from consilience.consensus._monti import (
     Pairs,

@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import check_array, check_random_state
+from sklearn.utils import check_random_state
 
-from consilience._validation import Interval, NoneValue, RandomState, check_value
+from consilience._sklearn import check_array
+from consilience._validation import Interval, NoneValue, RandomState, check_jobs, check_value
 from consilience.consensus._number_curves import groupless, principal, resample
 from consilience.consensus._number_judge import (
     Criterion,
@@ -241,7 +242,7 @@ def _check(k_max: Any, n_resamples: Any, random_state: Any, n_jobs: Any) -> None
     check_value("k_max", k_max, [Interval(Integral, 2), NoneValue()], owner=_OWNER)
     check_value("n_resamples", n_resamples, [Interval(Integral, 2)], owner=_OWNER)
     check_value("random_state", random_state, [RandomState()], owner=_OWNER)
-    check_value("n_jobs", n_jobs, [Interval(Integral), NoneValue()], owner=_OWNER)
+    check_jobs(n_jobs, owner=_OWNER)
 
 
 def _checked(X: Any, ensemble: Any) -> tuple[Any, Any]:

@@ -44,8 +44,8 @@ def pta(
     ensemble: Ensemble,
     n_clusters: int,
     *,
-    n_neighbors: int | None = None,
-    n_steps: int | None = None,
+    n_neighbors: int | None = 20,
+    n_steps: int | None = 20,
     linkage: Link = "average",
     missing: Missing = "pair",
     min_rows: int = 50,
@@ -62,10 +62,11 @@ def pta(
         Labels of n objects by R members, u of them with different labels.
     n_clusters : int
         Clusters wanted.
-    n_neighbors : int or None, default=None
-        Strongest links of a label row that the walk may take; ties are kept. None is
-        min(20, sqrt(u) / 2), rounded down, at least 1.
-    n_steps : int or None, default=None
+    n_neighbors : int or None, default=20
+        Strongest links of a label row that the walk may take; ties are kept. None is the
+        published min(20, sqrt(u) / 2), rounded down, at least 1: a handful where there are
+        few hundred label rows, too few to hold a group together.
+    n_steps : int or None, default=20
         Length of the walks; None as for ``n_neighbors``.
     linkage : {"average", "complete", "single"}, default="average"
         How the distance of two groups follows from those of their label rows.
@@ -129,7 +130,7 @@ def pta(
         distances = squareform(paths, checks=False)
         return tree_result(rows, distances, k, linkage, weighted=False, **took)
 
-    return solve(ensemble, n_clusters, run, owner="PTA", X=X)
+    return solve(ensemble, n_clusters, run, owner="PTA", X=X, n_jobs=n_jobs)
 
 
 @consensus_method(
@@ -142,8 +143,8 @@ def ptgp(
     ensemble: Ensemble,
     n_clusters: int,
     *,
-    n_neighbors: int | None = None,
-    n_steps: int | None = None,
+    n_neighbors: int | None = 20,
+    n_steps: int | None = 20,
     missing: Missing = "pair",
     min_rows: int = 50,
     max_memory: float | str = "4 GiB",
@@ -210,7 +211,7 @@ def ptgp(
         parts = transfer_cut(mean_to_clusters(paths, rows), k, random_state=random_state)
         return cut_result(parts, rows, **took)
 
-    return solve(ensemble, n_clusters, run, owner="PTGP", X=X)
+    return solve(ensemble, n_clusters, run, owner="PTGP", X=X, n_jobs=n_jobs)
 
 
 def _too_few(
@@ -280,8 +281,8 @@ class PTA(Consensus):
         self,
         n_clusters: int = 2,
         *,
-        n_neighbors: int | None = None,
-        n_steps: int | None = None,
+        n_neighbors: int | None = 20,
+        n_steps: int | None = 20,
         linkage: Link = "average",
         missing: Missing = "pair",
         min_rows: int = 50,
@@ -362,8 +363,8 @@ class PTGP(Consensus):
         self,
         n_clusters: int = 2,
         *,
-        n_neighbors: int | None = None,
-        n_steps: int | None = None,
+        n_neighbors: int | None = 20,
+        n_steps: int | None = 20,
         missing: Missing = "pair",
         min_rows: int = 50,
         generator: Any = None,

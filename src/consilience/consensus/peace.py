@@ -179,7 +179,9 @@ def peace(
         return found
 
     return all_objects(
-        solve(ensemble, n_clusters, run, owner="PEACE", X=X), ensemble, "start_labels"
+        solve(ensemble, n_clusters, run, owner="PEACE", X=X, n_jobs=n_jobs),
+        ensemble,
+        "start_labels",
     )
 
 

@@ -148,7 +148,7 @@ def eeac(
         found.details["stability"] = stability
         return found
 
-    found = solve(ensemble, n_clusters, run, owner="EEAC", X=X)
+    found = solve(ensemble, n_clusters, run, owner="EEAC", X=X, n_jobs=n_jobs)
     if not found.details:
         return found
     # Over all objects; those that no member placed are in no cluster at all.

@@ -231,41 +231,40 @@ def _solve(
         return found
 
     data = checked_data(X, ensemble, owner=owner)
-    return solve(ensemble, n_clusters, run, owner=owner, X=data, splits_equals=True)
+    return solve(ensemble, n_clusters, run, owner=owner, X=data, splits_equals=True, n_jobs=n_jobs)
 
 
 class WOSP(WeightedObjects):
     """Cluster by weighted-object similarity partitioning; see `wosp` for the method.
 
-        Parameters
-        ----------
-        n_clusters, weights, t, t_mode, solver, sizes
-            See `wosp`.
-        generator : generator or None, default=None
-            Makes the members when `fit` is given data only; None is the paper's:
-            `generate.woec` with 40 members of ``n_clusters`` clusters.
-        random_state : int, RandomState or None
-            For the partitioner, and for a generator that has none of its own.
-        n_jobs : int or None
-            Threads; None means one.
+    Parameters
+    ----------
+    n_clusters, weights, t, t_mode, solver, sizes
+        See `wosp`.
+    generator : generator or None, default=None
+        Makes the members when `fit` is given data only; None is the paper's:
+        `generate.woec` with 40 members of ``n_clusters`` clusters.
+    random_state : int, RandomState or None
+        For the partitioner, and for a generator that has none of its own.
+    n_jobs : int or None
+        Threads; None means one.
 
-        Attributes
-        ----------
-        labels_ : ndarray of shape (n_objects,), int32
-            Clusters; -1 for objects every member calls noise.
-        confidence_, runner_up_ : ndarray of shape (n_objects,)
-            See `consilience.evidence.confidence`.
-        n_clusters_, objective_, solver_, details_
-            See `ConsensusResult`. Without objective where no cut was needed.
-        ensemble_ : Ensemble
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_objects,), int32
+        Clusters; -1 for objects every member calls noise.
+    confidence_, runner_up_ : ndarray of shape (n_objects,)
+        See `consilience.evidence.confidence`.
+    n_clusters_, objective_, solver_, details_
+        See `ConsensusResult`. Without objective where no cut was needed.
+    ensemble_ : Ensemble
 
-        Examples
-        --------
-        >>> import numpy as np
-    from numpy.typing import NDArray
-        >>> X = np.concatenate([np.random.default_rng(0).normal(c, 0.3, (40, 2)) for c in (0, 3)])
-        >>> np.bincount(WOSP(2, random_state=0).fit(X).labels_).tolist()
-        [40, 40]
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.concatenate([np.random.default_rng(0).normal(c, 0.3, (40, 2)) for c in (0, 3)])
+    >>> np.bincount(WOSP(2, random_state=0).fit(X).labels_).tolist()
+    [40, 40]
     """
 
     _constraints: ClassVar[dict[str, Any]] = {

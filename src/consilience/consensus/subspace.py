@@ -8,7 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from consilience._sklearn import validate_data
-from consilience._validation import Interval, NoneValue, Options, Rule, Satisfies, check_value
+from consilience._validation import (
+    Interval,
+    NoneValue,
+    Options,
+    Rule,
+    Satisfies,
+    check_jobs,
+    check_value,
+)
 from consilience.consensus._base import Consensus
 from consilience.consensus._memberships import (
     Memberships,
@@ -115,6 +123,7 @@ def wspa(
     array([0, 0, 0, 1, 1, 1], dtype=int32)
     """
     check_value("solver", solver, _ROWS_SOLVER, owner="WSPA")
+    check_jobs(n_jobs, owner="WSPA")
     check_sizes(sizes, n_clusters, solver, owner="WSPA")
 
     def cut(memberships: Memberships, k: int) -> ConsensusResult:
@@ -174,6 +183,7 @@ def wbpa(
     """
     check_value("balance", balance, _BALANCE, owner="WBPA")
     check_value("solver", solver, _GRAPH_SOLVER, owner="WBPA")
+    check_jobs(n_jobs, owner="WBPA")
 
     def cut(memberships: Memberships, k: int) -> ConsensusResult:
         return cut_bipartite(

@@ -108,7 +108,7 @@ def supraconsensus(
         return _winner(found, placed)
 
     in_order = ordered(run, data=True)
-    return solve(ensemble, n_clusters, in_order, owner="SupraConsensus", X=X)
+    return solve(ensemble, n_clusters, in_order, owner="SupraConsensus", X=X, n_jobs=n_jobs)
 
 
 #: The short name in the literature.

@@ -72,7 +72,7 @@ def usenc(
     def run(placed: Ensemble, k: int, _: Any) -> ConsensusResult:
         return cut_rows(distinct_rows(placed), k, owner="USENC", random_state=random_state)
 
-    return solve(ensemble, n_clusters, run, owner="USENC", X=X)
+    return solve(ensemble, n_clusters, run, owner="USENC", X=X, n_jobs=n_jobs)
 
 
 class USENC(Consensus):
@@ -85,7 +85,7 @@ class USENC(Consensus):
     generator : generator or None, default=None
         Makes the members when `fit` is given data only; None is
         `consilience.generate.USPECEnsemble()`: 20 members of 20 to 60 clusters through 1000
-        representatives, meant for many thousands of objects.
+        representatives, or one for five objects if that is less.
     random_state : int, RandomState or None
         Seeds k-means, and a generator that has no seed of its own.
     n_jobs : int or None
@@ -130,6 +130,12 @@ class USENC(Consensus):
         self.generator = generator
         self.random_state = random_state
         self.n_jobs = n_jobs
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        # Representatives are dense means: sparse data need another generator.
+        tags.input_tags.sparse = not isinstance(self._generator(), USPECEnsemble)
+        return tags
 
     def _generator(self) -> Any:
         wanted = USPECEnsemble() if self.generator is None else self.generator

@@ -2,14 +2,14 @@
 
 import warnings
 from numbers import Integral
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 from sklearn.utils import check_random_state
 
-from consilience._validation import Interval
+from consilience._validation import Interval, Options, check_value
 from consilience.consensus._base import Consensus
 from consilience.consensus._rows import Rows, distinct_rows
 from consilience.consensus._solve import ConsensusResult, solve
@@ -21,6 +21,7 @@ from consilience.consensus._votes import (
     mutual_information,
     pass_on_votes,
     shared_information,
+    shared_pairs,
 )
 from consilience.consensus.kmeans_forms import kcc
 from consilience.ensemble import Ensemble
@@ -30,6 +31,8 @@ from consilience.kernels.votes import cast_votes, overlap
 __all__ = ["CumulativeVoting", "Voting", "cumulativevoting", "voting"]
 
 _COUNT = Interval(Integral, 1)
+Reference = Literal["agreement", "entropy"]
+REFERENCES = Options(("agreement", "entropy"))
 
 
 @consensus_method(
@@ -110,7 +113,7 @@ def voting(
             details={"reference": "kcc" if reference < 0 else reference, "matches": matches},
         )
 
-    return solve(ensemble, n_clusters, run, owner="Voting", X=X)
+    return solve(ensemble, n_clusters, run, owner="Voting", X=X, n_jobs=n_jobs)
 
 
 def _reference(
@@ -184,6 +187,7 @@ def cumulativevoting(
     ensemble: Ensemble,
     n_clusters: int,
     *,
+    reference: Reference = "agreement",
     X: Any = None,
     random_state: Any = None,
     n_jobs: int | None = None,
@@ -198,10 +202,17 @@ def cumulativevoting(
     n_clusters : int
         Clusters wanted; at most as many as the member with the most. Clusters that win no
         object vanish.
+    reference : {"agreement", "entropy"}, default="agreement"
+        Which member the others vote on, and their order: the one that agrees most with the
+        others on average, by the adjusted Rand index, in which random members of many
+        clusters gain nothing; or, as published, the one of highest entropy, which a single
+        such member is.
     X : array of shape (n_objects, n_features), optional
         Only used to place objects that no member saw.
-    random_state, n_jobs : ignored
-        The method draws nothing and runs in one thread.
+    random_state : ignored
+        The method draws nothing.
+    n_jobs : int or None
+        Threads of the agreement; None means one.
 
     Returns
     -------
@@ -212,8 +223,8 @@ def cumulativevoting(
 
     Notes
     -----
-    The reference is the member of highest entropy (of those with at least ``n_clusters``
-    clusters, where there are any); the others follow by decreasing entropy. A cluster
+    The reference is the first of those members that have at least ``n_clusters`` clusters,
+    where there are any; the others follow by decreasing agreement, or entropy. A cluster
     votes with the mean shares of its objects, and an object's shares are the mean of the
     votes it has got so far (adaptive voting). The columns of the reference are then merged
     pair by pair to ``n_clusters``, each time the two whose objects' distributions differ
@@ -235,11 +246,12 @@ def cumulativevoting(
     >>> found.labels, found.memberships[0].round(2).tolist()
     (array([0, 0, 0, 1, 1, 1], dtype=int32), [0.92, 0.08])
     """
+    check_value("reference", reference, [REFERENCES], owner="CumulativeVoting")
 
     def run(placed: Ensemble, k: int, _: Any) -> ConsensusResult:
         rows = distinct_rows(placed)
         widths = np.diff(rows.starts)
-        order = _by_entropy(rows, widths, k)
+        order = _ranked(rows, reference, k, n_jobs)
         shares = pass_on_votes(rows, order)
         shares, lost = merge_columns(shares, rows.counts, k)
         if shares.shape[1] < k:
@@ -256,19 +268,29 @@ def cumulativevoting(
             details={"reference": int(order[0]), "order": order, "lost": lost},
         )
 
-    return solve(ensemble, n_clusters, run, owner="CumulativeVoting", X=X)
+    return solve(ensemble, n_clusters, run, owner="CumulativeVoting", X=X, n_jobs=n_jobs)
 
 
-def _by_entropy(rows: Rows, widths: NDArray[np.int64], k: int) -> NDArray[np.int64]:
-    """Members by decreasing entropy; the first is the best of those with enough clusters.
+def _ranked(rows: Rows, reference: Reference, k: int, n_jobs: int | None) -> NDArray[np.int64]:
+    """Members by decreasing agreement or entropy; the first has enough clusters.
 
     Where none has enough, the best of those with most: a member may have none at all.
     """
+    widths = np.diff(rows.starts)
+    ranks = entropies(rows) if reference == "entropy" else _agreement(rows, n_jobs)
     # More clusters first on ties: a member without any cannot be the reference.
-    order = np.lexsort((-widths, -entropies(rows)))
+    order = np.lexsort((-widths, -ranks))
     enough = widths[order] >= min(k, int(widths.max()))
     first = int(np.argmax(enough))
     return np.concatenate([order[first : first + 1], np.delete(order, first)])
+
+
+def _agreement(rows: Rows, n_jobs: int | None) -> NDArray[np.float64]:
+    """Mean adjusted Rand index of each member with the others; it says nothing of itself."""
+    shared = shared_pairs(rows, n_jobs=n_jobs or 1)
+    total: NDArray[np.float64] = shared.sum(axis=1) - shared.diagonal()
+    # Rounded, so that equal members tie whatever the order of the sums.
+    return (total / max(len(shared) - 1, 1)).round(12)
 
 
 class _Votes(Consensus):
@@ -337,7 +359,7 @@ class CumulativeVoting(_Votes):
 
     Parameters
     ----------
-    n_clusters
+    n_clusters, reference
         See `cumulativevoting`.
     generator : generator or None, default=None
         Makes the members when `fit` is given data only; None is `KMeansEnsemble()`.
@@ -365,6 +387,20 @@ class CumulativeVoting(_Votes):
     array([0, 0, 0, 1, 1, 1], dtype=int32)
     """
 
+    _constraints: ClassVar[dict[str, Any]] = {**_Votes._constraints, "reference": [REFERENCES]}
+
+    def __init__(
+        self,
+        n_clusters: int = 2,
+        *,
+        reference: Reference = "agreement",
+        generator: Any = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        super().__init__(n_clusters, generator=generator, random_state=random_state, n_jobs=n_jobs)
+        self.reference = reference
+
     def _fit_ensemble(self, ensemble: Ensemble, X: Any) -> None:
         params = {"X": X, "random_state": self.random_state, "n_jobs": self.n_jobs}
-        self._store(cumulativevoting(ensemble, self.n_clusters, **params))
+        self._store(cumulativevoting(ensemble, self.n_clusters, reference=self.reference, **params))

@@ -73,7 +73,7 @@ def womc(
         in the authors' code; the paper is silent), or its objects.
     solver : {"auto", "metis", "spectral"}, default="auto"
         Cuts the graph of clusters: METIS (as published), or a normalised cut. "auto" is
-        METIS where it is installed.
+        METIS where it is installed and there are 50 clusters or more.
     X : array of shape (n_objects, n_features), optional
         Only used to place objects that no member saw.
     random_state : int, RandomState or None
@@ -136,7 +136,7 @@ def womc(
             },
         )
 
-    return solve(ensemble, n_clusters, run, owner="WOMC", X=X)
+    return solve(ensemble, n_clusters, run, owner="WOMC", X=X, n_jobs=n_jobs)
 
 
 def _weighted_rows(placed: Ensemble, weights: Floats, kind: Any) -> tuple[Rows, Floats]:
@@ -234,7 +234,9 @@ def wokmeans(
         return min(runs, key=lambda run: run.objective or 0.0)
 
     data = checked_data(X, ensemble, owner="WOKMeans")
-    return solve(ensemble, n_clusters, run, owner="WOKMeans", X=data, splits_equals=True)
+    return solve(
+        ensemble, n_clusters, run, owner="WOKMeans", X=data, splits_equals=True, n_jobs=n_jobs
+    )
 
 
 def _lloyd(X: Any, start: NDArray[Any], weights: Floats, max_iter: int) -> ConsensusResult:

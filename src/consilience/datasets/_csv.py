@@ -71,7 +71,13 @@ def open_csv(source: Path, decimal: Decimal | None = None) -> Iterator[CsvTable]
         io.TextIOWrapper(raw, encoding="utf-8-sig", newline="") as text,
     ):
         notes: list[str] = []
-        above, first, delimiter = _first_lines(source, text, decimal, notes)
+        try:
+            above, first, delimiter = _first_lines(source, text, decimal, notes)
+        except csv.Error as error:  # a field past csv's limit
+            raise InvalidInputError(
+                f"{source.name!r}: the first line that is no comment cannot be read as CSV "
+                f"({error}). Put a line of names there, and check its quotes."
+            ) from error
         reader = csv.reader(chain(first, text), delimiter=delimiter, strict=True)
         rows = _rows(source, reader, above)
         line, cells = next(rows)

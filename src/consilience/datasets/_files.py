@@ -4,6 +4,7 @@ Errors name the file as its last path component, as the user would.
 """
 
 import gzip
+import tokenize
 import zipfile
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
@@ -22,7 +23,16 @@ CSV_ENDINGS = (".csv", ".csv.gz", ".tsv", ".tsv.gz")
 ENDINGS = (*CSV_ENDINGS, ".parquet", ".npy", ".npz")
 
 CUT_SHORT = (EOFError, gzip.BadGzipFile, zlib.error)
-_DAMAGE = (*CUT_SHORT, zipfile.BadZipFile, ValueError, KeyError, NotImplementedError)
+# numpy reads the header of an array as Python source.
+_DAMAGE = (
+    *CUT_SHORT,
+    zipfile.BadZipFile,
+    ValueError,
+    KeyError,
+    NotImplementedError,
+    tokenize.TokenError,
+    SyntaxError,
+)
 
 
 def checked_path(path: str | PathLike[str]) -> tuple[Path, str]:
@@ -74,7 +84,9 @@ def read_arrays(source: Path) -> dict[str, NDArray[Any]]:
                 stored = np.load(raw, allow_pickle=False)
                 if isinstance(stored, np.ndarray):
                     return {"": stored}
-                return {key: stored[key] for key in stored.files}
+                # An archive may hold other files; numpy hands those out as bytes.
+                arrays = {key: stored[key] for key in stored.files}
+                return _arrays_only(source, arrays)
             except ValueError as error:
                 if "Object arrays" not in str(error):
                     raise
@@ -82,6 +94,17 @@ def read_arrays(source: Path) -> dict[str, NDArray[Any]]:
         f"{source.name!r} holds Python objects, not numbers. Convert them before saving, for "
         "instance with array.astype(float)."
     )
+
+
+def _arrays_only(source: Path, members: dict[str, Any]) -> dict[str, NDArray[Any]]:
+    """Members that are arrays; refuses a file without any."""
+    arrays = {key: item for key, item in members.items() if isinstance(item, np.ndarray)}
+    if not arrays:
+        raise InvalidInputError(
+            f"{source.name!r} is an archive without numpy arrays: it holds "
+            f"{listed(map(repr, members)) or 'nothing'}. Write it with numpy.savez."
+        )
+    return arrays
 
 
 def main_array(source: Path, arrays: dict[str, NDArray[Any]], key: str) -> NDArray[Any]:

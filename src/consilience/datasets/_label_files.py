@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from consilience._files import written_whole
+from consilience._formulas import guarded, holds_guarded, unguarded
 from consilience._labels import UNSEEN, encode
 from consilience.datasets._cells import MISSING, number
 from consilience.datasets._csv import open_csv
@@ -30,6 +31,10 @@ from consilience.ensemble import Ensemble
 from consilience.errors import ConsilienceWarning, InvalidInputError
 
 _ID_NAMES = ("", "id", "__index_level_0__")
+
+
+# The columns of files that `write_labels` writes.
+_WRITTEN = ["id", "cluster", "confidence"]
 
 
 def read_labels(path: str | PathLike[str], *, id_column: str | None = None) -> Ensemble:
@@ -126,9 +131,9 @@ def write_labels(
     0,0,1
     1,1,0.75
     """
-    header = ["id", "cluster"] + ["confidence"] * (confidence is not None)
+    header = _WRITTEN[: 2 if confidence is None else 3]
     columns: list[Iterable[Any]] = [
-        range(len(labels)) if ids is None else ids,
+        range(len(labels)) if ids is None else map(guarded, ids),
         np.asarray(labels).tolist(),
     ]
     if confidence is not None:
@@ -235,7 +240,11 @@ def _read_csv(source: Path, id_column: str | None) -> Ensemble:
             ConsilienceWarning,
             stacklevel=3,
         )
-    members = [i for i in range(len(names)) if i != at]
+    if holds_guarded(names):
+        ids = list(map(unguarded, ids))
+    # What `write_labels` says of the labels is no clustering.
+    sure = 2 if names == _WRITTEN and at == 0 else None
+    members = [i for i in range(len(names)) if i not in (at, sure)]
     for i in members:
         _warn_of_ids(source, names[i], len(columns[i].words), len(columns[i].codes))
     labels = [columns[i].labels(source, names[i]) for i in members]

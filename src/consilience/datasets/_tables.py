@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from consilience._formulas import holds_guarded, unguarded
 from consilience._validation import NoneValue, Options, Rule, check_value
 from consilience.datasets._blocks import CsvReader
 from consilience.datasets._cells import Decimal
@@ -231,7 +232,11 @@ def _read_csv(source: Path, named: _Named, ways: _Ways, notes: list[str]) -> Pre
     text = {*roles.as_text(reader.names, reader.first_cells)}
     text |= {j for j in roles.data if not reader.looks_numeric[j]}
     columns = reader.read([j for j in roles.data if j not in text], sorted(text))
-    return ways.prepare(columns, roles, notes)
+    found = ways.prepare(columns, roles, notes)
+    if found.ids is None or not holds_guarded(reader.names):
+        return found
+    ids = [unguarded(cell) if isinstance(cell, str) else cell for cell in found.ids.tolist()]
+    return found._replace(ids=np.asarray(ids, found.ids.dtype))
 
 
 def _read_parquet(source: Path, named: _Named, ways: _Ways, notes: list[str]) -> Prepared:

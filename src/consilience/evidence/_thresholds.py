@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["RULES", "Threshold", "find_threshold"]
+__all__ = ["RULES", "Threshold", "distinct", "find_threshold"]
 
 Floats = NDArray[np.float64]
 
@@ -74,7 +74,7 @@ def find_threshold(
     name = rule if isinstance(rule, str) else "number"
     if not len(scores):
         return Threshold(-np.inf, name, "no object has a score")
-    found = _distinct(scores)
+    found = distinct(scores)
     if len(found.values) == 1:
         return Threshold(-np.inf, name, "all scores are equal: there is nothing to flag")
     given = not isinstance(rule, str)
@@ -104,7 +104,7 @@ def _fall_back(found: _Scores, max_share: float, told: str) -> Threshold:
     return Threshold(value, "gap", why)
 
 
-def _distinct(scores: Floats) -> _Scores:
+def distinct(scores: Floats) -> _Scores:
     """Distinct scores, those that differ by rounding only taken together."""
     ordered = np.sort(scores)
     slack = _TIE * max(float(np.abs(ordered[[0, -1]]).max()), np.finfo(float).tiny)

@@ -21,9 +21,10 @@ from consilience._validation import (
     RandomState,
     Rule,
     Satisfies,
+    check_jobs,
     check_value,
 )
-from consilience.ensemble import Ensemble
+from consilience.ensemble import Ensemble, takes_ensemble
 from consilience.errors import ConsilienceWarning, InvalidInputError
 from consilience.evidence._thresholds import RULES, find_threshold
 from consilience.evidence.confidence import never_placed, never_seen
@@ -82,7 +83,16 @@ class Ambiguity:
 
     def histogram(self, bins: int = 50) -> tuple[NDArray[np.int64], Floats]:
         """Counts and edges of a histogram of the scores, as `numpy.histogram` returns them."""
-        return np.histogram(self.scores[np.isfinite(self.scores)], bins)
+        scores = self.scores[np.isfinite(self.scores)]
+        if not scores.size:
+            return np.histogram(scores, bins)
+        low, high = float(scores.min()), float(scores.max())
+        # Scores that differ by rounding only leave no room for edges between them.
+        room = 4 * bins * float(np.spacing(max(abs(low), abs(high))))
+        if high - low < room:
+            room = max(room, 0.5) if low == high else room
+            low, high = low - room, high + room
+        return np.histogram(scores, bins, (low, high))
 
 
 def nco(a: Any, b: Any) -> Floats:
@@ -118,6 +128,7 @@ def nco(a: Any, b: Any) -> Floats:
     return np.where(counts > 0, means, np.nan)
 
 
+@takes_ensemble
 def anco(
     ensemble: Ensemble,
     *,
@@ -203,6 +214,7 @@ def relative_overlap(
     return _scores(ensemble, RELATIVE, 1.0, n_pairs, random_state, n_jobs, "relative_overlap")
 
 
+@takes_ensemble
 def ambiguous(
     ensemble: Ensemble,
     *,
@@ -267,6 +279,7 @@ def ambiguous(
     params |= {"quantile": quantile, "n_pairs": n_pairs, "random_state": random_state}
     for name, value in params.items():
         check_value(name, value, AMBIGUITY_RULES[name], owner="ambiguous")
+    check_jobs(n_jobs, owner="ambiguous")
     scores = _given_or_made(ensemble, score, n_pairs, random_state, n_jobs)
     known = np.isfinite(scores)
     line = find_threshold(scores[known], threshold, max_share=max_share, quantile=quantile)
@@ -336,6 +349,7 @@ def _scores(
 ) -> Floats:
     for name, value in (("n_pairs", n_pairs), ("random_state", random_state)):
         check_value(name, value, AMBIGUITY_RULES[name], owner=owner)
+    check_jobs(n_jobs, owner=owner)
     if ensemble.n_members == 1:
         return np.ones(ensemble.n_objects)
     means, counts = _overlap(ensemble, kind, n_pairs, random_state, n_jobs)

@@ -14,10 +14,12 @@ from numpy.typing import DTypeLike, NDArray
 from scipy import sparse
 from scipy.sparse.linalg import LinearOperator
 
-from consilience._validation import Interval, Options, check_value
-from consilience.ensemble import Ensemble
+from consilience._validation import Interval, Options, Satisfies, check_jobs, check_value
+from consilience.ensemble import Ensemble, takes_ensemble
 from consilience.errors import ConsilienceWarning
 from consilience.kernels.compare import count_type
+from consilience.kernels.contingency import first_columns
+from consilience.kernels.label_products import cluster_sums, row_sums
 from consilience.kernels.pairs import (
     count_pairs,
     count_pairs_block,
@@ -33,6 +35,18 @@ _MISSING = Options(("pair", "all"))
 _BLOCK_BYTES = 2**25
 
 
+def _is_float(dtype: Any) -> bool:
+    """Whether numpy takes it for a real floating-point type."""
+    try:
+        return np.dtype(dtype).kind == "f"
+    except TypeError:
+        return False
+
+
+_FLOATS = Satisfies(_is_float, "a floating-point type such as numpy.float32")
+
+
+@takes_ensemble
 def co_association(
     ensemble: Ensemble,
     *,
@@ -93,6 +107,8 @@ def co_association(
     check_value("values", values, [Options(("fraction", "count"))], owner=owner)
     forms = ("dense", "condensed", "nearest", "operator")
     check_value("form", form, [Options(forms)], owner=owner)
+    check_value("dtype", dtype, [_FLOATS], owner=owner)
+    check_jobs(n_jobs, owner=owner)
     jobs = 1 if n_jobs is None else n_jobs
     if form == "operator":
         return CoAssociation(ensemble, missing=missing)
@@ -191,7 +207,12 @@ class CoAssociation(LinearOperator):
         self.ensemble = ensemble
         self.missing = missing
         self._pairwise = missing == "pair" and ensemble.has_unseen
-        self._indicator: Any = None
+        self._starts = first_columns(ensemble.members)
+        # What the unit diagonal adds: members that put the object into no cluster.
+        self._own = np.zeros(ensemble.n_objects)
+        for labels in ensemble.members:
+            self._own += labels < 0
+        self._own /= ensemble.n_members
 
     def rows(self, start: int, stop: int) -> NDArray[np.float64]:
         """Rows ``start`` to ``stop`` of the matrix."""
@@ -215,11 +236,12 @@ class CoAssociation(LinearOperator):
             blocks = range(0, self.shape[0], step)
             ends = [(start, min(start + step, self.shape[0])) for start in blocks]
             return np.concatenate([self.rows(start, stop) @ V for start, stop in ends])
-        if self._indicator is None:
-            self._indicator = self.ensemble.indicator().astype(float)
-        B = self._indicator
-        own = np.asarray(B.sum(axis=1)).ravel() / self.ensemble.n_members
-        return np.asarray(B @ (B.T @ V)) / self.ensemble.n_members + (1.0 - own)[:, None] * V
+        members, starts = self.ensemble.members, self._starts
+        # B @ B.T @ V, where B (objects x clusters) would take many times the memory of labels.
+        sums = row_sums(members, starts, cluster_sums(members, starts, V))
+        sums /= self.ensemble.n_members
+        sums += self._own[:, None] * V
+        return sums
 
     def _matvec(self, v: NDArray[Any]) -> NDArray[np.float64]:
         return self._matmat(np.reshape(v, (-1, 1))).ravel()

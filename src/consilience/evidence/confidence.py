@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from consilience._labels import UNSEEN
-from consilience.ensemble import Ensemble
+from consilience._validation import check_jobs
+from consilience.ensemble import Ensemble, takes_ensemble
 from consilience.errors import InvalidInputError
 from consilience.evidence.coassociation import CoAssociation, Missing
 from consilience.kernels._parallel import Parallel, delayed
@@ -39,6 +40,7 @@ class Confidence:
     runner_up: NDArray[np.int32]
 
 
+@takes_ensemble
 def confidence(
     ensemble: Ensemble,
     labels: NDArray[np.integer],
@@ -76,12 +78,19 @@ def confidence(
     >>> confidence(ens, np.array([0, 0, 0, 1, 1, 1])).confidence.round(2).tolist()
     [1.0, 1.0, 0.5, 0.86, 0.86, 0.86]
     """
+    check_jobs(n_jobs, owner="confidence")
     labels = np.asarray(labels)
     if labels.shape != (ensemble.n_objects,):
         raise InvalidInputError(
             f"labels must hold one label for each of the {ensemble.n_objects} objects. "
             f"Got shape {labels.shape} instead."
         )
+    if labels.dtype.kind not in "biu":
+        raise InvalidInputError(
+            "labels must be whole numbers, below 0 for objects in no cluster. Got values of type "
+            f"{labels.dtype} instead. Use relabel(labels) first."
+        )
+    labels = labels.astype(np.int64, copy=False)  # True and False would choose, not number
     n_clusters = int(labels.max()) + 1
     n = ensemble.n_objects
     if n_clusters < 1:
@@ -146,11 +155,13 @@ def _weigh(sums: NDArray[np.float64], labels: NDArray[np.integer], n_clusters: i
     return Confidence(share, own, other, runner_up)
 
 
+@takes_ensemble
 def never_seen(ensemble: Ensemble) -> NDArray[np.bool_]:
     """Objects that no member saw."""
     return np.asarray((ensemble.members == UNSEEN).all(axis=0))
 
 
+@takes_ensemble
 def never_placed(ensemble: Ensemble) -> NDArray[np.bool_]:
     """Objects that no member put into a cluster: noise or unseen everywhere."""
     return np.asarray((ensemble.members < 0).all(axis=0))

@@ -11,8 +11,16 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from consilience._validation import Interval, NoneValue, Options, Rule, check_value
-from consilience.ensemble import NOISE, Ensemble
+from consilience._validation import (
+    Interval,
+    NoneValue,
+    Options,
+    Rule,
+    Satisfies,
+    check_jobs,
+    check_value,
+)
+from consilience.ensemble import NOISE, Ensemble, takes_ensemble
 from consilience.errors import InvalidInputError, InvalidParameterError
 from consilience.kernels.contingency import first_columns
 from consilience.kernels.pairs import count_pairs, count_pairs_condensed
@@ -36,10 +44,15 @@ SELECTION_RULES: dict[str, list[Rule]] = {
     "threshold": [Interval(Real), NoneValue()],
     "min_cover": [Interval(Integral, 0)],
 }
+_REFERENCE: list[Rule] = [
+    Satisfies(lambda value: isinstance(value, Ensemble), "an Ensemble"),
+    NoneValue(),
+]
 # Stabilities closer than this are equal: means of equal terms differ by rounding.
 _TIE = 1e-12
 
 
+@takes_ensemble
 def cluster_stability(
     ensemble: Ensemble,
     reference: Ensemble | None = None,
@@ -102,6 +115,8 @@ def cluster_stability(
     [0.34, 0.34, 0.34]
     """
     check_value("criterion", criterion, SELECTION_RULES["criterion"], owner="cluster_stability")
+    check_jobs(n_jobs, owner="cluster_stability")
+    check_value("reference", reference, _REFERENCE, owner="cluster_stability")
     jobs = n_jobs or 1
     if reference is None:
         if ensemble.n_members == 1:
@@ -150,6 +165,7 @@ class ClusterSelection:
         return int(self.kept.sum())
 
 
+@takes_ensemble
 def select_clusters(
     ensemble: Ensemble,
     stability: Any,
@@ -298,6 +314,7 @@ def kept_members(ensemble: Ensemble, kept: NDArray[np.bool_]) -> NDArray[np.sign
     return members
 
 
+@takes_ensemble
 def extended_co_association(
     ensemble: Ensemble,
     kept: Any,
@@ -341,6 +358,7 @@ def extended_co_association(
            [0. , 0.5, 1. ]])
     """
     check_value("form", form, [Options(("dense", "condensed"))], owner="extended_co_association")
+    check_jobs(n_jobs, owner="extended_co_association")
     chosen = _mask(ensemble, kept)
     members = kept_members(ensemble, chosen)
     cover = (members >= 0).sum(axis=0)

@@ -2,12 +2,13 @@
 
 import numpy as np
 
-from consilience.ensemble import NOISE, Ensemble, Signatures
+from consilience.ensemble import NOISE, Ensemble, Signatures, takes_ensemble
 from consilience.evidence.coassociation import Missing
 
 __all__ = ["twins"]
 
 
+@takes_ensemble
 def twins(ensemble: Ensemble, *, missing: Missing = "pair") -> Signatures:
     """One object of each group with co-association 1, the group of every object, the sizes.
 

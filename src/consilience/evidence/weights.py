@@ -12,8 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from consilience._validation import Boolean, Interval, NoneValue, Options, RandomState, check_value
-from consilience.ensemble import Ensemble
+from consilience._validation import (
+    Boolean,
+    Interval,
+    NoneValue,
+    Options,
+    RandomState,
+    check_jobs,
+    check_value,
+)
+from consilience.ensemble import Ensemble, takes_ensemble
 from consilience.evidence.coassociation import Missing
 from consilience.kernels._parallel import Parallel, delayed
 from consilience.kernels.compare import count_type
@@ -30,6 +38,7 @@ _OWNER = "object_weights"
 _BLOCK_BYTES = 2**25
 
 
+@takes_ensemble
 def object_weights(
     ensemble: Ensemble,
     *,
@@ -97,6 +106,7 @@ def object_weights(
     [0.175, 0.175, 0.835, 0.175, 0.175, 0.175]
     """
     _check(confusion, e, missing, n_samples, return_error, random_state)
+    check_jobs(n_jobs, owner=_OWNER)
     jobs = 1 if n_jobs is None else n_jobs
     pairwise = missing == "pair" and ensemble.has_unseen
     sampled = n_samples is not None and n_samples < ensemble.n_objects

@@ -79,7 +79,11 @@ class Cell:
     @property
     def spread(self) -> float:
         """Standard deviation over the runs; nan for one run."""
-        return float(np.std(self.values, ddof=1)) if len(self.values) > 1 else float("nan")
+        if len(self.values) < 2:
+            return float("nan")
+        # Equal runs have none, though their mean may be rounded.
+        equal = min(self.values) == max(self.values)
+        return 0.0 if equal else float(np.std(self.values, ddof=1))
 
     @property
     def error(self) -> float:

@@ -198,11 +198,18 @@ def _best(cells: Sequence[Cell]) -> set[str]:
 
 
 def _figure(cell: Cell, bold: bool) -> str:
-    error = "" if isnan(cell.error) else f" ± {cell.error:.3f}"
+    error = "" if isnan(cell.error) else f" ± {_error(cell.error)}"
     text = f"{cell.measured:.3f}{error}"
     text = f"**{text}**" if bold else text
     known = "" if isnan(cell.published) else f" ({cell.published:.3f})"
     return text + known
+
+
+def _error(value: float) -> str:
+    """Three decimals, as the mean; one more where they would call a small error none."""
+    if 0 < value < 0.0005:
+        return f"{value:.4f}" if value >= 0.00005 else "<0.0001"
+    return f"{value:.3f}"
 
 
 def _claims(claims: Sequence[Claim]) -> str:

@@ -7,6 +7,7 @@ as one run of everything.
 """
 
 import json
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +16,7 @@ from uuid import uuid4
 
 from threadpoolctl import threadpool_limits
 
-from consilience.errors import InvalidInputError
+from consilience.errors import ConsilienceWarning, InvalidInputError
 from consilience.experiments._cells import Plan
 from consilience.kernels._parallel import Parallel, delayed
 
@@ -120,8 +121,9 @@ def _made(
 
 def _make(work: Work, parts: tuple[str, ...]) -> tuple[Work, Parts]:
     # Sums in another order change last digits, and with them ties: one thread, however many
-    # processes there are.
-    with threadpool_limits(1):
+    # processes there are. Hundreds of runs warn of the same; the remarks say what matters.
+    with threadpool_limits(1), warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConsilienceWarning)
         return work, work.make(*work.args, seed=work.seed, parts=parts)
 
 

@@ -11,17 +11,15 @@ from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
-from numbers import Integral
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
-from sklearn.utils import check_array
 
 from consilience._labels import encode, is_frame, smallest_type
-from consilience._sklearn import CallbackSupportMixin, Steps, with_callbacks
-from consilience._validation import Interval, NoneValue, RandomState, check_params
+from consilience._sklearn import CallbackSupportMixin, Steps, check_array, with_callbacks
+from consilience._validation import N_JOBS, RandomState, check_params
 from consilience.ensemble import Ensemble
 from consilience.errors import ConsilienceError, ConsilienceWarning, InvalidParameterError
 from consilience.generate._draw import in_groups, member_seeds
@@ -97,7 +95,7 @@ class Generator(CallbackSupportMixin, BaseEstimator):
 
     _common_constraints: ClassVar[dict[str, Any]] = {
         "random_state": [RandomState()],
-        "n_jobs": [Interval(Integral), NoneValue()],
+        "n_jobs": N_JOBS,
     }
     # Threads where the work is in our kernels, processes where it is anybody's Python.
     _prefer: ClassVar[str] = "threads"

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
 
-from consilience._validation import Boolean, Interval, check_value
+from consilience._validation import Boolean, Interval, check_jobs, check_value
 from consilience.generate._base import Generator
 from consilience.generate.kmeans import KMeansEnsemble
 
@@ -91,6 +91,7 @@ def default_generator(
     ):
         check_value(name, value, count, owner="default_generator")
     check_value("sparse", sparse, [Boolean()], owner="default_generator")
+    check_jobs(n_jobs, owner="default_generator")
     names, reasons, settings = _of_size(n_objects)
     if sparse:
         settings["metric"] = "cosine"

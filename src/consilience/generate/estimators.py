@@ -1,7 +1,6 @@
 """Ensembles of any scikit-learn clusterers, on all or some of the objects and features."""
 
 from collections.abc import Sequence
-from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,7 +10,7 @@ from sklearn.metrics import pairwise_distances_argmin
 from threadpoolctl import threadpool_limits
 
 from consilience._labels import NOISE, UNSEEN
-from consilience._validation import HasMethods, Interval, NoneValue, Options, Satisfies
+from consilience._validation import N_MEMBERS, HasMethods, NoneValue, Options, Satisfies
 from consilience.errors import InvalidParameterError
 from consilience.generate._base import Generator, Made, Order, Stopwatch, compact
 from consilience.generate._draw import (
@@ -74,7 +73,7 @@ class EstimatorEnsemble(Generator):
             Satisfies(_are_clusterers, "a list of at least one such clusterer"),
         ],
         "n_clusters": [N_CLUSTERS, NoneValue()],
-        "n_members": [Interval(Integral, 1), NoneValue()],
+        "n_members": [N_MEMBERS, NoneValue()],
         "max_samples": [SHARE],
         "max_features": [SHARE],
         "assign": [Options(("nearest", "unseen"))],

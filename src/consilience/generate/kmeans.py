@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.preprocessing import normalize
 
-from consilience._validation import Boolean, Interval, Options
+from consilience._validation import N_MEMBERS, Boolean, Interval, Options
 from consilience.errors import InvalidParameterError
 from consilience.generate._base import Generator, Made, Order, Stopwatch, compact
 from consilience.generate._draw import (
@@ -127,7 +127,7 @@ class KMeansEnsemble(Generator):
 
     _constraints: ClassVar[dict[str, Any]] = {
         **Generator._common_constraints,
-        "n_members": [Interval(Integral, 1)],
+        "n_members": [N_MEMBERS],
         "n_clusters": [N_CLUSTERS],
         "max_samples": [SHARE],
         "max_features": [SHARE],
@@ -175,7 +175,7 @@ class KMeansEnsemble(Generator):
         self.n_jobs = n_jobs
 
     def _check_data(self, X: Any) -> Any:
-        X = super()._check_data(X)
+        X = _in_range(super()._check_data(X))
         return normalize(X) if self.metric == "cosine" else X
 
     def _prepare(self, X: Any) -> int:
@@ -221,6 +221,20 @@ class KMeansEnsemble(Generator):
         return many_kmeans(
             X, starts, max_iter=self.max_iter, tol=self.tol, online=self.online, **common
         )
+
+
+def _in_range(X: Any) -> Any:
+    """Data whose squares neither overflow nor vanish; the clusters are those of X.
+
+    A power of two: scaling a float by it is exact.
+    """
+    values = X.data if sparse.issparse(X) else X
+    largest = max(float(values.max(initial=0.0)), -float(values.min(initial=0.0)))
+    most = 300 if values.dtype == np.float64 else 40
+    if largest == 0 or 2.0**-most <= largest <= 2.0**most:
+        return X
+    scaled = np.ldexp(values, -int(np.frexp(largest)[1]))
+    return type(X)((scaled, X.indices, X.indptr), X.shape) if sparse.issparse(X) else scaled
 
 
 def _centres(X: Any, chosen: Indices, features: Indices | None) -> NDArray[np.floating[Any]]:

@@ -9,11 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClusterMixin
-from sklearn.utils import check_array, check_random_state
+from sklearn.utils import check_random_state
 
 from consilience._labels import smallest_type
-from consilience._sklearn import validate_data
+from consilience._sklearn import check_array, validate_data
 from consilience._validation import (
+    N_MEMBERS,
     Interval,
     Options,
     RandomState,
@@ -191,7 +192,7 @@ class LACEnsemble(Generator):
 
     _constraints: ClassVar[dict[str, Any]] = {
         **Generator._common_constraints,
-        "n_members": [Interval(Integral, 1)],
+        "n_members": [N_MEMBERS],
         "n_clusters": [N_CLUSTERS],
         "inv_h": [_INV_H, Satisfies(_is_grid, "a list of at least one such number")],
         "init": [_STARTS],

@@ -5,7 +5,7 @@ changed with ``set_params``. Where a paper standardised its data, do so before (
 functions say where).
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from sklearn.cluster import KMeans
@@ -83,7 +83,7 @@ def minibatch_split_and_merge(n_members: int = 100, random_state: Any = None) ->
     )
 
 
-def many_algorithms(n_clusters: Sequence[int], random_state: Any = None) -> EstimatorEnsemble:
+def many_algorithms(n_clusters: int | Sequence[int], random_state: Any = None) -> EstimatorEnsemble:
     """Ensemble (2) of the PEACE paper: six algorithms, each for each number of clusters.
 
     Single, average, Ward and centroid link, k-means and spectral clustering; every member
@@ -93,7 +93,8 @@ def many_algorithms(n_clusters: Sequence[int], random_state: Any = None) -> Esti
     k_means = KMeans(init="random", n_init=1, max_iter=100)
     return EstimatorEnsemble(
         [*links, k_means, NJW()],
-        list(n_clusters),
+        # A tuple of two would be a range.
+        list(n_clusters) if isinstance(n_clusters, Iterable) else n_clusters,
         max_samples=0.9,
         assign="unseen",
         random_state=random_state,

@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.spatial.distance import cdist
 from sklearn.base import BaseEstimator, ClusterMixin
-from sklearn.utils import check_array, check_random_state
+from sklearn.utils import check_random_state
 
-from consilience._sklearn import validate_data
-from consilience._validation import Interval, RandomState, check_params
+from consilience._sklearn import check_array, validate_data
+from consilience._validation import Interval, NoneValue, RandomState, check_params
 from consilience.errors import InvalidParameterError
 from consilience.generate._base import Generator, Made, Order, Stopwatch, compact
 from consilience.generate._draw import N_CLUSTERS, Clusters
@@ -30,11 +30,17 @@ _COUNT = Interval(Integral, 1)
 # Objects drawn for each representative wanted, and candidates for each neighbour wanted.
 _DRAWN = 10
 _CANDIDATES = 10
+# Representatives unless told otherwise: the published number, and objects for each of them.
+_MOST_REPRESENTATIVES = 1000
+_LEAST_REPRESENTATIVES = 20
+_OBJECTS_EACH = 5
 # Iterations of the k-means that makes representatives, and of the one that groups them.
 _REPRESENTATIVE_ITERATIONS = 10
 _GROUP_ITERATIONS = 20
 # Rows among which the starts of the last k-means are chosen.
 _START_ROWS = 10_000
+# Powers of two whose squares neither overflow nor vanish, sums of them included.
+_SQUARABLE = 400
 
 
 class USPEC(ClusterMixin, BaseEstimator):
@@ -45,9 +51,11 @@ class USPEC(ClusterMixin, BaseEstimator):
     n_clusters : int, default=8
         Clusters wanted, fewer than representatives; fewer are found where fewer
         representatives differ.
-    n_representatives : int, default=1000
+    n_representatives : int or None, default=None
         Means of a k-means on ten times as many random objects; the distinct objects
-        themselves if there are no more of them.
+        themselves if there are no more of them. None is 1000, the published number, but at
+        most one for five objects (but 20, and twice ``n_clusters``): nearer to one an object
+        the graph falls into pieces.
     n_neighbors : int, default=5
         Representatives an object is linked to.
     n_init : int, default=3
@@ -72,8 +80,7 @@ class USPEC(ClusterMixin, BaseEstimator):
     representatives, then for its ``n_neighbors`` nearest among ten times as many neighbours
     of that one. The links, exp(-d^2 / (2 sigma^2)), are a graph of objects and
     representatives, whose normalised cut comes from a p x p eigenproblem. Time
-    O(n sqrt(p) d + p^3), memory O(n (n_neighbors + k) + p^2). With fewer than about ten
-    objects a representative the graph falls into pieces: ask for fewer representatives.
+    O(n sqrt(p) d + p^3), memory O(n (n_neighbors + k) + p^2).
 
     References
     ----------
@@ -90,7 +97,7 @@ class USPEC(ClusterMixin, BaseEstimator):
 
     _constraints: ClassVar[dict[str, Any]] = {
         "n_clusters": [_COUNT],
-        "n_representatives": [Interval(Integral, 2)],
+        "n_representatives": [Interval(Integral, 2), NoneValue()],
         "n_neighbors": [_COUNT],
         "n_init": [_COUNT],
         "max_iter": [_COUNT],
@@ -101,7 +108,7 @@ class USPEC(ClusterMixin, BaseEstimator):
         self,
         n_clusters: int = 8,
         *,
-        n_representatives: int = 1000,
+        n_representatives: int | None = None,
         n_neighbors: int = 5,
         n_init: int = 3,
         max_iter: int = 100,
@@ -120,7 +127,7 @@ class USPEC(ClusterMixin, BaseEstimator):
         X = validate_data(self, X, dtype=np.float64, order="C", ensure_min_samples=2)
         _check_fits(self, self.n_clusters, len(X))
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        found = _uspec(X, self.n_clusters, seed, **_settings(self))
+        found = _uspec(X, self.n_clusters, seed, **_settings(self, self.n_clusters, len(X)))
         _, labels = np.unique(found.labels, return_inverse=True)
         self.labels_ = labels.astype(np.int32)
         self.representatives_ = found.representatives
@@ -138,7 +145,7 @@ class USPECEnsemble(Generator):
         Number of clusterings.
     n_clusters : int, (low, high), list of int or rule, default=(20, 60)
         Clusters of a member, as in `KMeansEnsemble`. A range is cut off below the number of
-        representatives.
+        representatives; where that is None, at half of it (and its lower end at a sixth).
     n_representatives, n_neighbors
         As in `USPEC`.
     n_init, max_iter : int, default=1 and 5
@@ -168,7 +175,7 @@ class USPECEnsemble(Generator):
         **Generator._common_constraints,
         "n_members": [_COUNT],
         "n_clusters": [N_CLUSTERS],
-        "n_representatives": [Interval(Integral, 2)],
+        "n_representatives": [Interval(Integral, 2), NoneValue()],
         "n_neighbors": [_COUNT],
         "n_init": [_COUNT],
         "max_iter": [_COUNT],
@@ -179,7 +186,7 @@ class USPECEnsemble(Generator):
         n_members: int = 20,
         n_clusters: Any = (20, 60),
         *,
-        n_representatives: int = 1000,
+        n_representatives: int | None = None,
         n_neighbors: int = 5,
         n_init: int = 1,
         max_iter: int = 5,
@@ -208,8 +215,12 @@ class USPECEnsemble(Generator):
         clusters = Clusters.resolve(self.n_clusters, X.shape[0], owner=type(self).__name__)
         if not isinstance(self.n_clusters, tuple):
             return clusters
-        most = min(self.n_representatives, X.shape[0]) - 1
-        return Clusters(min(clusters.low, most), min(clusters.high, most))
+        # A range follows the representatives, not they it.
+        p = min(_n_representatives(self, 1, X.shape[0]), X.shape[0])
+        least = most = max(p - 1, 1)
+        if self.n_representatives is None:
+            least, most = min(max(p // 6, 2), most), min(max(p // 2, 2), most)
+        return Clusters(min(clusters.low, least), min(clusters.high, most))
 
     def _make(self, X: Any, orders: Sequence[Order]) -> list[Made]:
         return [self._make_one(X, order) for order in orders]
@@ -218,7 +229,8 @@ class USPECEnsemble(Generator):
         watch = Stopwatch()
         rng = np.random.default_rng(order.seed)
         n_clusters = self._clusters(X).draw(rng, order.number)
-        found = _uspec(X, n_clusters, int(rng.integers(2**31 - 1)), **_settings(self))
+        settings = _settings(self, self._clusters(X).high, len(X))
+        found = _uspec(X, n_clusters, int(rng.integers(2**31 - 1)), **settings)
         record = {
             "algorithm": "U-SPEC",
             "seed": order.seed,
@@ -239,13 +251,25 @@ class _Found(NamedTuple):
     n_iter: int
 
 
-def _settings(owner: Any) -> dict[str, int]:
-    names = ("n_representatives", "n_neighbors", "n_init", "max_iter")
-    return {name: int(getattr(owner, name)) for name in names}
+def _settings(owner: Any, n_clusters: int, n_objects: int) -> dict[str, int]:
+    names = ("n_neighbors", "n_init", "max_iter")
+    n_representatives = _n_representatives(owner, n_clusters, n_objects)
+    return {
+        "n_representatives": n_representatives,
+        **{name: int(getattr(owner, name)) for name in names},
+    }
+
+
+def _n_representatives(owner: Any, n_clusters: int, n_objects: int) -> int:
+    """As asked for; by default enough to have some objects each, and more than clusters."""
+    if owner.n_representatives is not None:
+        return int(owner.n_representatives)
+    most = min(_MOST_REPRESENTATIVES, n_objects // _OBJECTS_EACH)
+    return max(most, min(max(2 * n_clusters, _LEAST_REPRESENTATIVES), n_objects), 2)
 
 
 def _check_fits(owner: Any, n_clusters: int, n_objects: int) -> None:
-    most = min(owner.n_representatives, n_objects)
+    most = min(_n_representatives(owner, n_clusters, n_objects), n_objects)
     if n_clusters >= most:
         raise InvalidParameterError(
             f"The 'n_clusters' parameter of {type(owner).__name__} must be below the number of "
@@ -266,17 +290,37 @@ def _uspec(
 ) -> _Found:
     """One run, everything drawn from the seed."""
     rng = np.random.default_rng(seed)
+    X, power = _squarable(X)
     points, heads, centres = _representatives(X, n_representatives, rng)
     which, squares = _links(X, points, heads, centres, n_neighbors)
     links, sigma = _affinities(which, squares, len(points))
     k = min(n_clusters, links.shape[1])
     if k == 1:
-        return _Found(np.zeros(len(X), np.int32), points, sigma, 1)
+        return _Found(np.zeros(len(X), np.int32), *_unscaled(points, sigma, power), 1)
     with one_thread():
         embedded = _embedding(links, k, np.random.RandomState(int(rng.integers(2**31 - 1))))
     runs = many_kmeans(embedded, _starts(embedded, k, n_init, rng), max_iter=max_iter)
     best = int(runs.inertia.argmin())
-    return _Found(runs.labels[best], points, sigma, int(runs.n_iter[best]))
+    return _Found(runs.labels[best], *_unscaled(points, sigma, power), int(runs.n_iter[best]))
+
+
+def _squarable(X: Floats) -> tuple[Floats, int]:
+    """Data whose squared distances are finite and no zeros, and the power of two taken out.
+
+    Scaling by a power of two is exact, and the links do not depend on the unit.
+    """
+    power = int(np.frexp(np.abs(X).max())[1])
+    if abs(power) <= _SQUARABLE:
+        return X, 0
+    return np.ldexp(X, -power), power
+
+
+def _unscaled(points: Floats, sigma: float, power: int) -> tuple[Floats, float]:
+    """Representatives and width in the data's own unit."""
+    if not power:
+        return points, sigma
+    with np.errstate(over="ignore", under="ignore"):
+        return np.ldexp(points, power), float(np.ldexp(sigma, power))
 
 
 def _starts(E: Floats, k: int, n_init: int, rng: np.random.Generator) -> list[Floats]:

@@ -1,6 +1,7 @@
 """Minority clustering: the few dense groups in a majority of noise."""
 
 from consilience.minority import consistency, divergences, references, thresholds, weak
+from consilience.minority._expected import EXPECTED_FAILED_CHECKS
 from consilience.minority.bubbles import BBOCC, BBCPress, bbc, bbcpress, bbocc, hocc
 from consilience.minority.dgrade import DGRADE
 from consilience.minority.ewocs import EWOCS
@@ -15,6 +16,7 @@ __all__ = [
     "BBOCC",
     "DGRADE",
     "EWOCS",
+    "EXPECTED_FAILED_CHECKS",
     "GRAMS",
     "KMD",
     "AutoHDS",

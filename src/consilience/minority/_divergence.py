@@ -15,6 +15,7 @@ from scipy import sparse
 
 from consilience._validation import Interval, Options, check_value
 from consilience.errors import InvalidInputError, InvalidParameterError
+from consilience.minority._units import exponents, without_unit
 
 __all__ = ["Divergence", "Euclidean", "Gaussian", "Mahalanobis", "Terms", "as_floats", "row_sums"]
 
@@ -22,6 +23,8 @@ Floats = NDArray[Any]
 
 # Above this many columns a full covariance is neither estimated well nor cheap to invert.
 _MOST_COLUMNS = 2000
+# Deviations of a constant column, in roundings of its largest value.
+_CONSTANT = 4
 
 
 class Terms(NamedTuple):
@@ -188,12 +191,15 @@ class Gaussian(Euclidean):
 class Mahalanobis(Divergence):
     """Squared Mahalanobis distance under the covariance of the data it was fitted on.
 
-    Directions without variance count nothing (the pseudo-inverse). Above 2000 columns
-    ``covariance="auto"`` takes the variances only.
+    Columns are divided by their standard deviations first, so that no unit makes a column
+    look like rounding beside another. Constant columns, and directions in which the divided
+    columns do not vary (the pseudo-inverse of their correlations), count nothing. Above 2000
+    columns ``covariance="auto"`` takes the variances only.
     """
 
     name: ClassVar[str] = "mahalanobis"
     covariance: str = "auto"
+    powers: NDArray[np.intc] | None = field(default=None, repr=False, compare=False)
     centre: Floats | None = field(default=None, repr=False, compare=False)
     whiten: Floats | None = field(default=None, repr=False, compare=False)
 
@@ -214,16 +220,22 @@ class Mahalanobis(Divergence):
         """A copy with the centre and the whitening of the data, W W' = pseudo-inverse."""
         X = as_floats(X)
         self.check(X)
-        centre = X.mean(axis=0, dtype=np.float64)
-        gaps = X - centre
+        powers = exponents(X)
+        plain = without_unit(X, powers)
+        centre = plain.mean(axis=0)
+        gaps = plain - centre
         n, d = gaps.shape
+        deviations = np.sqrt(np.einsum("ij,ij->j", gaps, gaps) / max(n - 1, 1))
+        # Columns are at most 1 here: what rounding leaves of a constant one is known.
+        varies = deviations > _CONSTANT * np.finfo(X.dtype).eps
+        scale = np.divide(1.0, deviations, out=np.zeros(d), where=varies)
+        found = replace(self, powers=powers, centre=centre)
         if self.covariance == "diagonal" or (self.covariance == "auto" and d > _MOST_COLUMNS):
-            variance = np.einsum("ij,ij->j", gaps, gaps) / max(n - 1, 1)
-            scale = _inverse_roots(variance)
-            return replace(self, centre=centre, whiten=scale)
+            return replace(found, whiten=scale)
+        gaps *= scale
         values, vectors = np.linalg.eigh(gaps.T @ gaps / max(n - 1, 1))
-        scale = _inverse_roots(values)
-        return replace(self, centre=centre, whiten=(vectors * scale)[:, scale > 0])
+        roots = _inverse_roots(values)
+        return replace(found, whiten=(scale[:, None] * vectors * roots)[:, roots > 0])
 
     def objects(self, X: Any) -> Terms:
         """Whitened objects and their squared lengths."""
@@ -236,9 +248,9 @@ class Mahalanobis(Divergence):
         return Terms(2 * Z, _squared_lengths(Z))
 
     def _whitened(self, X: Floats) -> Floats:
-        if self.whiten is None or self.centre is None:
+        if self.whiten is None or self.centre is None or self.powers is None:
             raise InvalidInputError("The divergence 'mahalanobis' must be fitted first: fit(X).")
-        gaps = np.subtract(X, self.centre, dtype=np.float64)
+        gaps = without_unit(X, self.powers) - self.centre
         white = gaps * self.whiten if self.whiten.ndim == 1 else gaps @ self.whiten
         return white.astype(X.dtype, copy=False)
 

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from consilience.errors import InvalidParameterError
+from consilience.minority._units import exponents, without_unit
 
 __all__ = ["Scaling", "fit_scaling"]
 
@@ -19,17 +20,33 @@ _HALF = 2.0
 
 @dataclass(frozen=True)
 class Scaling:
-    """A linear map of every column, ``(x - centre) * scale``; constant columns become 0."""
+    """A linear map of every column; constant columns become 0.
+
+    Attributes
+    ----------
+    kind : str
+    centre, scale : array of shape (n_features,)
+        ``(x - centre) * scale``, of columns without their unit.
+    powers : array of shape (n_features,)
+        Powers of two that are their units.
+    """
 
     kind: str
     centre: Floats
     scale: Floats
+    powers: NDArray[np.intc]
 
     def apply(self, X: Any) -> Any:
         """The data on this scale, in their own type; sparse data are not centred."""
+        plain = without_unit(X, self.powers)
+        # Far from the fitted objects a value may leave the range of numbers.
+        with np.errstate(over="ignore"):
+            return self._mapped(X, plain)
+
+    def _mapped(self, X: Any, plain: Any) -> Any:
         if sparse.issparse(X):
-            return sparse.csr_array(X.multiply(self.scale[None]).tocsr()).astype(X.dtype)
-        return ((X - self.centre) * self.scale).astype(X.dtype, copy=False)
+            return sparse.csr_array(plain.multiply(self.scale[None]).tocsr()).astype(X.dtype)
+        return ((plain - self.centre) * self.scale).astype(X.dtype, copy=False)
 
 
 def fit_scaling(kind: str, X: Any, *, owner: str) -> Scaling | None:
@@ -47,32 +64,36 @@ def fit_scaling(kind: str, X: Any, *, owner: str) -> Scaling | None:
     """
     if kind == "none":
         return None
+    if sparse.issparse(X) and kind != "std":
+        raise InvalidParameterError(
+            f"The 'scaling' parameter of {owner} must be 'none' or 'std' for sparse data: "
+            f"another scaling would fill them. Got {kind!r} instead."
+        )
+    powers = exponents(_middle(X) if kind == "robust" else X)
+    plain = without_unit(X, powers)
     if sparse.issparse(X):
-        if kind != "std":
-            raise InvalidParameterError(
-                f"The 'scaling' parameter of {owner} must be 'none' or 'std' for sparse data: "
-                f"another scaling would fill them. Got {kind!r} instead."
-            )
-        squares = np.asarray(X.multiply(X).mean(axis=0)).ravel()
-        variance = squares - np.asarray(X.mean(axis=0)).ravel() ** 2
-        return Scaling(kind, np.zeros(X.shape[1]), _inverse(np.sqrt(np.maximum(variance, 0))))
+        squares = np.asarray(plain.multiply(plain).mean(axis=0)).ravel()
+        variance = squares - np.asarray(plain.mean(axis=0)).ravel() ** 2
+        scale = _inverse(np.sqrt(np.maximum(variance, 0)))
+        return Scaling(kind, np.zeros(X.shape[1]), scale, powers)
+    low, high = plain.min(axis=0), plain.max(axis=0)
     if kind == "std":
-        deviation = X.std(axis=0, dtype=np.float64)
-        constant = X.min(axis=0) == X.max(axis=0)
-        scale = _inverse(np.where(constant, 0.0, deviation))
-        return Scaling(kind, X.mean(axis=0, dtype=np.float64), scale)
-    low, high = X.min(axis=0).astype(np.float64), X.max(axis=0).astype(np.float64)
+        scale = _inverse(np.where(low == high, 0.0, plain.std(axis=0)))
+        return Scaling(kind, plain.mean(axis=0), scale, powers)
     if kind == "robust":
-        inner = np.quantile(X, [0.02, 0.98], axis=0)
+        inner = np.quantile(plain, [0.02, 0.98], axis=0)
         # A column that is nearly always the same has no middle: it keeps its range.
         spread = inner[1] > inner[0]
         low, high = np.where(spread, inner[0], low), np.where(spread, inner[1], high)
-    # Halves, because the difference of two large numbers may be infinite.
-    return Scaling(kind, high / 2 + low / 2, _HALF * _inverse(high / 2 - low / 2))
+    return Scaling(kind, (high + low) / 2, _HALF * _inverse((high - low) / 2), powers)
+
+
+def _middle(X: Any) -> Any:
+    """Values at the ends of the middle 96 % of every column, or of all where those are equal."""
+    inner = np.quantile(X, [0.02, 0.98], axis=0, method="nearest")
+    return X if (inner[0] == inner[1]).any() else inner
 
 
 def _inverse(spread: Floats) -> Floats:
-    """1 / spread, and 0 for columns that have none (or one too small to divide by)."""
-    with np.errstate(divide="ignore", over="ignore"):
-        inverse = 1 / spread
-    return np.where(np.isfinite(inverse), inverse, 0.0)
+    """1 / spread, and 0 for columns that have none."""
+    return np.divide(1.0, spread, out=np.zeros_like(spread), where=spread > 0)

@@ -15,11 +15,11 @@ __all__ = ["gamma_of_distances"]
 
 # Objects whose distances are looked at.
 _MOST_OBJECTS = 1000
-# In few columns near is what the nearest hundredth of all pairs are; in many, where the nearest
-# pairs are hardly nearer than the others, it is a share of the typical distance. The kernel
-# falls to exp(-3) over the one and to exp(-10) over the other, whichever is narrower. The table
-# of docs/minority.md shows both at 2 to 2000 columns.
-_NEAR, _AT_NEAR, _AT_TYPICAL = 0.01, 3.0, 10.0
+# In few columns near is what the nearest hundredth of all pairs are (of few objects, as many
+# pairs as make two neighbours for each); in many, where the nearest pairs are hardly nearer than
+# the others, it is a share of the typical distance. The kernel falls to exp(-3) over the one and
+# to exp(-10) over the other, whichever is narrower: see the table of docs/minority.md.
+_NEAR, _NEIGHBOURS, _AT_NEAR, _AT_TYPICAL = 0.01, 2, 3.0, 10.0
 # Squared distances below this share of the largest are those of equal objects.
 _EQUAL = 1e-12
 # The width of the paper, for objects that are all equal.
@@ -48,5 +48,6 @@ def gamma_of_distances(X: Any, seed: int) -> float:
     apart = pairs[pairs > _EQUAL * pairs.max(initial=0.0)]
     if not len(apart):
         return _GIVEN
-    near, typical = np.quantile(apart, _NEAR), np.median(apart)
+    share = min(max(_NEAR, _NEIGHBOURS / X.shape[0]), 1.0)
+    near, typical = np.quantile(apart, share), np.median(apart)
     return float(max(_AT_NEAR / near, _AT_TYPICAL / typical))

@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.base import ClusterMixin
 from sklearn.utils import check_random_state
 
-from consilience._validation import Interval, Options, RandomState, check_params
+from consilience._validation import Interval, NoneValue, Options, RandomState, check_params
 from consilience.errors import InvalidParameterError
 from consilience.minority._bubbles import (
     BubbleRival,
@@ -34,7 +34,7 @@ __all__ = ["BBOCC", "BBCPress", "Bubbles", "bbc", "bbcpress", "bbocc", "hocc"]
 
 _RULES: dict[str, list[Any]] = {
     "n_foreground": SIZE_RULE,
-    "n_clusters": [Interval(Integral, 1)],
+    "n_clusters": [Interval(Integral, 1), NoneValue()],
     "start": [Options(("random", "hocc"))],
     "criterion": [Options(("cost", "radius"))],
     "pressure": [Interval(Real, 0.001, 0.999)],
@@ -42,6 +42,8 @@ _RULES: dict[str, list[Any]] = {
     "max_iter": [Interval(Integral, 1)],
     "random_state": [RandomState()],
 }
+# Bubbles that BBCPress starts with unless it is told, as in the paper's comparison.
+_BUBBLES = 7
 
 
 def bbocc(
@@ -206,7 +208,7 @@ def bbc(
 
 def bbcpress(
     X: Any,
-    n_clusters: int,
+    n_clusters: int | None,
     n_foreground: float,
     *,
     divergence: Any = "mahalanobis",
@@ -221,8 +223,8 @@ def bbcpress(
     ----------
     X, n_foreground, divergence, max_iter
         As in `bbc`; ``max_iter`` counts the steps at each size.
-    n_clusters : int
-        Bubbles to start with, at most ``n_foreground`` objects.
+    n_clusters : int or None
+        Bubbles to start with, at most ``n_foreground`` objects; None is 7, or as many as that.
     pressure : float, default=0.75
         What is left, from size to size, of the objects still too many.
     n_init : int, default=1
@@ -257,6 +259,7 @@ def bbcpress(
         return nothing_stands_out(X, flag)
     n = X.shape[0]
     size = count_foreground(n_foreground, n)
+    n_clusters = min(_BUBBLES, size) if n_clusters is None else n_clusters
     if n_clusters > size:
         raise InvalidParameterError(
             f"The 'n_clusters' parameter of BBCPress must be at most the number of foreground "
@@ -332,8 +335,8 @@ class BBCPress(ClusterMixin, BubbleRival):
 
     Parameters
     ----------
-    n_clusters : int, default=7
-        Bubbles to start with.
+    n_clusters : int or None, default=None
+        Bubbles to start with; None is 7, or the number of foreground objects if that is less.
     n_foreground : int or float, default=0.1
         Objects wanted in all bubbles together: a count, or a share of all. The method must be
         told: the default only stands in for what you know of your data.
@@ -372,7 +375,7 @@ class BBCPress(ClusterMixin, BubbleRival):
 
     def __init__(
         self,
-        n_clusters: int = 7,
+        n_clusters: int | None = None,
         n_foreground: float = 0.1,
         *,
         divergence: Any = "mahalanobis",

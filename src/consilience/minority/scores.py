@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from consilience._validation import Options, check_value
+from consilience._validation import Options, check_jobs, check_value
 from consilience.kernels._parallel import workers
 from consilience.minority._divergence import Terms
 from consilience.minority._repetitions import Order, Repetition, in_order
@@ -201,6 +201,7 @@ def score_objects(
     np.True_
     """
     check_value("aggregate", aggregate, [Options(("mean", "log"))], owner="score_objects")
+    check_jobs(n_jobs, owner="score_objects")
     weak = weak.fit(X)
     running = Running.empty(weak.n_objects, aggregate, getattr(X, "dtype", None))
     extend(running, weak, X, range(n_repetitions), seed=seed, n_jobs=n_jobs)

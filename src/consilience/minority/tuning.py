@@ -18,6 +18,7 @@ from consilience._validation import (
     NoneValue,
     Options,
     RandomState,
+    check_jobs,
     check_value,
 )
 from consilience.errors import ConsilienceWarning
@@ -175,6 +176,7 @@ def tune_gaussian(
     _check(method, n_clusters, n_sample, epsilon, random_state)
     for name, value in (("background_correction", background_correction), ("refine", refine)):
         check_value(name, value, [Boolean()], owner="tune_gaussian")
+    check_jobs(n_jobs, owner="tune_gaussian")
     X = checked_array(X, sparse=True, owner="tune_gaussian")
     if flag := no_contrast(X):
         why = "There is one object only." if flag == "degenerate" else "All objects are equal."

@@ -83,10 +83,13 @@ def dendrogram(
     tree: NDArray[np.float64],
     leaf_sizes: NDArray[np.int64],
     clusters: NDArray[np.int64],
-    cut: float,
+    cut: float | None,
     n_clusters: int,
 ) -> Figure:
-    """Merges in SciPy's numbering; ``sizes`` are objects under each merge and under each leaf."""
+    """Merges in SciPy's numbering; ``sizes`` are objects under each merge and under each leaf.
+
+    Without a ``cut`` no line is drawn.
+    """
     return {
         "kind": "dendrogram",
         "heights": rounded(tree[:, 2], 5),
@@ -94,7 +97,7 @@ def dendrogram(
         "right": tree[:, 1].astype(np.int64).tolist(),
         "sizes": tree[:, 3].astype(np.int64).tolist(),
         "leaf_sizes": leaf_sizes.tolist(),
-        "cut": round(cut, 5),
+        "cut": None if cut is None else round(cut, 5),
         "n_clusters": n_clusters,
         "clusters": clusters.tolist(),
     }

@@ -11,8 +11,9 @@ from consilience.ensemble import Ensemble
 from consilience.errors import ConsilienceWarning
 from consilience.evidence import co_association
 from consilience.kernels.agglomerate import agglomerate
+from consilience.kernels.trees import cut_merges
 
-__all__ = ["PairView", "cut_height", "folded", "pair_view"]
+__all__ = ["MadeTree", "PairView", "cut_height", "folded", "pair_view", "restricted"]
 
 Floats = NDArray[np.float64]
 Positions = NDArray[np.int64]
@@ -32,7 +33,7 @@ class PairView:
     bounds : ndarray
         Places at which another cluster begins, the first one left out.
     tree : ndarray of shape (n - 1, 4)
-        Average link of one less the co-association, in SciPy's format.
+        That of the method, or average link of one less the co-association, in SciPy's format.
     """
 
     joined: Floats
@@ -41,17 +42,47 @@ class PairView:
     tree: Floats
 
 
-def pair_view(ensemble: Ensemble, labels: Positions) -> PairView:
-    """Co-association of all objects of a small ensemble, their order and their tree."""
+@dataclass(frozen=True, eq=False)
+class MadeTree:
+    """The tree that a method made of all objects.
+
+    Attributes
+    ----------
+    merges : ndarray of shape (n - 1, 4)
+        In SciPy's format, heights rising.
+    link : {"average", "single", "complete"} or None
+        How heights follow from the co-association; None: from a similarity of the method's own.
+    """
+
+    merges: Floats
+    link: str | None
+
+    def cut(self, labels: Positions, k: int) -> float | None:
+        """The height that gives these k groups, negative labels aside; None if none does."""
+        # Objects in no group join last, one by one.
+        pieces = k + int((labels < 0).sum())
+        if pieces > len(labels):
+            return None
+        made = cut_merges(self.merges, pieces)
+        pairs = np.unique(np.stack([labels, made])[:, labels >= 0], axis=1)
+        same = pairs.shape[1] == k and len(np.unique(pairs[1])) == k
+        return cut_height(self.merges, pieces) if same else None
+
+
+def pair_view(ensemble: Ensemble, labels: Positions, tree: Floats | None = None) -> PairView:
+    """Co-association of all objects of a small ensemble, their order and their tree.
+
+    ``tree`` is one that was made before; by default it is that of average link.
+    """
     with warnings.catch_warnings():
         # Pairs that nobody saw together count as apart, here as in the consensus.
         warnings.simplefilter("ignore", ConsilienceWarning)
         joined = co_association(ensemble)
     n = len(joined)
-    tree = np.empty((0, 4))
     leaves = np.arange(n)
-    if n > 1:
+    if tree is None:
         tree = agglomerate(1.0 - joined[np.triu_indices(n, 1)], "average")
+    if n > 1:
         leaves = np.asarray(hierarchy.leaves_list(tree), np.int64)
     place = np.empty(n, np.int64)
     place[leaves] = np.arange(n)
@@ -98,6 +129,32 @@ def folded(tree: Floats, labels: Positions, max_leaves: int) -> tuple[Floats, Po
     groups = [np.array(under.get(node, [node])) for node in nodes.tolist()]
     sizes = np.array([len(group) for group in groups], np.int64)
     return small, sizes, np.array([_most_frequent(labels[group]) for group in groups], np.int64)
+
+
+def restricted(tree: Floats, objects: Positions) -> Floats:
+    """The tree of some of its objects: they join where they joined, the others are left out.
+
+    >>> tree = np.array([[0, 1, 0.1, 2], [2, 4, 0.3, 3], [3, 5, 0.7, 4]])
+    >>> restricted(tree, np.array([3, 1, 2]))
+    array([[1. , 2. , 0.3, 2. ],
+           [0. , 3. , 0.7, 3. ]])
+    """
+    n, m = len(tree) + 1, len(objects)
+    # The node of the small tree that stands for each node, -1 where none of its objects is in.
+    stands = np.full(n + len(tree), -1, np.int64)
+    stands[objects] = np.arange(m)
+    small = np.empty((m - 1, 4))
+    sizes = np.append(np.ones(m), np.zeros(m - 1))
+    made = 0
+    for row, (left, right, height, _) in enumerate(tree):
+        a, b = stands[int(left)], stands[int(right)]
+        stands[n + row] = max(a, b)
+        if min(a, b) >= 0:
+            stands[n + row] = m + made
+            sizes[m + made] = sizes[a] + sizes[b]
+            small[made] = min(a, b), max(a, b), height, sizes[m + made]
+            made += 1
+    return small
 
 
 def _most_frequent(labels: Positions) -> int:

@@ -22,7 +22,7 @@ from consilience.report._objects import (
     number_column,
     object_table,
 )
-from consilience.report._pairs import PairView, cut_height, folded
+from consilience.report._pairs import MadeTree, PairView, folded
 from consilience.report._plane import Plane, plane_of_data, plane_of_ensemble, undrawable
 from consilience.report._thin import Shown
 from consilience.report._values import counted, rounded
@@ -162,25 +162,54 @@ def matrix_section(shown: Shown, view: PairView, *, finer: bool = False) -> Sect
     return section("co-association", "Who was put together with whom", read, figure)
 
 
-def dendrogram_section(case: Case, shown: Shown, view: PairView) -> Section | None:
-    """The tree of some objects with its cut; None of a single object."""
+_LINKED = {
+    "average": "",
+    "single": "for the closest two of their objects ",
+    "complete": "for the farthest two of their objects ",
+}
+
+
+def dendrogram_section(
+    case: Case, shown: Shown, view: PairView, tree: MadeTree | None
+) -> Section | None:
+    """The tree of some objects, with the cut that made the groups; None of a single object."""
     if not len(view.tree):
         return None
-    labels = case.labels[shown.pairs]
-    k = max(1, len(np.unique(labels[labels >= 0])))
-    tree, sizes, clusters = folded(view.tree, labels, MAX_LEAVES)
-    read = (
-        "Reading upwards, objects and groups are joined one after the other, the lower the more "
-        "often the clusterings put them together: a height of 0.3 means in 70 % of them. "
-    )
-    read += (
+    k = max(1, case.n_clusters)
+    folds, sizes, clusters = folded(view.tree, case.labels[shown.pairs], MAX_LEAVES)
+    cut = None if tree is None else tree.cut(case.labels, k)
+    read = "Reading upwards, objects and groups are joined one after the other, "
+    link = "average" if tree is None else tree.link
+    if link is None:
+        read += "the lower the more alike they are to the method that made the groups. "
+    else:
+        read += (
+            "the lower the more often the clusterings put them together: a height of 0.3 means "
+            f"{_LINKED[link]}in 70 % of them. "
+        )
+    figure = dendrogram(folds, sizes, case.number(clusters), cut, k)
+    read += _cut_words(tree is not None, cut, k)
+    return section("dendrogram", "How the groups grow together", read, figure)
+
+
+def _cut_words(made: bool, cut: float | None, k: int) -> str:
+    """What the tree has to do with the groups."""
+    if not made:
+        return (
+            "This is another view of the clusterings, by average link: the method made its groups "
+            "without this tree, so that no line cuts it and colours may mix."
+        )
+    if cut is None:
+        return (
+            "It is the tree of the method, but small groups or single objects were moved after it "
+            "was cut, so that no line gives exactly the groups."
+        )
+    if k == 1:
+        return "All is left in one group here, so that the line lies above the top."
+    return (
         f"The line marks where a cut leaves {counted(k, 'group')}, and the longer the stems that "
         "it crosses, the clearer this number is."
-        if k > 1
-        else "All is left in one group here, so that the line lies above the top."
     )
-    figure = dendrogram(tree, sizes, case.number(clusters), cut_height(view.tree, k), k)
-    return section("dendrogram", "How the groups grow together", read, figure)
 
 
 def ambiguity_section(case: Case) -> Section:

@@ -34,7 +34,7 @@ def consensus_headline(
             words = next(words for least, words in _SURE if sure >= least)
             said.append(
                 f"{words}: where 1 is certain and 0.5 is torn between two groups, the objects "
-                f"have {sure:.2f} on average."
+                f"have {sure:.2f} on average." + _suited_elsewhere(case)
             )
     said.append(_doubtful(case))
     said.append(_number(case, choice))
@@ -44,6 +44,20 @@ def consensus_headline(
             "agree."
         )
     return said
+
+
+def _suited_elsewhere(case: Case) -> str:
+    """How many objects stay in a group although another suits them better."""
+    if case.confidence is None:
+        return ""
+    n = int(((case.confidence < 0.5) & (case.labels >= 0) & (case.confidence > 0)).sum())
+    if not n:
+        return ""
+    lie = "object lies" if n == 1 else "objects lie"
+    return (
+        f" {n:,} {lie} below 0.5: the clusterings speak for another group there, and the method "
+        "kept its own all the same."
+    )
 
 
 def group_sizes(sizes: list[int]) -> str:

@@ -2,12 +2,19 @@
 
 from collections.abc import Mapping, Sequence
 from numbers import Integral
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from sklearn.utils import check_random_state
 
-from consilience._validation import Interval, RandomState, Satisfies, check_value
+from consilience._validation import (
+    Interval,
+    NoneValue,
+    Options,
+    RandomState,
+    Satisfies,
+    check_value,
+)
 from consilience.ensemble import Ensemble
 from consilience.errors import InvalidInputError
 from consilience.report._case import Case, make_case
@@ -19,7 +26,7 @@ from consilience.report._choices import (
 )
 from consilience.report._done import done_rows
 from consilience.report._members import members_section
-from consilience.report._pairs import pair_view
+from consilience.report._pairs import MadeTree, pair_view, restricted
 from consilience.report._sections import (
     ambiguity_section,
     cluster_rows,
@@ -43,6 +50,7 @@ SCHEMA = 1
 
 _AN_ENSEMBLE = [Satisfies(lambda value: isinstance(value, Ensemble), "an Ensemble")]
 _MANY = [Interval(Integral, 2)]
+_LINKS = Options(("average", "complete", "single"))
 
 
 def summarise_consensus(
@@ -55,6 +63,8 @@ def summarise_consensus(
     confidence: Any = None,
     runner_up: Any = None,
     columns: Sequence[str] = (),
+    tree: Any = None,
+    link: Literal["average", "complete", "single"] | None = None,
     choice: "NumberChoice | None" = None,
     comparison: "Comparison | None" = None,
     about: Mapping[str, str] | None = None,
@@ -82,6 +92,12 @@ def summarise_consensus(
         As a consensus method returned them; computed where no confidence is given.
     columns : sequence of str, optional
         Names of the columns of X.
+    tree : array of shape (n_objects - 1, 4), optional
+        The dendrogram that the method made, such as `EAC`'s ``linkage_``: it is drawn, with
+        the cut if that gives the groups. Without it the tree is average link of the
+        co-association, called another view and not cut.
+    link : {"average", "complete", "single"}, optional
+        Its linkage, where heights are one less the co-association.
     choice : NumberChoice, optional
         What `consilience.consensus.choose_n_clusters` found.
     comparison : Comparison, optional
@@ -127,6 +143,7 @@ def summarise_consensus(
     check_value("max_matrix", max_matrix, _MANY, owner=owner)
     check_value("random_state", random_state, [RandomState()], owner=owner)
     _check_rows(X, ensemble.n_objects)
+    made = _checked_tree(tree, link, ensemble.n_objects)
     seed = int(check_random_state(random_state).randint(2**31 - 2))
     case = make_case(
         ensemble, labels, confidence=confidence, runner_up=runner_up, truth=truth, seed=seed
@@ -141,7 +158,7 @@ def summarise_consensus(
     )
     said = [*map(str, notes), *shown.notes, *case.notes]
     against = {} if case.truth is None else truth_scores(case, case.truth)
-    sections = _sections(case, shown, X, columns, choice, comparison, seed, said)
+    sections = _sections(case, shown, X, columns, made, choice, comparison, seed, said)
     if case.truth is not None:
         sections.append(truth_section(case, case.truth, against, said))
     return {
@@ -162,6 +179,7 @@ def _sections(
     shown: Shown,
     X: Any,
     columns: Sequence[str],
+    tree: MadeTree | None,
     choice: "NumberChoice | None",
     comparison: "Comparison | None",
     seed: int,
@@ -171,12 +189,13 @@ def _sections(
     some = case.ensemble
     if len(shown.pairs) < case.n_objects:
         some = some.take(shown.pairs)
-    pairs = pair_view(some, case.labels[shown.pairs])
+    merges = None if tree is None else restricted(tree.merges, shown.pairs)
+    pairs = pair_view(some, case.labels[shown.pairs], merges)
     found = [
         view_section(case, shown, X, columns, seed, notes),
         None if choice is None else number_section(choice),
         matrix_section(shown, pairs, finer=case.finer),
-        dendrogram_section(case, shown, pairs),
+        dendrogram_section(case, shown, pairs, tree),
         ambiguity_section(case),
         stability_section(case, notes),
         members_section(case, seed, notes),
@@ -193,6 +212,19 @@ def _facts(case: Case, choice: "NumberChoice | None") -> dict[str, str]:
         "Clusterings": f"{case.ensemble.n_members:,}, with {clusters} groups each",
     }
     return facts if choice is None else facts | {"Number of groups": choice.words}
+
+
+def _checked_tree(tree: Any, link: Any, n_objects: int) -> MadeTree | None:
+    check_value("link", link, [_LINKS, NoneValue()], owner="summarise_consensus")
+    if tree is None:
+        return None
+    merges = np.asarray(tree, np.float64)
+    if merges.shape != (n_objects - 1, 4):
+        raise InvalidInputError(
+            f"tree must be in SciPy's linkage format, of shape {(n_objects - 1, 4)} for "
+            f"{n_objects} objects. Got shape {merges.shape} instead."
+        )
+    return MadeTree(merges, link)
 
 
 def _check_rows(X: Any, n_objects: int) -> None:

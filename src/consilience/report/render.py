@@ -16,6 +16,7 @@ from typing import Any
 from consilience import __version__
 from consilience._files import written_whole
 from consilience._optional import optional
+from consilience._text import readable
 from consilience.errors import InvalidInputError
 
 __all__ = ["render", "write_report"]
@@ -63,6 +64,7 @@ def render(summary: Mapping[str, Any]) -> str:
     """
     markup = optional("markupsafe", extra="report", what="render").Markup
     _check(summary)
+    summary = readable(dict(summary))
     style, script = _static("report.css"), _static("report.js")
     return _template().render(
         summary=summary,
@@ -94,8 +96,7 @@ def write_report(summary: Mapping[str, Any], path: str | Path) -> None:
     """
     page = render(summary)
     with written_whole(Path(path)) as partial:
-        # File names may hold bytes that are no text; a report must not fail on them.
-        partial.write_bytes(page.encode("utf-8", errors="replace"))
+        partial.write_bytes(page.encode("utf-8"))
 
 
 def _check(summary: Mapping[str, Any]) -> None:
@@ -165,7 +166,10 @@ def _namer(kind: str) -> Any:
 def _cluster_words(summary: Mapping[str, Any]) -> str:
     words = ["How many objects each cluster has."]
     if _any_known(summary, "confidence"):
-        words.append("Confidence is the mean over its objects: 1 is certain, 0.5 is torn.")
+        words.append(
+            "Confidence is the mean over its objects: 1 is certain, 0.5 is torn, and below 0.5 "
+            "another cluster would suit better."
+        )
     if _any_known(summary, "stability"):
         words.append("Stability says how well the single clusterings agree on it: 1 is always.")
     return " ".join(words)

@@ -1,0 +1,105 @@
+"""What a command says while it works: on standard error, never on standard output."""
+
+import io
+import sys
+import threading
+import time
+
+import pytest
+
+from consilience._cli.stages import Clock, Teller, telling
+from consilience.cli import main
+
+LABELS = "id,a,b,c\n" + "".join(f"o{i},{i // 4},{i // 3},{i // 4}\n" for i in range(8))
+
+
+def told(teller, name, seconds):
+    with teller.stage(name):
+        time.sleep(seconds)
+    return teller.stream.getvalue()
+
+
+def test_a_stage_of_a_moment_is_not_told():
+    assert told(Teller(io.StringIO(), live=False, moment=60.0), "read", 0.0) == ""
+
+
+def test_in_a_pipe_a_stage_is_a_line_and_now_and_then_another():
+    teller = Teller(io.StringIO(), live=False, moment=0.0, again=0.01)
+    lines = told(teller, "consensus", 0.5).splitlines()
+    assert lines[0] == "consilience: combining the clusterings ..."
+    assert all(line.startswith("consilience: still combining") for line in lines[1:])
+    # Every pause is as long as all before it: few lines, however long it takes.
+    assert 1 < len(lines) <= 8
+
+
+def test_on_a_terminal_seconds_run_and_the_line_is_gone_in_the_end():
+    text = told(Teller(io.StringIO(), live=True, moment=0.0), "number of clusters", 0.2)
+    assert "looking for the number of clusters ... 0 s" in text
+    assert "\n" not in text
+    assert text.endswith("\r")
+    assert text.split("\r")[-2].strip() == ""
+
+
+def test_a_stage_with_a_bar_is_left_to_the_bar_on_a_terminal():
+    assert told(Teller(io.StringIO(), live=True, moment=0.0), "generate", 0.1) == ""
+    piped = told(Teller(io.StringIO(), live=False, moment=0.0), "generate", 0.1)
+    assert "making the clusterings" in piped
+
+
+def test_errors_pass_and_nothing_is_left_running():
+    before = threading.active_count()
+    teller = Teller(io.StringIO(), live=False, moment=0.0)
+    with pytest.raises(KeyError), teller.stage("read"):
+        raise KeyError
+    assert threading.active_count() == before
+
+
+def test_a_listener_that_has_gone_and_threads_that_cannot_start_stop_no_work(monkeypatch):
+    gone = io.StringIO()
+    gone.close()
+    with Teller(gone, live=False, moment=0.0).stage("read"):
+        time.sleep(0.05)
+
+    def start(self):
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", start)
+    with Teller(io.StringIO(), live=False, moment=0.0).stage("read"):
+        pass
+
+
+def test_stages_are_told_only_inside_and_unless_silent(monkeypatch):
+    monkeypatch.delenv("CONSILIENCE_PROGRESS")
+    monkeypatch.setattr(Teller, "moment", 0.0)
+    made = []
+    monkeypatch.setattr(Teller, "_speak", lambda self, words, over: made.append(words))
+    clock = Clock()
+    with clock.stage("read"):
+        pass
+    with telling(silent=True), clock.stage("read"):
+        pass
+    assert made == []
+    with telling(), clock.stage("read"):
+        pass
+    assert made == ["reading"]
+    monkeypatch.setenv("CONSILIENCE_PROGRESS", "0")
+    with telling(), clock.stage("read"):
+        pass
+    assert made == ["reading"]
+
+
+def test_a_command_tells_its_stages_and_keeps_its_output_clean(monkeypatch, tmp_path, capsys):
+    monkeypatch.delenv("CONSILIENCE_PROGRESS")
+    said = []
+    speak = lambda self, words, over: said.append((words, self.stream is sys.stderr))  # noqa: E731
+    monkeypatch.setattr(Teller, "_speak", speak)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "labels.csv").write_text(LABELS)
+    assert main(["cluster", "--labels", "labels.csv", "--json", "--method", "voting", "-k2"]) == 0
+    words = ["reading", "making the clusterings", "combining the clusterings"]
+    assert said == [(word, True) for word in [*words, "writing the results"]]
+    assert capsys.readouterr().out.startswith("{")
+    said.clear()
+    asked = ["cluster", "--labels", "labels.csv", "--quiet", "--force", "--method", "voting", "-k2"]
+    assert main(asked) == 0
+    assert said == []
