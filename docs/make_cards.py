@@ -36,9 +36,12 @@ VARIANTS: dict[str, list[dict[str, Any]]] = {
     "peace": [{"two_rates": True}],
     "eeac": [{"top": 1.0}],
     "srs": [{"n_iter": 1}],
-    "pta": [{"n_neighbors": 20, "n_steps": 20}],
+    "pta": [{"n_neighbors": None, "n_steps": None}],
+    "ptgp": [{"n_neighbors": None, "n_steps": None}],
     "ecmc": [{"reading": "published"}],
-    "mixtureconsensus": [{"n_init": 100}],
+    "mixtureconsensus": [{"start": "random"}],
+    "cumulativevoting": [{"reference": "entropy"}],
+    "nmfconsensus": [{"reading": "published"}],
     "womc": [{"solver": "spectral"}],
     "wokmeans": [{"weights": None}],
 }
@@ -248,11 +251,11 @@ def by_width(scale: Any) -> list[float]:
 
 def closer_looks() -> list[str]:
     """Lines of a table of single figures that the cards quote."""
-    few = cs.generate.USPECEnsemble(20, (5, 15), n_representatives=100)
+    published = cs.generate.USPECEnsemble(n_representatives=1000)
     small = cs.generate.KMeansEnsemble(20, (2, 4))
     lines: list[tuple[str, Any]] = [
         ("`USENC`, two half rings, 1,000 objects, default members: ARI", half_rings(None)),
-        ("the same with 100 representatives and 5 to 15 clusters: ARI", half_rings(few)),
+        ("the same with 1,000 representatives, as published: ARI", half_rings(published)),
         ("`CorrelationClustering`, *even*, default members: clusters found", n_found(None)),
         ("the same with members of 2 to 4 clusters", n_found(small)),
         ("`MontiConsensus`, 200 objects drawn evenly, `criterion='pac'`: k", chosen("pac")),

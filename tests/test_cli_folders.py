@@ -6,11 +6,13 @@ import json
 import os
 import subprocess
 import sys
+from contextlib import ExitStack
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from consilience._cli import locks
 from consilience._cli.results import WORK, taken
 from consilience.cli import main
 from consilience.experiments import EXPERIMENTS, Cell
@@ -114,6 +116,23 @@ def test_the_lock_of_a_process_that_is_gone_is_no_lock(text, capsys):
     assert "Another run is working in 'out'" in capsys.readouterr().err
 
 
+@pytest.mark.skipif(os.name == "nt", reason="a file in use cannot be removed there")
+def test_a_lock_on_a_file_that_was_taken_away_meanwhile_is_no_lock(monkeypatch):
+    path, lock = Path("here/lock"), locks._lock
+
+    def ended(handle):  # whoever had it takes the file away between opening and locking
+        monkeypatch.setattr(locks, "_lock", lock)
+        path.unlink()
+        return lock(handle)
+
+    monkeypatch.setattr(locks, "_lock", ended)
+    handle = locks.acquire(path, "x")
+    assert os.path.samestat(os.fstat(handle), path.stat())
+    assert locks.acquire(path, "y") is None
+    locks.release(handle, path)
+    assert not Path("here").exists()
+
+
 @pytest.mark.skipif(os.name == "nt", reason="another kind of lock")
 def test_a_file_system_without_locks_will_do(monkeypatch):
     import fcntl
@@ -152,6 +171,16 @@ def test_a_report_that_somebody_else_put_there_is_not_replaced(capsys):
     before = held()
     assert main([*LABELS, "--force"]) == 2
     assert "a report.html that consilience did not write" in capsys.readouterr().err
+    assert held() == before
+
+
+def test_a_folder_of_the_name_of_a_result_is_not_ours(capsys):
+    assert main(LABELS) == 0
+    Path("out/labels.csv").unlink()
+    Path("out/labels.csv").mkdir()
+    before = held()
+    assert main([*LABELS, "--force"]) == 2
+    assert "a labels.csv that consilience did not write" in capsys.readouterr().err
     assert held() == before
 
 
@@ -297,6 +326,9 @@ def test_a_refusal_makes_no_folder_and_removes_none(capsys):
         assert "There is no method" in capsys.readouterr().err
     assert Path("mine").is_dir()
     assert not Path("new").exists()
+    Path("killed", WORK, "stage").mkdir(parents=True)  # the folder is what a killed run left
+    assert main([*elsewhere(LABELS, "killed"), "--method", "none"]) == 2
+    assert not Path("killed").exists()
 
 
 # ---- members that were kept -----------------------------------------------------------------
@@ -304,6 +336,24 @@ def test_a_refusal_makes_no_folder_and_removes_none(capsys):
 
 def members():
     return {name: text for name, text in held().items() if name.startswith("members/")}
+
+
+@pytest.mark.skipif(os.name == "nt", reason="the folder of a run has no lock there")
+def test_whoever_reads_the_members_does_not_spoil_the_results(monkeypatch):
+    from consilience._cli import jobs
+    from consilience.generate._chunks import locked
+
+    with ExitStack() as stack:
+
+        def meanwhile(found):
+            assert stack.enter_context(locked(Path("out")))
+            return writers(found)
+
+        writers = jobs.all_writers
+        monkeypatch.setattr(jobs, "all_writers", meanwhile)
+        assert main(CLUSTER) == 0
+    assert {"labels.csv", "summary.json", "timings.json", "plan.json"} <= held().keys()
+    assert len(members()) == 6
 
 
 def test_force_and_resume_together_keep_the_members(monkeypatch):
@@ -317,6 +367,38 @@ def test_force_and_resume_together_keep_the_members(monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(KMeansEnsemble, "_make", none)
         assert main([*CLUSTER, "--force", "--resume"]) == 0
+    assert main(elsewhere(CLUSTER, "calm")) == 0
+    assert timeless("out") == timeless("calm")
+
+
+@pytest.mark.parametrize(("error", "status"), [(KeyboardInterrupt, 130), (MemoryError, 2)])
+def test_a_run_that_fails_while_it_is_gone_on_with_keeps_its_members(error, status, monkeypatch):
+    stopped(CLUSTER, monkeypatch)
+    for number in (1, 4):
+        Path(f"out/members/000{number}.npz").unlink()
+    before = held()
+
+    def fail(*_, **__):
+        raise error
+
+    with monkeypatch.context() as patch:
+        patch.setattr(KMeansEnsemble, "_make", fail)
+        assert main([*CLUSTER, "--resume"]) == status
+    assert held() == before
+    plan = json.loads(Path("out/plan.json").read_text())
+    Path("out/plan.json").write_text(json.dumps(plan | {"seeds": plan["seeds"][::-1]}))
+    with monkeypatch.context() as patch:  # members of another run are somebody's work as well
+        patch.setattr("consilience._cli.members.RunFolder.finished", [])
+        assert main([*CLUSTER, "--resume"]) == 2
+    assert held().keys() == before.keys()
+
+
+def test_a_run_begun_by_force_is_gone_on_with_beside_the_results_it_replaces(monkeypatch):
+    assert main([*CLUSTER, "--seed", "3"]) == 0
+    before = held()
+    stopped([*CLUSTER, "--force"], monkeypatch)
+    assert {name: held()[name] for name in before} == before
+    assert main([*CLUSTER, "--resume"]) == 0
     assert main(elsewhere(CLUSTER, "calm")) == 0
     assert timeless("out") == timeless("calm")
 

@@ -137,16 +137,16 @@ def test_a_terminal_of_ascii_letters_shows_everything(words):
 
 @compiled
 def test_a_name_that_is_no_utf8_is_shown_and_written_readably(here):
-    name = os.fsdecode(b"caf\xe9.csv")
+    name = os.fsdecode(b"data\xe9.csv")
     (here / name).write_text(LABELS)
     done = command("cluster", "--labels", name, "-k", "2", encoding="utf-8:strict")
     assert (done.returncode, done.stderr) == (0, b"")
-    assert "caf\\xe9.csv" in done.stdout.decode("utf-8")
-    folder = here / os.fsdecode(b"consilience-caf\xe9")
+    assert "data\\xe9.csv" in done.stdout.decode("utf-8")
+    folder = here / os.fsdecode(b"consilience-data\xe9")
     summary = json.loads((folder / "summary.json").read_bytes())
-    assert summary["command"] == "consilience cluster -k 2 --labels $'caf\\xe9.csv'"
+    assert summary["command"] == "consilience cluster -k 2 --labels $'data\\xe9.csv'"
     page = (folder / "report.html").read_text(encoding="utf-8")
-    assert "caf\\xe9.csv" in page
+    assert "data\\xe9.csv" in page
     assert "\\udc" not in page
     assert "\\udc" not in (folder / "summary.json").read_text()
     with (folder / "labels.csv").open(newline="") as file:

@@ -22,8 +22,8 @@ def readable(value: Any) -> Any:
 
     A file name may hold bytes that are no text; Python carries them as lone surrogates.
 
-    >>> readable({"file": "caf\\udce9.csv"})
-    {'file': 'caf\\\\xe9.csv'}
+    >>> readable({"file": "data\\udce9.csv"})
+    {'file': 'data\\\\xe9.csv'}
     """
     if isinstance(value, str):
         return _SURROGATE.sub(_escaped, value)
@@ -39,7 +39,8 @@ def any_terminal() -> Iterator[None]:
     """Let everything be printed: what a stream's encoding has not is shown by what is nearest."""
     codecs.register_error(_HANDLER, _nearest)
     changed = []
-    for stream in (sys.stdout, sys.stderr):
+    streams: tuple[Any, ...] = (sys.stdout, sys.stderr)
+    for stream in streams:
         with suppress(AttributeError, ValueError):  # a stream that is closed, or no real one
             before = stream.errors
             stream.reconfigure(errors=_HANDLER)

@@ -86,7 +86,8 @@ def _open_streams() -> None:
 
 
 def _refuse(message: str) -> int:
-    print(f"consilience: {message}", file=sys.stderr)
+    # One line, even where the name of a file has several.
+    print(f"consilience: {' '.join(message.splitlines())}", file=sys.stderr)
     return _REFUSED
 
 

@@ -290,9 +290,8 @@ class Ensemble:
         objects are one signature only if they also agree in noise and unseen.
         """
         first, inverse, counts = group_rows(self.members)
-        rows = Ensemble._trusted(
-            np.take(self.members, first, axis=1), names=self.names, records=self.records
-        )
+        labels = np.take(self.members, first, axis=1)
+        rows = Ensemble._trusted(labels, names=self.names, records=self.records)
         return Signatures(rows, inverse, counts)
 
     # ---- in and out -------------------------------------------------------------------

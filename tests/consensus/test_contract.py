@@ -25,12 +25,8 @@ from consilience.generate import KMeansEnsemble
 pytestmark = pytest.mark.filterwarnings("ignore:.*too few for the walks.*EAC was used instead")
 
 FEW = KMeansEnsemble(5, (2, 4), random_state=0)
+# All estimators as first constructed: test_default_construction.py.
 ESTIMATORS = [
-    method.estimator(generator=FEW)
-    if not method.needs_n_clusters
-    else method.estimator(n_clusters=3, generator=FEW)
-    for method in CONSENSUS.values()
-] + [
     cs.EAC(3, generator=FEW),
     cs.EAC(3, linkage="single", generator=FEW),
     cs.EAC(2, linkage="complete", generator=FEW, missing="all"),

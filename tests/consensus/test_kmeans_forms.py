@@ -57,6 +57,26 @@ def sec_objective_slowly(ensemble, labels, weights):
     return total
 
 
+def sec_distances_slowly(ensemble, labels, weights):
+    """Reference: squared distances of the points B_i / d_i to the weighted means of clusters."""
+    B = ensemble.indicator().toarray() * np.sqrt(np.repeat(weights, ensemble.n_clusters))
+    d = (B @ B.T).sum(axis=1)
+    points = B / d[:, None]
+    means = [np.average(points[labels == q], axis=0, weights=d[labels == q]) for q in set(labels)]
+    return ((points[:, None] - np.array(means)) ** 2).sum(axis=2)
+
+
+@pytest.mark.parametrize("wrong", [0.3, 0.5, 0.7])
+def test_no_object_of_sec_is_nearer_to_another_mean(wrong, seed):
+    """What is returned is a fixed point: not only the objective, the assignment is SEC's."""
+    _, ensemble = planted(seed, wrong=wrong, n=120, n_members=10, k=4)
+    found = sec(ensemble, 4, random_state=seed)
+    assert found.converged
+    distances = sec_distances_slowly(ensemble, found.labels, np.full(10, 0.1))
+    own = distances[np.arange(120), found.labels]
+    assert (own <= distances.min(axis=1) * (1 + 1e-9)).all()
+
+
 def sec_kmeans_slowly(ensemble, labels, weights):
     """Reference: the weighted k-means objective on the rows b_i / d_i."""
     placed = labels >= 0

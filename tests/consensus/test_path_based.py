@@ -120,12 +120,14 @@ def test_ptgp_cuts_the_mean_similarity_to_clusters(seed):
 
 
 @pytest.mark.parametrize(("method", "estimator"), [(pta, PTA), (ptgp, PTGP)])
-def test_the_usual_length_follows_from_the_rows(method, estimator, seed):
+def test_the_published_length_follows_from_the_rows(method, estimator, seed):
     ensemble, truth = noisy(seed)
-    found = method(ensemble, 3, random_state=seed)
+    found = method(ensemble, 3, n_neighbors=None, n_steps=None, random_state=seed)
     u = len(ensemble.signatures().counts)
     assert u >= 50
     assert found.details["n_neighbors"] == found.details["n_steps"] == int(np.sqrt(u) / 2)
+    usual = method(ensemble, 3, random_state=seed).details
+    assert usual["n_neighbors"] == usual["n_steps"] == 20
     assert adjusted_rand_score(truth, found.labels) > 0.95
     model = estimator(3, n_neighbors=500, n_steps=2).fit(ensemble=ensemble)
     assert model.details_["n_neighbors"] == u - 1

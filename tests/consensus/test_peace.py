@@ -17,6 +17,7 @@ from consilience.consensus._peace_fits import (
     fit_peace,
     fitted_rates,
     gradient,
+    grow,
     log_likelihood,
     sweep,
 )
@@ -92,6 +93,25 @@ def test_growth_never_lowers_the_log_likelihood(problem, seed, two_rates):
         assert after >= before - 1e-10 * (1 + abs(before))
         np.testing.assert_allclose(Y.sum(axis=1), 1.0, atol=1e-12)
         before = after
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_growth_is_judged_by_what_ten_sweeps_gain(seed):
+    """The first multiple of ten from fifty on at which ten sweeps gained at most 1 %."""
+    pairs = make_pairs(planted(seed, wrong=0.5, n=40)[1], 2**30)
+    Y = drawn(pairs, 3, seed)
+    _, _, n_sweeps, path = grow(pairs, Y, RATES, fit_rates=False, max_sweeps=1000)
+    told = [log_likelihood(pairs, Y, RATES)]
+    ends = None
+    for number in range(1, 1001):
+        Y = sweep(pairs, Y, RATES)
+        if number % 10 == 0:
+            told.append(log_likelihood(pairs, Y, RATES))
+            if number >= 50 and told[-1] - told[-2] <= 0.01 * abs(told[-1]):
+                ends = number
+                break
+    assert n_sweeps == ends
+    np.testing.assert_allclose(path, told, rtol=1e-12)
 
 
 @few

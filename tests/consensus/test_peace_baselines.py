@@ -11,7 +11,12 @@ from sklearn.metrics import adjusted_rand_score
 from strategies import ensembles, label_tables
 
 from consilience import Ensemble
-from consilience.consensus._peace_aspect_fits import aspect_likelihood, aspect_start, aspect_step
+from consilience.consensus._peace_aspect_fits import (
+    aspect_likelihood,
+    aspect_start,
+    aspect_step,
+    fit_aspect,
+)
 from consilience.consensus._peace_pairs import Pairs, make_pairs
 from consilience.consensus._peace_square_fits import fit_square, grow, slope_and_loss
 from consilience.consensus.baum_eagon import BaumEagon, baumeagon
@@ -266,3 +271,22 @@ def test_the_estimators_keep_what_was_found(seed):
         spread = model.spread_over_starts(lambda labels: adjusted_rand_score(truth, labels))
         assert spread.selected == pytest.approx(adjusted_rand_score(truth, model.labels_))
     assert model.log_likelihood_ == model.objective_
+
+
+def test_growth_of_the_square_is_judged_by_what_ten_sweeps_lower(seed):
+    pairs = make_pairs(planted(seed, wrong=0.5)[1], 2**30)
+    _, n_sweeps, path = grow(
+        pairs, drawn(pairs, 3, seed), rule="safe", by_seen=True, max_sweeps=999
+    )
+    small = [n for n in range(50, len(path)) if path[n - 10] - path[n] <= 0.01 * path[n]]
+    assert n_sweeps == small[0] == len(path) - 1
+
+
+def test_aspects_are_judged_by_the_gain_of_a_step(seed):
+    """Likelihoods are looked at every ten steps; the tolerance is that of one."""
+    pairs = make_pairs(planted(seed, wrong=0.5)[1], 2**30)
+    found = fit_aspect(pairs, aspect_start(pairs, 3, seed), tol=1e-5, max_iter=2000)
+    gains = np.diff(found.path) / np.abs(found.path[1:])
+    assert found.converged
+    assert found.sweeps == 10 * len(gains)
+    assert gains[-1] <= 10 * 1e-5 < gains[:-1].min()

@@ -20,9 +20,10 @@ from consilience.consensus._votes import (
     mutual_information,
     pass_on_votes,
     shared_information,
+    shared_pairs,
 )
 from consilience.consensus.voting import CumulativeVoting, Voting, _match, cumulativevoting, voting
-from consilience.errors import ConsilienceWarning
+from consilience.errors import ConsilienceWarning, InvalidParameterError
 from consilience.metrics import nmi
 
 # Rounding may decide the order of members that share equal information: equal up to this.
@@ -312,10 +313,10 @@ def test_merging_takes_the_pair_of_least_divergence(seed, k):
 def test_the_member_of_highest_entropy_with_enough_clusters_is_the_reference():
     even = [0, 0, 0, 1, 1, 1]
     uneven = [0, 0, 0, 0, 1, 2]
-    found = cumulativevoting(Ensemble([even, uneven]), 3)
+    found = cumulativevoting(Ensemble([even, uneven]), 3, reference="entropy")
     assert found.details["reference"] == 1
     wide = [0, 0, 1, 1, 2, 2]
-    found = cumulativevoting(Ensemble([even, wide, uneven]), 2)
+    found = cumulativevoting(Ensemble([even, wide, uneven]), 2, reference="entropy")
     assert found.details["order"].tolist() == [1, 2, 0]
     assert found.details["lost"] > 0
 
@@ -338,10 +339,42 @@ def test_objects_that_no_vote_reaches_get_the_overall_shares():
 def test_a_member_without_clusters_is_no_reference():
     """All entropies are zero: the first member has no cluster, the second has one."""
     ensemble = Ensemble([[-1, -1, -1, -1], [0, 0, -1, -1], [-1, -1, 0, 0], [-1, 0, 0, 0]])
-    with pytest.warns(ConsilienceWarning, match="no member has more than 1"):
-        found = cumulativevoting(ensemble, 2)
-    assert found.details["reference"] == 1
-    assert found.labels.tolist() == [0, 0, 0, 0]
+    for reference, wanted in (("entropy", 1), ("agreement", 1)):
+        with pytest.warns(ConsilienceWarning, match="no member has more than 1"):
+            found = cumulativevoting(ensemble, 2, reference=reference)
+        assert found.details["reference"] == wanted
+        assert found.labels.tolist() == [0, 0, 0, 0]
+
+
+@given(ensembles(min_objects=2))
+def test_agreement_is_the_adjusted_rand_index(ensemble):
+    rows = distinct_rows(ensemble)
+    for found in (shared_pairs(rows), shared_pairs(rows, n_jobs=2)):
+        for a, first in enumerate(ensemble.members):
+            for b, second in enumerate(ensemble.members):
+                both = (first >= 0) & (second >= 0)
+                n = [len(np.unique(x[both])) for x in (first, second)]
+                if both.any() and n not in ([1, 1], [both.sum()] * 2):
+                    wanted = adjusted_rand_score(first[both], second[both])
+                    assert found[a, b] == pytest.approx(wanted, abs=1e-9)
+
+
+def test_agreement_needs_no_table_of_all_clusters(rough, monkeypatch):
+    rows = distinct_rows(rough[1])
+    whole = shared_pairs(rows)
+    monkeypatch.setattr(_votes, "_MOST_CLUSTERS", 1)
+    np.testing.assert_allclose(shared_pairs(rows), whole, atol=1e-9)
+
+
+def test_the_reference_agrees_most_with_the_others(rough):
+    _, ensemble = rough
+    wild = np.random.default_rng(0).integers(0, 60, ensemble.n_objects)
+    found = cumulativevoting(Ensemble(np.column_stack([wild, ensemble.labels])), 3)
+    order = found.details["order"]
+    assert found.details["reference"] == order[0] > 0
+    assert order[-1] == 0
+    with pytest.raises(InvalidParameterError, match="'reference' parameter of CumulativeVoting"):
+        cumulativevoting(ensemble, 3, reference="first")
 
 
 @pytest.mark.parametrize("model", [Voting(4, random_state=0), CumulativeVoting(4)])

@@ -138,7 +138,8 @@ def test_every_solver_finds_the_groups_and_says_its_name(method, solver, blobs):
     found = method(ensemble, 3, X=X, solver=solver, random_state=0)
     assert adjusted_rand_score(truth, found.labels) > (0.8 if solver == "metis" else 0.99)
     assert found.solver == solver
-    assert found.details["balance"] == pytest.approx(1, abs=0.2 if solver == "metis" else 0)
+    # Each of METIS's two bisections may leave one object of ninety on the wrong side.
+    assert 1 <= found.details["balance"] <= (32 / 30 if solver == "metis" else 1)
 
 
 @pytest.mark.parametrize("solver", ["metis", "balanced"])

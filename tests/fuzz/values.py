@@ -1,14 +1,13 @@
 """Values for a parameter, from the rules its class lists for it, or from its name."""
 
 import inspect
-import re
 import typing
 from collections.abc import Iterable
 from numbers import Integral
 from typing import Any
 
 import numpy as np
-from fuzz.arrays import labeling, one_of
+from fuzz.arrays import ensemble, labeling, one_of
 
 from consilience._validation import (
     Boolean,
@@ -19,7 +18,8 @@ from consilience._validation import (
     RandomState,
     Rule,
 )
-from consilience.generate import KMeansEnsemble
+from consilience.evidence import vat
+from consilience.generate import KMeansEnsemble, Linkage
 
 __all__ = ["argument", "cheap", "illegal", "legal"]
 
@@ -137,6 +137,10 @@ _BY_NAME: dict[str, Any] = {
     "names": lambda rng, n: None,
     "start": lambda rng, n: one_of(rng, "random", "hocc"),
     "data": lambda rng, n: rng.random((4, 3)),
+    "joined": lambda rng, n: rng.integers(0, 3, (n, n)),
+    "seen": lambda rng, n: one_of(rng, None, np.full((n, n), 3)),
+    "order": lambda rng, n: vat(ensemble(rng, n)),
+    "evidence": lambda rng, n: one_of(rng, _square(rng, n), ensemble(rng, n)),
     "dtype": lambda rng, n: one_of(rng, np.float32, np.float64, "float32"),
 }
 _LABELS = ("labels", "truth", "a", "b", "y", "first", "second")
@@ -149,9 +153,9 @@ def argument(rng: Rng, name: str, n: int, parameter: inspect.Parameter | None = 
     if name in _BY_NAME:
         return _BY_NAME[name](rng, n)
     if parameter is not None:
-        options = re.findall(r"'([^']*)'", str(parameter.annotation))
-        if typing.get_origin(parameter.annotation) is typing.Literal:
-            options = list(typing.get_args(parameter.annotation))
+        kinds = (parameter.annotation, *typing.get_args(parameter.annotation))
+        literals = [kind for kind in kinds if typing.get_origin(kind) is typing.Literal]
+        options = [value for kind in literals for value in typing.get_args(kind)]
         if options:
             return one_of(rng, *options)
         default = parameter.default
@@ -185,6 +189,4 @@ def _square(rng: Rng, n: int) -> Any:
 
 
 def _clusterer() -> Any:
-    from sklearn.cluster import KMeans
-
-    return KMeans(2, n_init=1)
+    return Linkage(2)

@@ -146,10 +146,18 @@ def test_more_representatives_than_objects_are_the_distinct_objects(seed):
     rng = np.random.default_rng(seed)
     X = np.concatenate([rng.normal(c, 0.3, (15, 2)) for c in (0, 4)])
     X = np.concatenate([X, X[:5]])
-    model = USPEC(2, random_state=seed).fit(X)
+    model = USPEC(2, n_representatives=1000, random_state=seed).fit(X)
     assert len(model.representatives_) == 30
     np.testing.assert_array_equal(model.labels_[30:], model.labels_[:5])
     assert adjusted_rand_score(np.repeat([0, 1, 0], [15, 15, 5]), model.labels_) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("n", "k", "wanted"), [(9, 2, 9), (60, 2, 20), (60, 15, 30), (300, 2, 60), (6000, 2, 1000)]
+)
+def test_representatives_have_some_objects_each_unless_told_otherwise(n, k, wanted):
+    X = np.random.default_rng(0).normal(size=(n, 2))
+    assert len(USPEC(k, random_state=0).fit(X).representatives_) == wanted
 
 
 def test_more_neighbours_than_representatives_are_all_of_them():
@@ -182,7 +190,7 @@ def test_as_many_clusters_as_representatives_are_refused():
     message = r"'n_clusters' parameter of USPEC must be below .* 10 \(n_representatives=10, .*=50\)"
     with pytest.raises(InvalidParameterError, match=f"{message}. Got 10"):
         USPEC(10, n_representatives=10).fit(X)
-    with pytest.raises(InvalidParameterError, match=r"below .* 50 \(.*=1000, n_samples=50\)"):
+    with pytest.raises(InvalidParameterError, match=r"below .* 50 \(.*=None, n_samples=50\)"):
         USPEC(50).fit(X)
     with pytest.raises(InvalidParameterError, match=r"USPECEnsemble must be below .*, 10 "):
         USPECEnsemble(2, 10, n_representatives=10).generate(X)
@@ -196,10 +204,15 @@ def test_a_range_of_clusters_is_cut_off_below_the_representatives(seed):
     X = np.random.default_rng(seed).normal(size=(60, 2))
     ensemble = USPECEnsemble(12, (5, 60), n_representatives=9, random_state=seed).generate(X)
     assert {record["n_clusters"] for record in ensemble.records} <= {5, 6, 7, 8}
+    usual = USPECEnsemble(12, random_state=seed).generate(X)
+    assert {record["n_clusters"] for record in usual.records} <= set(range(3, 11))
+    assert {record["n_representatives"] for record in usual.records} == {20}
     edge = USPECEnsemble(3, (8, 60), n_representatives=9, random_state=seed).generate(X)
     assert [record["n_clusters"] for record in edge.records] == [8, 8, 8]
     small = USPECEnsemble(3, random_state=seed).generate(X[:10])
-    assert [record["n_clusters"] for record in small.records] == [9, 9, 9]
+    assert [record["n_clusters"] for record in small.records] <= [5, 5, 5]
+    published = USPECEnsemble(3, n_representatives=1000, random_state=seed).generate(X[:10])
+    assert [record["n_clusters"] for record in published.records] == [9, 9, 9]
     assert [record["n_representatives"] for record in small.records] == [10, 10, 10]
 
 
@@ -224,7 +237,7 @@ def test_members_take_fewer_iterations_than_the_clusterer():
     assert (alone["n_init"], alone["max_iter"]) == (3, 100)
     assert (member["n_init"], member["max_iter"]) == (1, 5)
     assert (member["n_members"], member["n_clusters"]) == (20, (20, 60))
-    assert alone["n_representatives"] == member["n_representatives"] == 1000
+    assert alone["n_representatives"] is member["n_representatives"] is None
     assert alone["n_neighbors"] == member["n_neighbors"] == 5
     assert uspec._REPRESENTATIVE_ITERATIONS == uspec._DRAWN == uspec._CANDIDATES == 10
 

@@ -143,3 +143,12 @@ def test_every_command_starts_without_a_place_for_compiled_code(tmp_path):
     )
     assert done.stdout.startswith("[")
     assert done.stderr.count("\n") == 1
+
+
+def test_every_kernel_is_compiled_in_that_one_way():
+    sources = [path for path in Path(_jit.__file__).parent.glob("*.py") if path.name != "_jit.py"]
+    assert len(sources) > 40
+    direct = [
+        path.name for path in sources if "njit" in path.read_text() or "@jit" in path.read_text()
+    ]
+    assert direct == []

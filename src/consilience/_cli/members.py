@@ -30,7 +30,6 @@ def make_members(
     run = RunFolder(folder)
     if force and not resume:
         run.clear()
-    begun_here = run.n_members is None
     try:
         return generator.generate(X, checkpoint=run)
     except ResumeError as error:
@@ -42,8 +41,8 @@ def make_members(
             "--force, or name another folder with --out."
         ) from error
     except BaseException:
-        # A run that was there before is never removed because something went wrong now.
-        if begun_here and run.is_bare():
+        # A plan alone is nothing to go on with; members are never removed because of an error.
+        if run.is_bare():
             run.clear()
         raise
 

@@ -73,20 +73,16 @@ class ResultFolder:
         stage = work / _STAGE
         names = [*(name for name in writers if name != last), last]
         moves = {"move": names, "remove": [name for name in replaces if name not in writers]}
-        try:
-            stage.mkdir()
-            for name in names:
-                writers[name](stage / name)
-                _sync(stage / name)
-            draft = work / f"{PARTIAL}commit"
-            draft.write_text(json.dumps(moves), encoding="utf-8")
-            for path in (draft, stage):
-                _sync(path)
-            draft.replace(work / _COMMIT)
-        except BaseException:
-            if not (work / _COMMIT).exists():
-                _clear(work)
-            raise
+        stage.mkdir()
+        for name in names:
+            writers[name](stage / name)
+            _sync(stage / name)
+        draft = work / f"{PARTIAL}commit"
+        draft.write_text(json.dumps(moves), encoding="utf-8")
+        for path in (draft, stage):
+            _sync(path)
+        # What fails up to here is cleared with the lock; from here on the results exist.
+        draft.replace(work / _COMMIT)
         try:
             _sync(work)
             _finish(self.folder)

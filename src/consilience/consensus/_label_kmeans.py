@@ -29,9 +29,10 @@ def cluster_sizes(rows: Rows) -> Floats:
 
 def sec_degrees(rows: Rows, weights: Floats) -> tuple[Floats, Floats]:
     """Row sums d_i of the weighted co-association, and the weight of each row's members."""
-    per_cluster = np.repeat(weights, np.diff(rows.starts)) * cluster_sizes(rows)
-    degree = row_sums(rows.members, rows.starts, per_cluster[:, None])[:, 0]
-    return degree, weights @ (rows.members >= 0)
+    own = np.repeat(weights, np.diff(rows.starts))
+    per_cluster = np.column_stack([own * cluster_sizes(rows), own])
+    degree, present = row_sums(rows.members, rows.starts, per_cluster).T
+    return np.ascontiguousarray(degree), np.ascontiguousarray(present)
 
 
 def sec_price(rows: Rows, weights: Floats) -> Price:

@@ -104,7 +104,7 @@ def spectral_start(rows: Rows, k: int, seed: int) -> NDArray[np.int32] | None:
     starts = first_columns(members)
     if not k <= starts[-1] <= _MOST_CLUSTERS:
         return None
-    present = (members >= 0).sum(axis=0)
+    present = row_sums(members, starts, np.ones((int(starts[-1]), 1)))[:, 0]
     shares = cluster_contingency(members, rows.counts / np.maximum(present, 1))
     root = np.sqrt(np.maximum(shares.sum(axis=1), np.finfo(float).tiny))
     rng = check_random_state(seed)

@@ -96,6 +96,8 @@ def solve(
     check_value("n_clusters", n_clusters, [Interval(Integral, 1)], owner=owner)
     check_n_clusters(n_clusters, ensemble.n_objects, owner=owner)
     check_jobs(n_jobs, owner=owner)
+    if X is not None and not hasattr(X, "shape"):
+        X = np.asarray(X)  # rows are chosen below
     strangers = never_placed(ensemble)
     if strangers.all():
         warnings.warn(

@@ -1,5 +1,6 @@
 """What voting counts: information that members share, votes passed on, columns merged."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -16,9 +17,13 @@ __all__ = [
     "mutual_information",
     "pass_on_votes",
     "shared_information",
+    "shared_pairs",
 ]
 
 Floats = NDArray[np.float64]
+# From counts to what is added up over a table; from those sums to a score of two members.
+Of = Callable[[Any], Any]
+Score = Callable[[Any, Any, Any, Any], Any]
 
 # All contingency tables at once while they have at most this many rows: 128 MB.
 _MOST_CLUSTERS = 4000
@@ -48,8 +53,21 @@ def shared_information(rows: Rows, *, n_jobs: int = 1) -> Floats:
 
     Geometric mean of the entropies; 0 where no object counts or only one has one cluster.
     """
+    return _of_all_pairs(rows, _xlogx, _normalised, n_jobs)
+
+
+def shared_pairs(rows: Rows, *, n_jobs: int = 1) -> Floats:
+    """Adjusted Rand index of all pairs of members, over objects both placed.
+
+    Unlike information it is 0 on average for a random member, however many clusters it has.
+    """
+    return _of_all_pairs(rows, np.square, _adjusted, n_jobs)
+
+
+def _of_all_pairs(rows: Rows, of_count: Of, score: Score, n_jobs: int) -> Floats:
+    """A score of all pairs of members from sums over the cells and margins of their tables."""
     if rows.starts[-1] > _MOST_CLUSTERS:
-        return np.stack([information_with(rows, labels) for labels in rows.members])
+        return np.stack([_with_labels(rows, own, of_count, score) for own in rows.members])
     widths = np.diff(rows.starts)
     used = np.flatnonzero(widths)
     found = np.zeros((len(widths), len(widths)))
@@ -60,14 +78,18 @@ def shared_information(rows: Rows, *, n_jobs: int = 1) -> Floats:
     # Per cluster and member: objects of the cluster that the member placed.
     margins = np.add.reduceat(table, edges, axis=1)
     totals = np.add.reduceat(margins, edges, axis=0)
-    own = np.add.reduceat(_xlogx(margins), edges, axis=0)
-    cells = np.add.reduceat(np.add.reduceat(_xlogx(table), edges, axis=0), edges, axis=1)
-    found[np.ix_(used, used)] = _normalised(cells, own, own.T, totals)
+    own = np.add.reduceat(of_count(margins), edges, axis=0)
+    cells = np.add.reduceat(np.add.reduceat(of_count(table), edges, axis=0), edges, axis=1)
+    found[np.ix_(used, used)] = score(cells, own, own.T, totals)
     return found
 
 
 def information_with(rows: Rows, labels: NDArray[Any]) -> Floats:
     """Normalised mutual information of a labeling of the rows with every member."""
+    return _with_labels(rows, labels, _xlogx, _normalised)
+
+
+def _with_labels(rows: Rows, labels: NDArray[Any], of_count: Of, score: Score) -> Floats:
     k = int(labels.max(initial=-1)) + 1
     found = np.zeros(len(rows.members))
     for r, member in enumerate(rows.members):
@@ -75,8 +97,8 @@ def information_with(rows: Rows, labels: NDArray[Any]) -> Floats:
         width = int(rows.starts[r + 1] - rows.starts[r])
         codes = labels[both].astype(np.int64) * width + member[both]
         table = np.bincount(codes, rows.counts[both], k * width).reshape(k, width)
-        own, others = (_xlogx(table.sum(axis=axis)).sum() for axis in (1, 0))
-        found[r] = _normalised(_xlogx(table).sum(), own, others, table.sum())
+        own, others = (of_count(table.sum(axis=axis)).sum() for axis in (1, 0))
+        found[r] = score(of_count(table).sum(), own, others, table.sum())
     return found
 
 
@@ -91,6 +113,16 @@ def _normalised(cells: Any, rows: Any, columns: Any, totals: Any) -> Any:
     shared = np.where(single_a | single_b, (single_a & single_b).astype(float), shared)
     # Rounded, so that equal members tie whatever the order of the sums.
     return np.where(totals > 0, np.clip(shared, 0.0, 1.0).round(12), 0.0)
+
+
+def _adjusted(cells: Any, rows: Any, columns: Any, totals: Any) -> Any:
+    """Adjusted Rand index from sums of squares of the cells and margins; 0 if undefined."""
+    joined, own, others, pairs = ((x - totals) / 2 for x in (cells, rows, columns, totals**2))
+    by_chance = own * others / np.maximum(pairs, 1.0)
+    most = (own + others) / 2 - by_chance
+    defined = most > _NO_ENTROPY
+    # Rounded, so that equal members tie whatever the order of the sums.
+    return np.where(defined, (joined - by_chance) / np.where(defined, most, 1.0), 0.0).round(12)
 
 
 def pass_on_votes(rows: Rows, order: NDArray[np.int64]) -> Floats:

@@ -131,6 +131,12 @@ class USENC(Consensus):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        # Representatives are dense means: sparse data need another generator.
+        tags.input_tags.sparse = not isinstance(self._generator(), USPECEnsemble)
+        return tags
+
     def _generator(self) -> Any:
         wanted = USPECEnsemble() if self.generator is None else self.generator
         return with_defaults(wanted, self.random_state, self.n_jobs)

@@ -21,6 +21,7 @@ from consilience.consensus._votes import (
     mutual_information,
     pass_on_votes,
     shared_information,
+    shared_pairs,
 )
 from consilience.consensus.kmeans_forms import kcc
 from consilience.ensemble import Ensemble
@@ -202,15 +203,16 @@ def cumulativevoting(
         Clusters wanted; at most as many as the member with the most. Clusters that win no
         object vanish.
     reference : {"agreement", "entropy"}, default="agreement"
-        Which member the others vote on, and their order: the one that shares most
-        information with the others on average (NMI); or, as published, the one of highest
-        entropy, which a single random member of many clusters wins.
+        Which member the others vote on, and their order: the one that agrees most with the
+        others on average, by the adjusted Rand index, in which random members of many
+        clusters gain nothing; or, as published, the one of highest entropy, which a single
+        such member is.
     X : array of shape (n_objects, n_features), optional
         Only used to place objects that no member saw.
     random_state : ignored
         The method draws nothing.
     n_jobs : int or None
-        Threads of the shared information; None means one.
+        Threads of the agreement; None means one.
 
     Returns
     -------
@@ -284,8 +286,8 @@ def _ranked(rows: Rows, reference: Reference, k: int, n_jobs: int | None) -> NDA
 
 
 def _agreement(rows: Rows, n_jobs: int | None) -> NDArray[np.float64]:
-    """Mean information that each member shares with the others; it says nothing of itself."""
-    shared = shared_information(rows, n_jobs=n_jobs or 1)
+    """Mean adjusted Rand index of each member with the others; it says nothing of itself."""
+    shared = shared_pairs(rows, n_jobs=n_jobs or 1)
     total: NDArray[np.float64] = shared.sum(axis=1) - shared.diagonal()
     # Rounded, so that equal members tie whatever the order of the sums.
     return (total / max(len(shared) - 1, 1)).round(12)

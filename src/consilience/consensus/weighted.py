@@ -73,7 +73,7 @@ def womc(
         in the authors' code; the paper is silent), or its objects.
     solver : {"auto", "metis", "spectral"}, default="auto"
         Cuts the graph of clusters: METIS (as published), or a normalised cut. "auto" is
-        METIS where it is installed.
+        METIS where it is installed and there are 50 clusters or more.
     X : array of shape (n_objects, n_features), optional
         Only used to place objects that no member saw.
     random_state : int, RandomState or None

@@ -4,6 +4,7 @@ Errors name the file as its last path component, as the user would.
 """
 
 import gzip
+import tokenize
 import zipfile
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
@@ -22,7 +23,16 @@ CSV_ENDINGS = (".csv", ".csv.gz", ".tsv", ".tsv.gz")
 ENDINGS = (*CSV_ENDINGS, ".parquet", ".npy", ".npz")
 
 CUT_SHORT = (EOFError, gzip.BadGzipFile, zlib.error)
-_DAMAGE = (*CUT_SHORT, zipfile.BadZipFile, ValueError, KeyError, NotImplementedError)
+# numpy reads the header of an array as Python source.
+_DAMAGE = (
+    *CUT_SHORT,
+    zipfile.BadZipFile,
+    ValueError,
+    KeyError,
+    NotImplementedError,
+    tokenize.TokenError,
+    SyntaxError,
+)
 
 
 def checked_path(path: str | PathLike[str]) -> tuple[Path, str]:

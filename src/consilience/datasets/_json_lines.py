@@ -53,9 +53,10 @@ def read_json_lines(
 def _checked(path: Path, number: int, line: str, fields: Mapping[str, type]) -> dict[str, Any]:
     try:
         found = json.loads(line)
-    except json.JSONDecodeError as error:
+    except (json.JSONDecodeError, RecursionError) as error:
+        why = getattr(error, "msg", "it is nested too deeply")
         raise InvalidInputError(
-            f"{path.name!r} line {number} is not JSON: {error.msg}. Write one object a line."
+            f"{path.name!r} line {number} is not JSON: {why}. Write one object a line."
         ) from error
     if not isinstance(found, dict):
         raise InvalidInputError(

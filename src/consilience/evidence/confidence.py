@@ -85,6 +85,12 @@ def confidence(
             f"labels must hold one label for each of the {ensemble.n_objects} objects. "
             f"Got shape {labels.shape} instead."
         )
+    if labels.dtype.kind not in "biu":
+        raise InvalidInputError(
+            "labels must be whole numbers, below 0 for objects in no cluster. Got values of type "
+            f"{labels.dtype} instead. Use relabel(labels) first."
+        )
+    labels = labels.astype(np.int64, copy=False)  # True and False would choose, not number
     n_clusters = int(labels.max()) + 1
     n = ensemble.n_objects
     if n_clusters < 1:

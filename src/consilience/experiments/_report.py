@@ -21,8 +21,11 @@ _HEADER = (
 _LEVEL = 0.05
 # What describes the members, or looks at the truth.
 _NO_METHOD = ("Min", "Max", "Mean", "RANDOM", "ALLFG", "CONVEX")
-# Rows of sizes, changes and times, of which the largest is not the best.
-_NO_SCORE = ("objects", "to learn", "to judge", "repetitions", "seconds", "milliseconds", "log10")
+# Rows of sizes, changes, times and unlike measures, of which the largest is not the best.
+_NO_SCORE = (
+    "objects", "to learn", "to judge", "repetitions", "seconds", "milliseconds", "log10",
+    "per cent",
+)  # fmt: skip
 
 _READING = (
     "Each cell: mean ± standard error of the mean over the runs, and (published); the standard "

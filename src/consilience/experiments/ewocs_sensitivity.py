@@ -20,7 +20,7 @@ __all__ = ["ewocs_figure9", "ewocs_figure10"]
 AUTO, MAH = "EW-SRBC 100x100 G(AUTO)", "EW-SRBC 100x100 MAH"
 _REMARK = (
     "Best F1 in per cent on two-dimensional generated sets, another one every run; the paper "
-    "prints the figures without their numbers."
+    "prints the figures without their numbers, and the ranges of the parameters are ours."
 )
 
 # ---- Figure 9 --------------------------------------------------------------------------------
@@ -141,7 +141,7 @@ def _x(row: str) -> float:
 
 _K = (1, 2, 3, 5, 7, 10, 15, 20)
 _N_EPS, _N_PART = (50, 100, 200, 400), (10, 30, 100)
-_START, _LEAST = (200, 400, 800, 1600), (10, 50, 100, 200)
+_START, _LEAST = (400, 800, 1600), (10, 25, 50, 100)
 
 
 def _claims_of_figure10(cells: Sequence[Cell]) -> list[Claim]:

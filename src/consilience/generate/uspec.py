@@ -32,12 +32,15 @@ _DRAWN = 10
 _CANDIDATES = 10
 # Representatives unless told otherwise: the published number, and objects for each of them.
 _MOST_REPRESENTATIVES = 1000
+_LEAST_REPRESENTATIVES = 20
 _OBJECTS_EACH = 5
 # Iterations of the k-means that makes representatives, and of the one that groups them.
 _REPRESENTATIVE_ITERATIONS = 10
 _GROUP_ITERATIONS = 20
 # Rows among which the starts of the last k-means are chosen.
 _START_ROWS = 10_000
+# Powers of two whose squares neither overflow nor vanish, sums of them included.
+_SQUARABLE = 400
 
 
 class USPEC(ClusterMixin, BaseEstimator):
@@ -51,8 +54,8 @@ class USPEC(ClusterMixin, BaseEstimator):
     n_representatives : int or None, default=None
         Means of a k-means on ten times as many random objects; the distinct objects
         themselves if there are no more of them. None is 1000, the published number, but at
-        most one for five objects (and more than ``n_clusters``): nearer to one an object the
-        graph falls into pieces.
+        most one for five objects (but 20, and twice ``n_clusters``): nearer to one an object
+        the graph falls into pieces.
     n_neighbors : int, default=5
         Representatives an object is linked to.
     n_init : int, default=3
@@ -142,7 +145,7 @@ class USPECEnsemble(Generator):
         Number of clusterings.
     n_clusters : int, (low, high), list of int or rule, default=(20, 60)
         Clusters of a member, as in `KMeansEnsemble`. A range is cut off below the number of
-        representatives.
+        representatives; where that is None, at half of it (and its lower end at a sixth).
     n_representatives, n_neighbors
         As in `USPEC`.
     n_init, max_iter : int, default=1 and 5
@@ -213,8 +216,11 @@ class USPECEnsemble(Generator):
         if not isinstance(self.n_clusters, tuple):
             return clusters
         # A range follows the representatives, not they it.
-        most = min(_n_representatives(self, 1, X.shape[0]), X.shape[0]) - 1
-        return Clusters(min(clusters.low, most), min(clusters.high, most))
+        p = min(_n_representatives(self, 1, X.shape[0]), X.shape[0])
+        least = most = max(p - 1, 1)
+        if self.n_representatives is None:
+            least, most = min(max(p // 6, 2), most), min(max(p // 2, 2), most)
+        return Clusters(min(clusters.low, least), min(clusters.high, most))
 
     def _make(self, X: Any, orders: Sequence[Order]) -> list[Made]:
         return [self._make_one(X, order) for order in orders]
@@ -259,7 +265,7 @@ def _n_representatives(owner: Any, n_clusters: int, n_objects: int) -> int:
     if owner.n_representatives is not None:
         return int(owner.n_representatives)
     most = min(_MOST_REPRESENTATIVES, n_objects // _OBJECTS_EACH)
-    return max(most, min(2 * n_clusters, n_objects), 2)
+    return max(most, min(max(2 * n_clusters, _LEAST_REPRESENTATIVES), n_objects), 2)
 
 
 def _check_fits(owner: Any, n_clusters: int, n_objects: int) -> None:
@@ -284,17 +290,37 @@ def _uspec(
 ) -> _Found:
     """One run, everything drawn from the seed."""
     rng = np.random.default_rng(seed)
+    X, power = _squarable(X)
     points, heads, centres = _representatives(X, n_representatives, rng)
     which, squares = _links(X, points, heads, centres, n_neighbors)
     links, sigma = _affinities(which, squares, len(points))
     k = min(n_clusters, links.shape[1])
     if k == 1:
-        return _Found(np.zeros(len(X), np.int32), points, sigma, 1)
+        return _Found(np.zeros(len(X), np.int32), *_unscaled(points, sigma, power), 1)
     with one_thread():
         embedded = _embedding(links, k, np.random.RandomState(int(rng.integers(2**31 - 1))))
     runs = many_kmeans(embedded, _starts(embedded, k, n_init, rng), max_iter=max_iter)
     best = int(runs.inertia.argmin())
-    return _Found(runs.labels[best], points, sigma, int(runs.n_iter[best]))
+    return _Found(runs.labels[best], *_unscaled(points, sigma, power), int(runs.n_iter[best]))
+
+
+def _squarable(X: Floats) -> tuple[Floats, int]:
+    """Data whose squared distances are finite and no zeros, and the power of two taken out.
+
+    Scaling by a power of two is exact, and the links do not depend on the unit.
+    """
+    power = int(np.frexp(np.abs(X).max())[1])
+    if abs(power) <= _SQUARABLE:
+        return X, 0
+    return np.ldexp(X, -power), power
+
+
+def _unscaled(points: Floats, sigma: float, power: int) -> tuple[Floats, float]:
+    """Representatives and width in the data's own unit."""
+    if not power:
+        return points, sigma
+    with np.errstate(over="ignore", under="ignore"):
+        return np.ldexp(points, power), float(np.ldexp(sigma, power))
 
 
 def _starts(E: Floats, k: int, n_init: int, rng: np.random.Generator) -> list[Floats]:

@@ -131,6 +131,7 @@ def _near_homes(X, order, bounds, points_t, near, which, squares):
 def _keep_least(values, names, K, which, least):
     """The K smallest values, rising, and their names; the first on ties."""
     least[:] = np.inf
+    which[:] = names[:K]  # where distances overflow, none is the least
     for c in range(values.shape[0]):
         value = values[c]
         if value < least[K - 1]:

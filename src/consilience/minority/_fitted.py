@@ -13,6 +13,7 @@ from consilience.errors import ConsilienceWarning, InvalidInputError
 from consilience.minority._groups import Groups, by_clusterer, by_consensus
 from consilience.minority._scaling import Scaling, fit_scaling
 from consilience.minority._stopping import Progress
+from consilience.minority._units import check_range
 from consilience.minority._width import gamma_of_distances
 from consilience.minority.divergences import (
     Divergence,
@@ -41,6 +42,7 @@ __all__ = [
     "chosen_divergence",
     "chosen_scaling",
     "is_pairwise",
+    "scaled_objects",
     "takes_sparse",
 ]
 
@@ -83,7 +85,7 @@ class Fitted:
 
     def scaled(self, X: Any) -> Any:
         """The objects on the scale and in the precision the models were made in."""
-        X = X if self.scaling is None else self.scaling.apply(X)
+        X = scaled_objects(self.scaling, X, getattr(self.weak, "divergence", None))
         return X.astype(self.kept.dtype, copy=False) if hasattr(self.kept, "dtype") else X
 
     def keep_seeds(self, X: Any, data: Any) -> "Fitted":
@@ -210,6 +212,16 @@ def chosen_scaling(estimator: Any, X: Any) -> Scaling | None:
     return fit_scaling(kind, X, owner="EWOCS")
 
 
+def scaled_objects(scaling: Scaling | None, X: Any, divergence: Any) -> Any:
+    """The objects on their scale, checked that distances between them are numbers."""
+    data = X if scaling is None else scaling.apply(X)
+    # Mahalanobis has no unit; kernels take what they take.
+    free = isinstance(divergence, Mahalanobis | Kernel) or divergence == "mahalanobis"
+    if hasattr(data, "shape") and not free and not is_pairwise(divergence):
+        check_range(data, owner="EWOCS", what="X" if scaling is None else "X, scaled,")
+    return data
+
+
 def is_pairwise(divergence: Any) -> bool:
     """Whether data come as a matrix of objects by objects."""
     return isinstance(divergence, Precomputed) or (
@@ -252,7 +264,7 @@ def check_objects(estimator: Any, X: Any, *, reset: bool) -> Any:
 
 def check_same_objects(fitted: Fitted, X: Any) -> None:
     """Raise unless these look like the objects a run was made on."""
-    if not np.array_equal(_sums(X), fitted.sums):
+    if not np.array_equal(_sums(X), fitted.sums, equal_nan=True):
         raise InvalidInputError(
             "EWOCS.more needs the objects the model was fitted on. Got others. Call fit for new "
             "objects, or predict to judge them by this model."
@@ -307,7 +319,8 @@ def _first(X: Any) -> Any:
 
 def _sums(X: Any) -> Any:
     if hasattr(X, "shape"):
-        return np.r_[X.shape[0], np.asarray(X.sum(axis=0)).ravel()]
+        with np.errstate(over="ignore", invalid="ignore"):
+            return np.r_[X.shape[0], np.asarray(X.sum(axis=0)).ravel()]
     return np.array([len(X)])
 
 

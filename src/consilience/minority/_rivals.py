@@ -12,13 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator
-from sklearn.utils import check_array
 
-from consilience._sklearn import validate_data
+from consilience._sklearn import check_array, validate_data
 from consilience._validation import Interval, Satisfies, check_value, memory_in_bytes
 from consilience.errors import InvalidParameterError, MemoryBudgetError
 from consilience.kernels.density import square_distances
 from consilience.minority._divergence import Divergence, Terms
+from consilience.minority._units import check_range
 from consilience.minority.divergences import Cosine, Euclidean, Mahalanobis, resolve
 
 __all__ = [
@@ -75,11 +75,13 @@ def checked_values(
 
 
 def checked_array(X: Any, *, sparse: bool, owner: str) -> Any:
-    """The data as float64, dense or CSR; at least one object, no NaN."""
-    return check_array(
+    """The data as float64, dense or CSR; at least one object, no NaN, squares in range."""
+    X = check_array(
         X, accept_sparse="csr" if sparse else False, dtype=np.float64, order="C",
         estimator=owner, input_name="X",
     )  # fmt: skip
+    check_range(X, owner=owner)
+    return X
 
 
 def count_foreground(n_foreground: float, n_objects: int) -> int:
@@ -263,4 +265,6 @@ class Rival(BaseEstimator):
 
     def _checked(self, X: Any, *, reset: bool) -> Any:
         """Data as float64; CSR where the divergence may take it (it says so itself if not)."""
-        return validate_data(self, X, accept_sparse="csr", dtype=np.float64, order="C", reset=reset)
+        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, order="C", reset=reset)
+        check_range(X, owner=type(self).__name__)
+        return X

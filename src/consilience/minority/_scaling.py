@@ -39,6 +39,11 @@ class Scaling:
     def apply(self, X: Any) -> Any:
         """The data on this scale, in their own type; sparse data are not centred."""
         plain = without_unit(X, self.powers)
+        # Far from the fitted objects a value may leave the range of numbers.
+        with np.errstate(over="ignore"):
+            return self._mapped(X, plain)
+
+    def _mapped(self, X: Any, plain: Any) -> Any:
         if sparse.issparse(X):
             return sparse.csr_array(plain.multiply(self.scale[None]).tocsr()).astype(X.dtype)
         return ((plain - self.centre) * self.scale).astype(X.dtype, copy=False)
@@ -64,7 +69,7 @@ def fit_scaling(kind: str, X: Any, *, owner: str) -> Scaling | None:
             f"The 'scaling' parameter of {owner} must be 'none' or 'std' for sparse data: "
             f"another scaling would fill them. Got {kind!r} instead."
         )
-    powers = exponents(X)
+    powers = exponents(_middle(X) if kind == "robust" else X)
     plain = without_unit(X, powers)
     if sparse.issparse(X):
         squares = np.asarray(plain.multiply(plain).mean(axis=0)).ravel()
@@ -81,6 +86,12 @@ def fit_scaling(kind: str, X: Any, *, owner: str) -> Scaling | None:
         spread = inner[1] > inner[0]
         low, high = np.where(spread, inner[0], low), np.where(spread, inner[1], high)
     return Scaling(kind, (high + low) / 2, _HALF * _inverse((high - low) / 2), powers)
+
+
+def _middle(X: Any) -> Any:
+    """Values at the ends of the middle 96 % of every column, or of all where those are equal."""
+    inner = np.quantile(X, [0.02, 0.98], axis=0, method="nearest")
+    return X if (inner[0] == inner[1]).any() else inner
 
 
 def _inverse(spread: Floats) -> Floats:

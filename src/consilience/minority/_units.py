@@ -10,9 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-__all__ = ["exponents", "without_unit"]
+from consilience.errors import InvalidInputError
+
+__all__ = ["check_range", "exponents", "without_unit"]
 
 Ints = NDArray[np.intc]
+
+# Powers of two that sums over columns and differences of squares may need beside the squares.
+_SPARE = 12
 
 
 def exponents(X: Any) -> Ints:
@@ -33,3 +38,23 @@ def without_unit(X: Any, powers: Ints) -> Any:
         values = np.ldexp(X.data.astype(np.float64), -powers[X.indices])
         return sparse.csr_array((values, X.indices, X.indptr), shape=X.shape)
     return np.ldexp(X.astype(np.float64, copy=False), -powers)
+
+
+def check_range(X: Any, *, owner: str, what: str = "X") -> None:
+    """Raise `InvalidInputError` if squares of the data leave the range of numbers.
+
+    Without this, distances would be infinite, or all 0, and labels without meaning.
+    """
+    if X.shape[0] == 0 or X.shape[1] == 0:
+        return
+    largest = float(max(X.max(), -X.min()))
+    kind = np.finfo(np.float32 if X.dtype == np.float32 else np.float64)
+    most = float(np.ldexp(np.sqrt(float(kind.max)), -_SPARE))
+    least = float(np.ldexp(np.sqrt(float(kind.tiny)), _SPARE))
+    if largest == 0 or least <= largest <= most:
+        return
+    raise InvalidInputError(
+        f"The largest value of {what} is {largest:.3g}, and squares of such values leave the "
+        f"range of numbers: {owner} needs between {least:.1g} and {most:.1g}. Express the columns "
+        "in another unit, for instance with sklearn.preprocessing.StandardScaler."
+    )

@@ -31,6 +31,7 @@ from consilience.minority._fitted import (
     chosen_divergence,
     chosen_scaling,
     is_pairwise,
+    scaled_objects,
     takes_sparse,
 )
 from consilience.minority._stopping import Progress, count_up, n_lines
@@ -296,7 +297,7 @@ default="2gauss"
         X = check_objects(self, X, reset=True)
         self.seed_ = int(check_random_state(self.random_state).randint(2**31 - 1))
         scaling = chosen_scaling(self, X)
-        data = X if scaling is None else scaling.apply(X)
+        data = scaled_objects(scaling, X, self.divergence)
         divergence = chosen_divergence(self, data)
         weak = weak_clusterer(self.weak, divergence=divergence, k_max=self.k_max).fit(data)
         running = Running.empty(weak.n_objects, self.aggregate, getattr(data, "dtype", None))

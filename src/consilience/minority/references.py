@@ -11,6 +11,7 @@ from scipy.optimize import linprog
 from scipy.spatial import ConvexHull, QhullError
 from sklearn.utils import check_random_state
 
+from consilience._labels import encode
 from consilience._validation import RandomState, check_value
 from consilience.errors import InvalidInputError
 from consilience.minority._truth import foreground_truth, source_numbers
@@ -74,7 +75,7 @@ def all_foreground(y: Any) -> Labels:
     >>> all_foreground([0, 1, 0]).tolist()
     [0, 0, 0]
     """
-    return np.zeros(len(y), np.int32)
+    return np.zeros(len(encode(y, what="y")), np.int32)
 
 
 def convex_hulls(X: Any, y: Any) -> Labels:

@@ -102,10 +102,12 @@ def balanced_rows(
 
 
 def _checked_sizes(sizes: ArrayLike | None, k: int, n: int) -> Counts:
+    """Sizes of k parts of n objects, as equal as can be unless they are given."""
     if sizes is None:
         return np.full(k, n // k, np.int64) + (np.arange(k) < n % k)
     wanted = np.asarray(sizes)
-    whole = wanted.dtype.kind in "iu" or (wanted == np.rint(wanted)).all()
+    kind = wanted.dtype.kind
+    whole = kind in "iu" or (kind == "f" and bool((wanted == np.rint(wanted)).all()))
     if wanted.shape != (k,) or not whole or wanted.min() < 1 or wanted.sum() != n:
         raise InvalidInputError(
             f"sizes must be {k} whole numbers of at least 1 that add up to {n} objects. "

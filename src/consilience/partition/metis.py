@@ -1,6 +1,7 @@
 """METIS by recursive bisection, with the settings that reproduce ClusterPack's results."""
 
 import sys
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,8 @@ from scipy import sparse
 from sklearn.utils import check_random_state
 
 from consilience._optional import optional
-from consilience.errors import MemoryBudgetError, MissingPackageError
+from consilience._validation import Interval, check_value
+from consilience.errors import InvalidInputError, MemoryBudgetError, MissingPackageError
 from consilience.partition._parts import Parts, check_n_parts, one_part
 from consilience.partition.graph import Graph, whole_vertex_weights, whole_weights
 
@@ -94,6 +96,8 @@ def metis(
         return one_part(n, "metis")
     pymetis = _pymetis()
     _refuse_if_too_dense(graph)
+    _check_shares(shares, k)
+    check_value("n_cuts", n_cuts, [Interval(Integral, 1)], owner="metis")
     labels = np.empty(n, np.int32)
     if shuffle:
         order = check_random_state(random_state).permutation(n)
@@ -115,6 +119,15 @@ def _pymetis() -> Any:
             f"{error}\n{where}Without it, solver='auto' takes another way: 'balanced' for parts "
             "of equal size, 'spectral' otherwise."
         ) from error
+
+
+def _check_shares(shares: NDArray[np.float64] | None, k: int) -> None:
+    if shares is None:
+        return
+    if shares.shape != (k,) or not (np.isfinite(shares) & (shares > 0)).all():
+        raise InvalidInputError(
+            f"The sizes of {k} parts must be {k} numbers above 0. Got {shares.tolist()}."
+        )
 
 
 def _refuse_if_too_dense(graph: Graph) -> None:

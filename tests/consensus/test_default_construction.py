@@ -1,0 +1,78 @@
+"""Every estimator keeps scikit-learn's conventions as a user first constructs it: no arguments."""
+
+import inspect
+
+import joblib
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from consilience import consensus, generate
+from consilience.errors import InvalidParameterError
+from consilience.generate import PAM, KMeansEnsemble
+
+MADE = {}
+MAKE = KMeansEnsemble.generate
+
+
+def public_estimators(*rooms):
+    """The estimator classes that the rooms export."""
+    found = [getattr(room, name) for room in rooms for name in room.__all__]
+    return [one for one in found if inspect.isclass(one) and issubclass(one, BaseEstimator)]
+
+
+def needs_arguments(one):
+    parameters = inspect.signature(one).parameters.values()
+    return any(parameter.default is parameter.empty for parameter in parameters)
+
+
+ESTIMATORS = public_estimators(consensus, generate)
+# Generators make ensembles and are never fitted: scikit-learn checks what has `fit`.
+FITTED = [one for one in ESTIMATORS if hasattr(one, "fit")]
+GENERATORS = [one for one in ESTIMATORS if not hasattr(one, "fit")]
+
+
+@pytest.fixture
+def members_made_once(monkeypatch):
+    """The checks fit all estimators to the same data: equal seeds need be run only once."""
+
+    def remembered(self, X, **options):
+        if not isinstance(self.random_state, int) or options:
+            return MAKE(self, X, **options)
+        key = joblib.hash((self.get_params(), X))
+        if key not in MADE:
+            MADE[key] = MAKE(self, X)
+        return MADE[key]
+
+    monkeypatch.setattr(KMeansEnsemble, "generate", remembered)
+
+
+@pytest.mark.usefixtures("members_made_once")
+@parametrize_with_checks([one() for one in FITTED])
+def test_scikit_learn_conventions_without_arguments(estimator, check):
+    check(estimator)
+
+
+def test_only_what_wraps_others_needs_arguments():
+    assert {one.__name__ for one in ESTIMATORS if needs_arguments(one)} == {
+        "Combined",
+        "EstimatorEnsemble",
+    }
+
+
+@pytest.mark.parametrize("generator", [one for one in GENERATORS if not needs_arguments(one)])
+def test_generators_make_members_without_arguments(generator):
+    X = np.random.default_rng(0).normal(size=(40, 3))
+    first, second = (generator(random_state=0).generate(X) for _ in range(2))
+    assert first.n_objects == 40
+    assert first.n_members == generator().n_members
+    assert first.n_clusters.min() >= 2
+    np.testing.assert_array_equal(first.labels, second.labels)
+
+
+@pytest.mark.parametrize("swap", ["faster", "best"])
+def test_more_medoids_than_objects_are_refused(swap):
+    with pytest.raises(InvalidParameterError, match=r"'n_clusters' .* of PAM .* Got 4 instead"):
+        PAM(4, swap=swap).fit(np.zeros((3, 2)))
+    assert len(PAM(3, swap=swap).fit(np.eye(3)).medoid_indices_) == 3

@@ -1,0 +1,202 @@
+"""What the report says and draws are the figures of the library, down to its words' thresholds."""
+
+import numpy as np
+import pytest
+from numba import config
+from report.summary_contract import columns_of, figures_of, section_of
+
+from consilience import metrics
+from consilience.compare import precision_recall_f1
+from consilience.datasets import make_toy_minority
+from consilience.ensemble import Ensemble
+from consilience.evidence import confidence
+from consilience.minority import EWOCS
+from consilience.report import summarise_consensus, summarise_minority
+from consilience.report._values import counted, finite, in_range, percent, rounded
+
+compiled = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="slow as plain Python")
+
+LABELS = np.repeat([0, 1, 2], [5, 4, 3])
+AGREED = Ensemble([LABELS] * 4)
+
+
+def headline(sure, labels=LABELS, **more):
+    """The headline where every object has this confidence."""
+    given = np.full(len(labels), float(sure))
+    return summarise_consensus(AGREED, labels, confidence=given, **more)["headline"]
+
+
+# ---- words and the numbers in them ----------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("sure", "words"),
+    [
+        (1.0, "firmly"),
+        (0.9, "firmly"),
+        (0.899, "fairly well"),
+        (0.75, "fairly well"),
+        (0.749, "only moderately"),
+        (0.601, "only moderately"),
+        (0.599, "hardly support"),
+        (0.0, "hardly support"),
+    ],
+)
+def test_the_words_for_the_mean_confidence_change_where_they_should(sure, words):
+    said = headline(sure)
+    assert words in said[1]
+    assert f"the objects have {sure:.2f} on average" in said[1]
+
+
+def test_the_mean_confidence_is_that_of_the_objects_in_clusters():
+    sure = np.linspace(0.1, 0.98, 12)
+    labels = LABELS.copy()
+    labels[-2:] = -1
+    found = summarise_consensus(AGREED, labels, confidence=sure)
+    assert f"have {sure[:10].mean():.2f} on average" in found["headline"][1]
+    rows = {row["cluster"]: row for row in found["clusters"]}
+    for c in range(3):
+        assert rows[c]["confidence"] == round(float(sure[labels == c].mean()), 3)
+        assert rows[c]["size"] == (labels == c).sum()
+        assert rows[c]["share"] == round((labels == c).mean(), 5)
+    assert rows[-1] == {
+        "cluster": -1, "size": 2, "share": round(2 / 12, 5), "confidence": None, "stability": None,
+    }  # fmt: skip
+    assert found["headline"][0].endswith("; 2 (16.7 %) belong to no group.")
+
+
+def test_objects_below_a_half_are_counted():
+    sure = np.ones(12)
+    sure[:3] = [0.49, 0.5, 0.0]
+    said = summarise_consensus(AGREED, LABELS, confidence=sure)["headline"][1]
+    assert " 1 object lies below 0.5" in said
+    sure[5] = 0.2
+    said = summarise_consensus(AGREED, LABELS, confidence=sure)["headline"][1]
+    assert " 2 objects lie below 0.5" in said
+    assert "below 0.5" not in headline(0.5)[1]
+
+
+def test_sizes_are_listed_up_to_eight_groups():
+    eight, nine = np.arange(36) % 8, np.arange(36) % 9
+    said = [
+        summarise_consensus(Ensemble([x, x]), x)["headline"][0] for x in (eight, nine, eight * 0)
+    ]
+    assert said[0] == ("The 36 objects fall into 8 groups, of 5, 5, 5, 5, 4, 4, 4 and 4 objects.")
+    assert said[1] == (
+        "The 36 objects fall into 9 groups, the largest of 4 objects, the smallest of 4."
+    )
+    assert said[2] == "The 36 objects fall into a single group."
+    nothing = summarise_consensus(Ensemble([[-1, -1]] * 2), [-1, -1])["headline"][0]
+    assert nothing == "None of the 2 objects was put into a group."
+
+
+def test_agreement_with_the_truth_stands_last_in_the_headline():
+    truth = LABELS.copy()
+    truth[0] = 1
+    said = headline(1.0, truth=truth)
+    assert said[-1] == (
+        f"With groups matched to the true classes, {percent(11 / 12, 1)} of the objects agree."
+    )
+    assert metrics.consistency_index(truth, LABELS) == 11 / 12
+
+
+def test_facts_say_how_many_objects_clusterings_and_groups():
+    found = summarise_consensus(Ensemble([LABELS, LABELS * 0]), LABELS)
+    done = {row["what"]: row["value"] for row in found["done"]}
+    assert done["Objects"] == "12"
+    assert done["Clusterings"] == "2, with 1 to 3 groups each"
+    same = summarise_consensus(AGREED, LABELS)
+    assert {r["what"]: r["value"] for r in same["done"]}["Clusterings"] == ("4, with 3 groups each")
+
+
+def test_confidence_is_computed_where_none_is_given():
+    noisy = Ensemble([LABELS, np.roll(LABELS, 1), LABELS])
+    found = columns_of(summarise_consensus(noisy, LABELS))["confidence"]
+    np.testing.assert_allclose(found, confidence(noisy, LABELS).confidence, atol=5e-4)
+
+
+def test_numbers_are_short_and_finite():
+    assert rounded([1.23456, -0.0, np.inf]) == [1.235, 0.0, None]
+    assert str(rounded([-0.0001])[0]) == "0.0"
+    assert rounded([2.5], 0) == [2.0]
+    assert finite(123456.0) == 123500.0
+    assert finite(float("nan")) is None
+    assert in_range([1.0, 1.0]) == [1.0, 1.0]
+    assert in_range([0.0, 0.0]) == [0.0, 0.0]
+    assert in_range([0.123456, 1.0]) == [0.1235, 1.0]
+    assert in_range([np.nan, 5000.123]) == [None, 5000.0]
+    assert counted(0, "object") == "0 objects"
+    assert [percent(*pair) for pair in ((0, 5), (5, 5), (1, 3), (1, 2000), (1999.9, 2000))] == [
+        "0 %", "100 %", "33.3 %", "under 0.1 %", "over 99.9 %",
+    ]  # fmt: skip
+    assert percent(1, 1000) == "0.1 %"
+    assert percent(999, 1000) == "99.9 %"
+    assert percent(1, 0) == "0 %"
+
+
+# ---- a minority job -------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def toy():
+    X, y = make_toy_minority(0.2, random_state=3)
+    return X, y, EWOCS(n_repetitions=100, random_state=0).fit(X)
+
+
+@compiled
+def test_the_border_lies_on_both_curves(toy):
+    X, y, model = toy
+    found = summarise_minority(model, X, truth=y)
+    roc, purity = figures_of(section_of(found, "truth"))
+    inside, truth = model.scores_ >= model.threshold_, y > 0
+    let_in = (inside & ~truth).sum() / (~truth).sum()
+    hits = precision_recall_f1(inside, truth)
+    dot = roc["series"][-1]
+    assert dot["label"] == "the border taken"
+    assert dot["x"] == pytest.approx([let_in], abs=1e-3)
+    assert dot["y"] == pytest.approx([hits.recall], abs=1e-3)
+    dot = purity["series"][-1]
+    assert dot["x"] == pytest.approx([hits.recall], abs=1e-3)
+    assert dot["y"] == pytest.approx([hits.precision], abs=1e-3)
+    chance = next(line for line in purity["series"] if line["label"] == "chance")
+    assert chance["y"] == pytest.approx([truth.mean()] * 2, abs=1e-3)
+    assert next(line for line in roc["series"] if line["label"] == "chance")["y"] == [0, 1]
+
+
+@compiled
+def test_the_headline_and_the_groups_of_a_minority_job(toy):
+    X, y, model = toy
+    found = summarise_minority(model, X, truth=y)
+    n, k = len(X), model.n_clusters_
+    said = found["headline"]
+    assert f"({percent(model.n_foreground_, n)})" in said[0]
+    assert f"reliability {model.reliability_:.3f}" in said[1]
+    undecided = int(model.undecided_.sum())
+    assert any(line.startswith(f"{undecided:,} object") for line in said) == (undecided > 0)
+    hits = precision_recall_f1(model.labels_, y)
+    assert f"{percent(hits.precision, 1)} of the objects found are right" in said[-1]
+    assert f"{percent(hits.recall, 1)} of those there are were found" in said[-1]
+    sure = np.array(columns_of(found)["confidence"])
+    assert ((sure >= 0.5) & (sure <= 1)).all()
+    rows = {row["cluster"]: row for row in found["clusters"]}
+    assert set(rows) == {-1, *range(k)}
+    for group, row in rows.items():
+        inside = model.labels_ == group
+        assert row["share"] == round(inside.mean(), 5)
+        assert row["confidence"] == pytest.approx(sure[inside].mean(), abs=2e-3)
+    done = {row["what"]: row["value"] for row in found["done"]}
+    assert done["Objects"] == f"{n:,}"
+    assert done["Weak clusterings"] == "100"
+
+
+@compiled
+def test_an_object_at_the_border_may_as_well_be_on_the_other_side(toy):
+    X, _, model = toy
+    columns = columns_of(summarise_minority(model, X))
+    away = np.abs(model.scores_ - model.threshold_) / model.standard_errors_
+    sure = np.array(columns["confidence"])
+    order = np.argsort(away, kind="stable")
+    assert (np.diff(sure[order]) >= -1e-3).all()
+    near = away < 1e-2
+    np.testing.assert_allclose(sure[near], 0.5, atol=6e-3)
+    np.testing.assert_allclose(sure[(away > 1.9) & (away < 2.1)], 0.977, atol=7e-3)

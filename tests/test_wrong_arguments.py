@@ -1,0 +1,139 @@
+"""Found by the fuzzer: arguments that ended in somebody else's exception, or in none at all."""
+
+import gzip
+import io
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from consilience import Ensemble, evidence, generate, metrics
+from consilience.consensus import CONSENSUS, correlation_cost, cspa
+from consilience.datasets import load_reuters, read_table
+from consilience.errors import InvalidInputError, InvalidParameterError
+from consilience.minority.references import all_foreground
+from consilience.partition import balanced_rows, has_metis, split_rows
+
+SOME = Ensemble([[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 1, 1]])
+
+
+@pytest.mark.parametrize("given", [[[0, 1], [1, 0]], np.zeros((4, 2), int), 5, None, "x"])
+def test_what_is_no_ensemble_is_refused_in_words(given):
+    for method in CONSENSUS.values():
+        with pytest.raises(InvalidParameterError, match=f"of {method.name} must be an Ensemble"):
+            method.function(given, 2)
+    functions = (evidence.anco, evidence.ambiguous, evidence.co_association, evidence.twins)
+    functions += (evidence.cluster_stability, evidence.object_weights, evidence.never_seen)
+    for function in functions:
+        with pytest.raises(InvalidParameterError, match=r"Make one .* with Ensemble\(labels\)"):
+            function(given)
+    for call in (evidence.confidence, correlation_cost):
+        with pytest.raises(InvalidParameterError, match="must be an Ensemble"):
+            call(given, [0, 1])
+    with pytest.raises(InvalidParameterError, match="'ensemble' parameter of anmi"):
+        metrics.anmi([0, 1], ensemble=given)
+
+
+def test_an_ensemble_may_be_named_and_one_that_is_missing_is_pythons_to_complain_of():
+    assert CONSENSUS["eac"].function(ensemble=SOME, n_clusters=2).labels.tolist()
+    with pytest.raises(TypeError, match="ensemble"):
+        CONSENSUS["eac"].function(n_clusters=2)
+
+
+def test_members_are_not_chosen_by_a_new_axis():
+    with pytest.raises(InvalidInputError, match=r"Members are chosen .* shape \(1, 2\)"):
+        SOME[None]
+    with pytest.raises(InvalidInputError, match=r"Objects are chosen .* shape \(1, 6\)"):
+        SOME.take(None)
+
+
+def test_labels_that_are_true_and_false_are_clusters_one_and_zero():
+    flags = np.array([False] * 3 + [True] * 3)
+    wanted = evidence.confidence(SOME, flags.astype(int))
+    np.testing.assert_array_equal(evidence.confidence(SOME, flags).confidence, wanted.confidence)
+    for bad in (["a"] * 6, [0.5] * 6, [None] * 6):
+        with pytest.raises(InvalidInputError, match="labels must be whole numbers"):
+            evidence.confidence(SOME, bad)
+
+
+def test_one_number_of_clusters_is_a_list_of_one():
+    one, many = generate.many_algorithms(3), generate.many_algorithms([3])
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    first, second = (g.set_params(random_state=0).generate(X) for g in (one, many))
+    np.testing.assert_array_equal(first.labels, second.labels)
+
+
+def test_data_in_a_list_go_with_objects_that_no_member_placed():
+    table = np.array([[0, 0], [0, 0], [0, 1], [1, 1], [1, 1], [-1, -1]])
+    X = np.arange(12.0).reshape(6, 2)
+    wanted = cspa(Ensemble(table), 2, X=X, random_state=0)
+    found = cspa(Ensemble(table), 2, X=X.tolist(), random_state=0)
+    np.testing.assert_array_equal(found.labels, wanted.labels)
+
+
+@pytest.mark.parametrize("exponent", [160, 307, -160, -300])
+def test_the_unit_of_the_data_changes_no_member_of_u_spec(exponent):
+    X = np.random.default_rng(1).normal(size=(40, 2))
+    X /= np.abs(X).max()
+    unit = 2.0 ** round(exponent * np.log2(10))
+    made = [
+        generate.USPECEnsemble(4, (2, 3), n_representatives=12, random_state=0).generate(x)
+        for x in (X, X * unit)
+    ]
+    np.testing.assert_array_equal(made[0].labels, made[1].labels)
+    models = [generate.USPEC(2, n_representatives=12, random_state=0).fit(x) for x in (X, X * unit)]
+    np.testing.assert_array_equal(models[0].labels_, models[1].labels_)
+    np.testing.assert_array_equal(models[0].representatives_ * unit, models[1].representatives_)
+    assert models[1].sigma_ == models[0].sigma_ * unit
+
+
+def test_one_value_near_the_largest_number_does_not_read_past_the_table():
+    X = np.random.default_rng(1).normal(size=(11, 2))
+    X[10, 0] = 1e308
+    ensemble = generate.USPECEnsemble(3, 2, random_state=0).generate(X)
+    assert ensemble.n_objects == 11
+
+
+@pytest.mark.parametrize("sizes", ["", "xyz", [1, 2], [3, 3, 0], [None, 3, 3]])
+def test_sizes_of_parts_are_checked_by_every_solver(sizes):
+    F = np.random.default_rng(0).random((6, 3))
+    with pytest.raises(InvalidInputError, match="sizes"):
+        balanced_rows(F, 3, sizes=sizes)
+    if has_metis() and isinstance(sizes, list) and None not in sizes:
+        with pytest.raises(InvalidInputError, match="sizes of 3 parts"):
+            split_rows(F, 3, sizes=sizes, solver="metis")
+
+
+def test_a_truth_that_is_none_is_refused():
+    for bad in (None, 5, "abc"):
+        with pytest.raises(InvalidInputError, match="y must be a list or an array"):
+            all_foreground(bad)
+
+
+def test_the_header_of_an_array_may_be_damaged_in_its_python(tmp_path):
+    memory = io.BytesIO()
+    np.save(memory, np.zeros((3, 2)))
+    file = Path(tmp_path, "bad.npy")
+    for old, new in ((b"(3, 2)", b"(((((("), (b"'descr'", b"'desc\n'"), (b"False", b"0x  _")):
+        file.write_bytes(memory.getvalue().replace(old, new))
+        with pytest.raises(InvalidInputError, match=r"bad\.npy' is damaged"):
+            read_table(file)
+
+
+def test_documents_nested_without_end_are_refused(tmp_path):
+    with gzip.open(tmp_path / "reuters21578.jsonl.gz", "wt") as file:
+        file.write("[" * 100_000)
+    with pytest.raises(InvalidInputError, match=r"line 1 is not JSON: it is nested too deeply"):
+        load_reuters(tmp_path)
+
+
+def test_a_refusal_is_one_line_even_if_a_name_has_two(tmp_path, monkeypatch, capsys):
+    pytest.importorskip("cyclopts")
+    from consilience.cli import main
+
+    monkeypatch.chdir(tmp_path)
+    Path("two\nlines.csv").write_text("m\n0\n1\n")
+    assert main(["cluster", "--labels", "two\nlines.csv", "--method", "wokmeans"]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith("consilience: The method 'wokmeans' needs the data")
+    assert len(said.splitlines()) == 1
