@@ -112,7 +112,8 @@ def noise_as_clusters(rows: Rows, tables: list[Floats]) -> tuple[Rows, list[Floa
 def _sizes(labels: Any, counts: NDArray[np.int64], n_clusters: int) -> Floats:
     """Objects of each cluster of one member."""
     placed = labels >= 0
-    return np.bincount(labels[placed], counts[placed].astype(float), n_clusters)
+    sizes = np.bincount(labels[placed], counts[placed], minlength=n_clusters)
+    return sizes.astype(np.float64)
 
 
 def _with_noise(table: Floats, sizes: Floats) -> Floats:
