@@ -117,6 +117,11 @@ def test_data_that_place_unseen_objects_are_numbers():
     table = np.array([[0, 0], [0, 0], [0, 1], [1, 1], [1, 1], [-2, -2]])
     with pytest.raises(ValueError, match=r"could not convert string|dtype='numeric'"):
         CONSENSUS["voting"].function(Ensemble(table), 2, X=np.array([["a", "b"]] * 6))
+    for name in ("mcla", "eac", "correlationclustering"):
+        with pytest.raises(ValueError, match=r"Expected 2D array|scalar"):
+            CONSENSUS[name].function(Ensemble(table), 2, X=7)
+        with pytest.raises(InvalidInputError, match="X has 5 rows, the ensemble 6 objects"):
+            CONSENSUS[name].function(Ensemble(table), 2, X=np.ones((5, 2)))
 
 
 def test_squares_past_the_range_of_numbers_are_refused_by_kmd():
