@@ -11,7 +11,7 @@ from consilience import KMD, Ensemble, evidence, generate, metrics
 from consilience.consensus import CONSENSUS, correlation_cost, cspa, refine
 from consilience.datasets import load_reuters, read_table
 from consilience.errors import InvalidInputError, InvalidParameterError
-from consilience.minority.references import all_foreground
+from consilience.minority.references import all_foreground, random_foreground
 from consilience.partition import balanced_rows, has_metis, split_rows
 
 SOME = Ensemble([[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 1, 1]])
@@ -117,6 +117,11 @@ def test_data_that_place_unseen_objects_are_numbers():
     table = np.array([[0, 0], [0, 0], [0, 1], [1, 1], [1, 1], [-2, -2]])
     with pytest.raises(ValueError, match=r"could not convert string|dtype='numeric'"):
         CONSENSUS["voting"].function(Ensemble(table), 2, X=np.array([["a", "b"]] * 6))
+    for name in ("mcla", "eac", "correlationclustering"):
+        with pytest.raises(ValueError, match=r"Expected 2D array|scalar"):
+            CONSENSUS[name].function(Ensemble(table), 2, X=7)
+        with pytest.raises(InvalidInputError, match="X has 5 rows, the ensemble 6 objects"):
+            CONSENSUS[name].function(Ensemble(table), 2, X=np.ones((5, 2)))
 
 
 def test_squares_past_the_range_of_numbers_are_refused_by_kmd():
@@ -132,6 +137,10 @@ def test_a_truth_to_match_with_is_no_single_value():
             metrics.match_labels(bad, [0, 1])
     pairs = metrics.match_labels(iter([1, 1, 2, 2]), [7, 7, 5, 6])
     assert pairs.tolist() == [1, 1, 2, 3]
+
+
+def test_no_object_has_no_foreground_and_no_warning():
+    assert random_foreground([], random_state=0).tolist() == []
 
 
 def test_a_truth_that_is_none_is_refused():

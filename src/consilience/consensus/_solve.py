@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from consilience._validation import Interval, check_jobs, check_n_clusters, check_value
-from consilience.consensus._strangers import place_strangers
+from consilience.consensus._strangers import numeric_rows, place_strangers
 from consilience.ensemble import NOISE, Ensemble
 from consilience.errors import ConsilienceWarning
 from consilience.evidence import never_placed, never_seen
@@ -96,8 +96,6 @@ def solve(
     check_value("n_clusters", n_clusters, [Interval(Integral, 1)], owner=owner)
     check_n_clusters(n_clusters, ensemble.n_objects, owner=owner)
     check_jobs(n_jobs, owner=owner)
-    if X is not None and not hasattr(X, "shape"):
-        X = np.asarray(X)  # rows are chosen below
     strangers = never_placed(ensemble)
     if strangers.all():
         warnings.warn(
@@ -108,6 +106,8 @@ def solve(
         return ConsensusResult(np.full(ensemble.n_objects, NOISE, np.int32))
     some = strangers.any()
     placed = ensemble.take(~strangers) if some else ensemble
+    if X is not None and some:
+        X = numeric_rows(X, ensemble.n_objects)
     data = X if X is None or not some else X[~strangers]
     found = _decide(placed, int(n_clusters), run, data, splits_equals)
     found = by_first_appearance(found)

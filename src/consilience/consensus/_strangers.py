@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import pairwise_distances_argmin
-from sklearn.utils import check_array
 
-from consilience.errors import ConsilienceWarning
+from consilience._sklearn import check_array
+from consilience.errors import ConsilienceWarning, InvalidInputError
 
-__all__ = ["add_strangers", "place_strangers"]
+__all__ = ["add_strangers", "numeric_rows", "place_strangers"]
 
 
 def place_strangers(
@@ -33,7 +33,7 @@ def place_strangers(
         labels[strangers] = sizes.argmax()
         where = "the largest cluster; pass X to place them by the data"
     else:
-        X = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], input_name="X")
+        X = numeric_rows(X, len(labels))
         means = [X[known & (labels == c)].mean(axis=0) for c in range(len(sizes))]
         centres = np.stack([np.asarray(mean).ravel() for mean in means])
         labels[strangers] = pairwise_distances_argmin(X[strangers], centres)
@@ -77,3 +77,14 @@ def add_strangers(tree: NDArray[np.float64], placed: NDArray[np.bool_]) -> NDArr
     pairs = np.sort(np.column_stack([joining, grown]), axis=1)
     added = np.column_stack([pairs, np.ones(len(joining)), sizes])
     return np.concatenate([moved, added])
+
+
+def numeric_rows(X: Any, n_objects: int) -> Any:
+    """Data of which rows are chosen: finite numbers, a row for each object."""
+    rows = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], input_name="X")
+    if rows.shape[0] != n_objects:
+        raise InvalidInputError(
+            f"X and ensemble must hold the same objects: X has {rows.shape[0]} rows, the "
+            f"ensemble {n_objects} objects."
+        )
+    return rows

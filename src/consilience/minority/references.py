@@ -52,7 +52,8 @@ def random_foreground(y: Any, *, random_state: int | np.random.RandomState | Non
     check_value("random_state", random_state, [RandomState()], owner="random_foreground")
     truth = foreground_truth(y, np.size(y), owner="random_foreground")
     rng = check_random_state(random_state)
-    return np.where(rng.uniform(size=len(truth)) < truth.mean(), 0, -1).astype(np.int32)
+    share = truth.mean() if truth.size else 0.0
+    return np.where(rng.uniform(size=len(truth)) < share, 0, -1).astype(np.int32)
 
 
 def all_foreground(y: Any) -> Labels:
