@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from consilience import Ensemble, evidence, generate, metrics
-from consilience.consensus import CONSENSUS, correlation_cost, cspa
+from consilience import KMD, Ensemble, evidence, generate, metrics
+from consilience.consensus import CONSENSUS, correlation_cost, cspa, refine
 from consilience.datasets import load_reuters, read_table
 from consilience.errors import InvalidInputError, InvalidParameterError
 from consilience.minority.references import all_foreground
@@ -102,6 +102,36 @@ def test_sizes_of_parts_are_checked_by_every_solver(sizes):
     if has_metis() and isinstance(sizes, list) and None not in sizes:
         with pytest.raises(InvalidInputError, match="sizes of 3 parts"):
             split_rows(F, 3, sizes=sizes, solver="metis")
+
+
+def test_labels_to_refine_are_whole_numbers_one_an_object():
+    for bad in (None, ["a"] * 6, [[0, 1]] * 3, [0.5] * 6):
+        with pytest.raises(InvalidInputError, match="labels must be one whole number"):
+            refine(SOME, bad)
+    flags = np.array([False] * 3 + [True] * 3)
+    wanted = refine(SOME, flags.astype(int))
+    np.testing.assert_array_equal(refine(SOME, flags).labels, wanted.labels)
+
+
+def test_data_that_place_unseen_objects_are_numbers():
+    table = np.array([[0, 0], [0, 0], [0, 1], [1, 1], [1, 1], [-2, -2]])
+    with pytest.raises(ValueError, match=r"could not convert string|dtype='numeric'"):
+        CONSENSUS["voting"].function(Ensemble(table), 2, X=np.array([["a", "b"]] * 6))
+
+
+def test_squares_past_the_range_of_numbers_are_refused_by_kmd():
+    X = np.random.default_rng(0).normal(size=(30, 1))
+    for unit in (1e160, 1e-160):
+        with pytest.raises(InvalidInputError, match="leave the range of numbers: KMD"):
+            KMD(random_state=0).fit(X * unit)
+
+
+def test_a_truth_to_match_with_is_no_single_value():
+    for bad in (False, 5, None, "abc"):
+        with pytest.raises(InvalidInputError, match="truth must be a list or an array"):
+            metrics.match_labels(bad, [0, 1])
+    pairs = metrics.match_labels(iter([1, 1, 2, 2]), [7, 7, 5, 6])
+    assert pairs.tolist() == [1, 1, 2, 3]
 
 
 def test_a_truth_that_is_none_is_refused():

@@ -96,15 +96,18 @@ class Ensemble:
         if is_frame(labels):
             names = [str(name) for name in labels.columns] if names is None else names
             index = getattr(labels, "index", None) if index is None else index
-        codes = [encode(column, what=f"labels of member {m}") for m, column in enumerate(columns)]
+        # Narrow at once: codes take eight bytes, and all members are held before they are stacked.
+        codes = [
+            _narrow(encode(column, what=f"labels of member {m}"))
+            for m, column in enumerate(columns)
+        ]
         if not codes or not codes[0].size:
             raise InvalidInputError(
                 "labels must hold at least one object and one member. "
                 f"Got {len(codes[0]) if codes else 0} objects and {len(codes)} members."
             )
         same_length([len(code) for code in codes], what="The labelings of an ensemble")
-        kind = smallest_type(1 + max(int(code.max()) for code in codes))
-        self._set(np.stack([code.astype(kind) for code in codes]), index, names, records)
+        self._set(np.stack(codes), index, names, records)
 
     def _set(
         self,
@@ -366,3 +369,8 @@ def _by_first_object(labels: Labels) -> NDArray[np.int32]:
     # Noise and unseen come first in the order and keep their own numbers.
     marks = int((names < 0).sum())
     return np.where(names >= 0, fresh - marks, names).astype(np.int32)[codes]
+
+
+def _narrow(codes: NDArray[Any]) -> Labels:
+    """Codes of one member in the narrowest type; a stack of several takes the widest of them."""
+    return codes.astype(smallest_type(1 + int(codes.max(initial=-1))))

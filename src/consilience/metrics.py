@@ -20,6 +20,7 @@ The indices scikit-learn already has (adjusted Rand and others) are not repeated
 0.75
 """
 
+from collections.abc import Iterator
 from itertools import count
 from numbers import Real
 from typing import Any, Literal
@@ -266,7 +267,8 @@ def match_labels(
     """
     check_value("noise", noise, [Options(("cluster", "drop"))], owner="match_labels")
     names = ("truth", "labels")
-    truth = truth if hasattr(truth, "__len__") else list(truth)
+    if isinstance(truth, Iterator):
+        truth = list(truth)  # it is read twice
     classes, clusters = encoded(truth, labels, names)
     table = tabulate(*shared(classes, clusters, noise, names))
     class_names = _first_values(truth, classes)

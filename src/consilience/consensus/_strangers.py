@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import pairwise_distances_argmin
+from sklearn.utils import check_array
 
 from consilience.errors import ConsilienceWarning
 
@@ -32,6 +33,7 @@ def place_strangers(
         labels[strangers] = sizes.argmax()
         where = "the largest cluster; pass X to place them by the data"
     else:
+        X = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], input_name="X")
         means = [X[known & (labels == c)].mean(axis=0) for c in range(len(sizes))]
         centres = np.stack([np.asarray(mean).ravel() for mean in means])
         labels[strangers] = pairwise_distances_argmin(X[strangers], centres)

@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 
 from consilience.consensus._order import object_order
 from consilience.consensus._solve import ConsensusResult, by_first_appearance
-from consilience.ensemble import Ensemble
+from consilience.ensemble import Ensemble, takes_ensemble
+from consilience.errors import InvalidInputError
 from consilience.evidence import Missing, confidence
 
 __all__ = ["Refined", "refine"]
@@ -33,6 +34,7 @@ class Refined:
     moved: NDArray[np.bool_]
 
 
+@takes_ensemble
 def refine(
     ensemble: Ensemble, labels: Any, *, missing: Missing = "pair", n_jobs: int | None = None
 ) -> Refined:
@@ -73,7 +75,12 @@ def refine(
     ([0, 0, 1, 1, 1, 1], [2])
     """
     given = np.asarray(labels)
-    numbers = _by_size(ensemble, given)
+    if given.ndim != 1 or given.dtype.kind not in "biu":
+        raise InvalidInputError(
+            "labels must be one whole number for each object, below 0 for objects in no cluster. "
+            f"Got values of shape {given.shape} and type {given.dtype} instead."
+        )
+    numbers = _by_size(ensemble, given.astype(np.int64, copy=False))
     found = confidence(ensemble, numbers, missing=missing, n_jobs=n_jobs)
     moved = (numbers >= 0) & (found.runner_up >= 0) & (found.other > _BETTER * found.own)
     # A cluster that nobody would stay in keeps its objects: its number was asked for.

@@ -1,11 +1,14 @@
 """What the minority-clustering paper's tables and figures share: runs, means, cells."""
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from math import nan
 from typing import Any
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
+from consilience.errors import ConsilienceWarning
 from consilience.experiments._cells import Cell, Plan, published
 from consilience.experiments._ewocs_systems import Scores
 from consilience.kernels._parallel import Parallel, delayed
@@ -21,7 +24,16 @@ Columns = dict[str, Scores]
 def each(plan: Plan, run: Callable[..., Any], *args: Any, default: int) -> list[Any]:
     """One result for each run: runs are numbered from the seed on, so that they can be added to."""
     numbers = range(plan.seed, plan.seed + (default if plan.runs is None else plan.runs))
-    return list(Parallel(n_jobs=plan.n_jobs)(delayed(run)(*args, number) for number in numbers))
+    jobs = Parallel(n_jobs=plan.n_jobs)
+    return list(jobs(delayed(_one)(run, *args, number) for number in numbers))
+
+
+def _one(run: Callable[..., Any], *args: Any) -> Any:
+    # One thread, however many processes there are: sums in another order change last digits.
+    # Hundreds of runs warn of the same; the remarks say what matters.
+    with threadpool_limits(1), warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConsilienceWarning)
+        return run(*args)
 
 
 def steps_of(plan: Plan, default: Sequence[int]) -> tuple[int, ...]:

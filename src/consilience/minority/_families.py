@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from consilience.errors import InvalidInputError
+from consilience.minority._units import check_range
 
 __all__ = ["FAMILIES", "Family", "Sums", "uniform_log_density"]
 
@@ -58,6 +59,7 @@ class Gaussian:
     name: ClassVar[str] = "gaussian"
 
     def __init__(self, X: Floats, *, owner: str) -> None:
+        check_range(X, owner=owner)
         X = X[:, np.ptp(X, axis=0) > 0]
         # Sums of squares about the middle of the data lose fewer digits.
         self.rows = np.ascontiguousarray(X - X.mean(axis=0))

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from consilience._labels import encode
+from consilience._labels import encode, smallest_type
 from consilience.ensemble import Ensemble
 from consilience.errors import ConsilienceWarning
 from consilience.evidence import Ambiguity, ambiguous, cluster_stability
@@ -196,14 +196,16 @@ def _at_the_result(ensemble: Ensemble, codes: Positions) -> Ensemble:
     k = int(codes.max(initial=-1)) + 1
     if not k:
         return ensemble
-    joined = np.array(ensemble.members, np.int32)
-    for labels in joined:
+    joined = []
+    for member in ensemble.members:
+        labels = member.astype(np.int32)
         inside = (labels >= 0) & (codes >= 0)
         n_cells = k * (max(labels.max(), -1) + 1)
         cells = np.bincount(labels[inside] * k + codes[inside], minlength=n_cells)
         mostly = cells.reshape(-1, k).argmax(axis=1)
         labels[labels >= 0] = mostly[labels[labels >= 0]]
-    return Ensemble(joined.T)
+        joined.append(labels.astype(smallest_type(k)))
+    return Ensemble(joined)
 
 
 def _found_stability(ensemble: Ensemble, codes: Positions, n_clusters: int) -> Floats | None:
