@@ -28,6 +28,7 @@ NEEDS = {
     "extended_co_association": (ENSEMBLE, np.ones(7, bool)),
     "monticonsensus": (X, 2),
     "object_weights": (ENSEMBLE,),
+    "refine": (ENSEMBLE, ENSEMBLE[0]),
     "relative_overlap": (ENSEMBLE,),
     "score_objects": (X, weak_clusterer("hard", k_max=3), 2),
     "tune_gaussian": (X,),

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from consilience._validation import check_jobs
 from consilience.consensus._order import object_order
 from consilience.consensus._solve import ConsensusResult, by_first_appearance
 from consilience.ensemble import Ensemble, takes_ensemble
@@ -74,6 +75,7 @@ def refine(
     >>> found.labels.tolist(), found.moved.nonzero()[0].tolist()
     ([0, 0, 1, 1, 1, 1], [2])
     """
+    check_jobs(n_jobs, owner="refine")
     given = np.asarray(labels)
     if given.ndim != 1 or given.dtype.kind not in "biu":
         raise InvalidInputError(
