@@ -165,7 +165,8 @@ def _write_text(path: Path, text: str) -> None:
 def _write_picture(path: Path, picture: Any) -> None:
     plt = optional("matplotlib.pyplot", extra="plot", what="reproduce")
     with plt.rc_context(STYLE):
-        picture.savefig(path, format="svg", metadata={"Date": None})
+        # Scatters of thousands of points are small images inside: this many dots keep pages light.
+        picture.savefig(path, format="svg", dpi=80, metadata={"Date": None})
     plt.close(picture)
 
 
