@@ -21,8 +21,13 @@ logger = logging.getLogger(__name__)
 # What cannot carry a docstring of its own.
 WORDS = {
     "consilience.consensus.CONSENSUS": "The consensus methods: name of the function → `Method`.",
+    "consilience.datasets.STOP_WORDS": "The words that `load_reuters` leaves out: the common words "
+    "of English that say nothing of a text's subject.",
     "consilience.experiments.EXPERIMENTS": "The papers' tables: name → `Experiment`.",
     "consilience.minority.divergences.DIVERGENCES": "The divergences: name → class.",
+    "consilience.minority.EXPECTED_FAILED_CHECKS": "scikit-learn's checks that a minority "
+    "estimator cannot pass as first constructed: class → check → reason. Hand the part of a class "
+    "to `sklearn.utils.estimator_checks.check_estimator(..., expected_failed_checks=...)`.",
     "consilience.minority.thresholds.METHODS": "The names of the rules that `find` knows.",
     "consilience.ensemble.NOISE": "The label -1: the member saw the object and left it out of "
     "every cluster. Its pairs with others count as seen, and not joined.",
