@@ -48,6 +48,8 @@ def members_made_once(monkeypatch):
     monkeypatch.setattr(KMeansEnsemble, "generate", remembered)
 
 
+# That ten objects are too few for some methods is worth a warning to a user, and no failure.
+@pytest.mark.filterwarnings("ignore::consilience.errors.ConsilienceWarning")
 @pytest.mark.usefixtures("members_made_once")
 @parametrize_with_checks([one() for one in FITTED])
 def test_scikit_learn_conventions_without_arguments(estimator, check):

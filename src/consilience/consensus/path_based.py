@@ -113,7 +113,7 @@ def pta(
     >>> labels = np.repeat([[0], [1]], 60, axis=0) + (rng.random((120, 15)) < 0.2)
     >>> found = pta(Ensemble(labels), 2)
     >>> np.bincount(found.labels).tolist(), found.details["n_steps"]
-    ([60, 60], 5)
+    ([60, 60], 20)
     """
     check_value("n_neighbors", n_neighbors, _COUNT_OR_NONE, owner="PTA")
     check_value("n_steps", n_steps, _COUNT_OR_NONE, owner="PTA")
@@ -193,7 +193,7 @@ def ptgp(
     >>> labels = np.repeat([[0], [1]], 60, axis=0) + (rng.random((120, 15)) < 0.2)
     >>> found = ptgp(Ensemble(labels), 2, random_state=0)
     >>> np.bincount(found.labels).tolist(), found.details["n_steps"]
-    ([60, 60], 5)
+    ([60, 60], 20)
     """
     check_value("n_neighbors", n_neighbors, _COUNT_OR_NONE, owner="PTGP")
     check_value("n_steps", n_steps, _COUNT_OR_NONE, owner="PTGP")

@@ -121,7 +121,8 @@ def _measure(
     squares = squared_lengths(part)
 
     def distances_to(places: NDArray[np.intp]) -> NDArray[np.float64]:
-        products = (part @ part[places].T).toarray().T
+        # A few dense columns: a product of two sparse matrices costs more in small steps.
+        products = (part @ part[places].toarray().T).T
         return np.maximum(squares[places, None] - 2.0 * products + squares, 0.0)
 
     return distances_to
