@@ -11,7 +11,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from consilience import NOISE, UNSEEN, generate
 from consilience.generate import NJW, PAM, Combined, EstimatorEnsemble, KMeansEnsemble, Linkage
-from consilience.generate._draw import Clusters, draw_subset, subset_size
+from consilience.generate._draw import Clusters, draw_subset, member_seeds, subset_size
+from consilience.generate.clusterers import linalg
 
 
 @parametrize_with_checks(
@@ -186,3 +187,22 @@ def test_kmeans_of_huge_and_tiny_single_precision_is_that_of_ordinary_ones():
     wanted = maker.generate(X).members
     for power in (-140, -100, 100, 124):
         np.testing.assert_array_equal(maker.generate(np.ldexp(X, power)).members, wanted)
+
+
+def test_the_sign_of_an_eigenvector_changes_no_label(X, monkeypatch):
+    """LAPACK may return either: k-means from the same seed would start elsewhere."""
+    first = NJW(4, n_init=1, random_state=0).fit_predict(X)
+    plain = linalg.eigh
+    for signs in ([-1, -1, -1, -1], [1, -1, 1, -1]):
+
+        def turned(*args, signs=signs, **options):
+            values, vectors = plain(*args, **options)
+            return values, vectors * signs
+
+        monkeypatch.setattr(linalg, "eigh", turned)
+        np.testing.assert_array_equal(NJW(4, n_init=1, random_state=0).fit_predict(X), first)
+
+
+def test_seeds_of_members_are_many_and_stay_what_they_are():
+    assert member_seeds(0, 3) == [209652396, 398764591, 924231285]
+    assert len(set(member_seeds(1, 2000))) == 2000
