@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 
 from consilience import EAC, KCC, Ensemble
-from consilience.errors import InvalidInputError
+from consilience.errors import ConsilienceWarning, InvalidInputError
 from consilience.evidence import confidence
 from consilience.generate import KMeansEnsemble
 
@@ -59,7 +59,7 @@ def test_the_smallest_data_are_two_objects():
 
 def test_confidence_is_that_of_the_labels_and_zero_for_whom_nobody_saw():
     ensemble = Ensemble([[0, 0, 1, 1, -2], [0, 0, 1, 0, -2], [0, 1, 1, 1, -2]])
-    with pytest.warns(UserWarning):
+    with pytest.warns(ConsilienceWarning):
         model = EAC(2).fit(ensemble=ensemble)
     labels = np.append(model.labels_[:4], -1)
     wanted = confidence(ensemble, labels, missing="pair")
