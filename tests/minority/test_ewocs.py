@@ -549,3 +549,10 @@ def test_a_rule_says_nothing_before_it_has_looked():
     assert reliability.settled
     reliability.seen.append((300, 0.994, np.nan))
     assert not reliability.settled
+
+
+def test_continuing_checks_the_parameters_again(toy):
+    X = toy[0]
+    model = EWOCS(n_repetitions=5, random_state=0).fit(X)
+    with pytest.raises(InvalidParameterError, match="threshold"):
+        model.set_params(threshold="nonsense").more(X, 5)
