@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import sparse
 from sklearn.metrics import normalized_mutual_info_score
 from sklearn.metrics.cluster import contingency_matrix, pair_confusion_matrix
 from strategies import ensembles, labelings
@@ -339,3 +340,17 @@ def test_relabel_is_what_contingency_rows_follow():
     labels = ["z", "a", "z", "m"]
     table = contingency(labels, labels)
     np.testing.assert_array_equal(table, np.diag(np.bincount(relabel(labels))))
+
+
+def test_lengths_are_told_in_the_order_of_the_arguments():
+    with pytest.raises(InvalidInputError, match=r"truth and labels must .* Got 3 and 2 labels"):
+        relabelled_accuracy([0, 1, 1], [0, 1])
+    with pytest.raises(InvalidInputError, match=r"a and b must .* Got 3 and 2 labels"):
+        nmi([0, 1, 1], [0, 1])
+
+
+def test_tables_are_written_out_up_to_a_number_of_cells(monkeypatch):
+    monkeypatch.setattr("consilience.metrics.DENSE_CELLS", 4)
+    assert isinstance(contingency([0, 1], [0, 1]), np.ndarray)
+    assert sparse.issparse(contingency([0, 1, 1], [0, 1, 2]))
+    assert isinstance(contingency([0, 1, 1], [0, 1, 2], dense=True), np.ndarray)

@@ -10,6 +10,7 @@ from sklearn.metrics import adjusted_rand_score
 from strategies import ensembles
 
 from consilience import Ensemble
+from consilience.consensus._correlation import Problem, twin_rows
 from consilience.consensus.correlation import (
     CorrelationClustering,
     correlation_cost,
@@ -274,3 +275,25 @@ def test_the_estimator_says_what_the_function_says():
     assert model.converged_
     assert model.n_clusters_ == 3
     assert model.confidence_.shape == (6,)
+
+
+@pytest.mark.parametrize("by_seen", [True, False])
+@pytest.mark.parametrize("lowest", [-2, 0])
+def test_annealing_starts_as_hot_as_the_mean_change_of_all_moves(by_seen, lowest, seed):
+    """Of up to a thousand rows all are looked at: the mean is exact, whatever the seed."""
+    rng = np.random.default_rng(seed)
+    rows = twin_rows(placed(Ensemble(rng.integers(lowest, 3, (12, 5)))))
+    problem = Problem(rows.members, rows.counts, by_seen=by_seen, max_bytes=2**20)
+    labels = rng.integers(0, 3, rows.n_rows).astype(np.int32)
+    labels[:3] = [0, 1, 2]
+    here = problem.costs([labels])[0]
+    changes = []
+    for i in range(rows.n_rows):
+        for k in (*range(3), 3):
+            moved = labels.copy()
+            moved[i] = k
+            changes.append(abs(problem.costs([moved])[0] - here))
+    unit = 1 if problem.pairwise else 5
+    wanted = unit * np.sum(changes) / (3 * rows.n_rows)
+    found = problem._mean_change(labels, np.random.default_rng(seed))
+    assert found == pytest.approx(wanted)

@@ -119,7 +119,7 @@ def test_newton_finds_the_dirichlet_behind_its_logs(alpha, seed):
     def likelihood(a):
         return gammaln(a.sum()) - gammaln(a).sum() + ((a - 1) * logs).sum()
 
-    found = dirichlet_step(start, logs)
+    found = dirichlet_step(start, logs, max_iter=500)
     assert (found > 0).all()
     assert likelihood(found) >= likelihood(start)
     assert likelihood(found) == pytest.approx(likelihood(alpha), abs=1e-3)

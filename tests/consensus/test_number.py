@@ -9,6 +9,7 @@ from scipy import sparse
 from scipy.cluster import hierarchy
 
 from consilience.consensus._number_curves import groupless, mean_strength, principal, resample
+from consilience.consensus._number_judge import Criterion, decide
 from consilience.consensus._number_lifetimes import range_lengths
 from consilience.consensus.number import choose_n_clusters
 from consilience.datasets import make_gaussians
@@ -264,3 +265,58 @@ def test_perfect_groups_leave_nothing_ambiguous():
     assert curves.strength[1] == 1.0
     assert curves.area[1] == pytest.approx(1 - 3 * 30 * 29 / (90 * 89))
     assert curves.strength[2] < 0.9
+
+
+def criterion(name, n_clusters, clarity, highest=0.3):
+    """A criterion with a curve over 2, 3 and 4 clusters that is highest at 3."""
+    values = np.array([0.1, highest, 0.2])
+    reference = None if name == "lifetime" else np.zeros(3)
+    tested = np.array([2, 3, 4])
+    return Criterion(name, name, tested, values, reference, True, n_clusters, clarity, "Words.")
+
+
+@pytest.mark.parametrize(
+    ("criteria", "words"),
+    [
+        ([("stability", 3, 0.95)], "3 clusters, taken by stability. This is very clear."),
+        ([("stability", 3, 0.89)], "3 clusters, taken by stability. This is clear."),
+        (
+            [("stability", 3, 0.95), ("lifetime", 3, 0.8), ("delta-area", 4, 0.5)],
+            "3 clusters, taken by stability (lifetime agrees; delta-area says 4). "
+            "This is very clear.",
+        ),
+        (
+            [("stability", 3, 0.95), ("lifetime", 2, 0.8), ("pac", None, 0.0)],
+            "3 clusters, taken by stability (lifetime says 2; pac sees nothing). This is clear.",
+        ),
+        (
+            [("stability", None, 0.5), ("lifetime", 2, 0.8)],
+            "2 clusters, taken by lifetime (stability sees nothing). This is clear.",
+        ),
+    ],
+)
+def test_a_clear_choice_says_who_agrees_who_differs_and_who_is_silent(criteria, words):
+    choice = decide([criterion(*one) for one in criteria], 50, 50, [])
+    assert choice.words == words
+    assert choice.clear
+    assert choice.n_clusters == int(words[0])
+
+
+def test_a_long_lifetime_with_more_clusters_goes_before_stability():
+    stable = criterion("stability", 2, 0.95)
+    assert decide([stable, criterion("lifetime", 3, 0.7, 0.5)], 50, 50, []).n_clusters == 3
+    assert decide([stable, criterion("lifetime", 3, 0.69, 0.5)], 50, 50, []).n_clusters == 2
+    assert decide([stable, criterion("lifetime", 3, 0.7, 0.49)], 50, 50, []).n_clusters == 2
+    more = criterion("stability", 4, 0.95)
+    assert decide([more, criterion("lifetime", 3, 0.7, 0.5)], 50, 50, []).n_clusters == 4
+
+
+def test_without_clear_structure_a_hint_is_a_guess_and_agreement_goes_first():
+    weak = [criterion("stability", None, 0.4), criterion("lifetime", None, 0.3)]
+    choice = decide(weak, 50, 100, ["Note."])
+    assert (choice.n_clusters, choice.clear) == (3, False)
+    assert "3 clusters are a guess by stability" in choice.words
+    assert choice.words.endswith("Looked at a random sample of 50 of 100 objects. Note.")
+    assert decide(weak, 50, 50, [], agreed=4).n_clusters == 4
+    nothing = [criterion("stability", None, 0.39), criterion("lifetime", None, 0.3)]
+    assert decide(nothing, 50, 50, []).n_clusters == 1

@@ -290,3 +290,10 @@ def test_aspects_are_judged_by_the_gain_of_a_step(seed):
     assert found.converged
     assert found.sweeps == 10 * len(gains)
     assert gains[-1] <= 10 * 1e-5 < gains[:-1].min()
+
+
+def test_growth_of_the_square_from_an_optimum_ends_with_the_fiftieth_sweep(seed):
+    pairs = make_pairs(planted(seed, wrong=0.5)[1], 2**30)
+    best = grow(pairs, drawn(pairs, 3, seed), rule="adaptive", by_seen=True, max_sweeps=300)[0]
+    _, n_sweeps, path = grow(pairs, best, rule="safe", by_seen=True, max_sweeps=999)
+    assert n_sweeps == len(path) - 1 == 50

@@ -90,3 +90,9 @@ def test_noise_stays_noise_and_a_cluster_never_vanishes():
 def test_labels_of_other_objects_are_refused():
     with pytest.raises(InvalidInputError, match="one label for each of the 2 objects"):
         refine(Ensemble([[0, 1]]), [0, 1, 1])
+
+
+@pytest.mark.parametrize("labels", [[0.0, 0.0, 1.0], [[0, 0, 1]], ["a", "a", "b"]])
+def test_labels_that_are_no_row_of_whole_numbers_are_refused(labels):
+    with pytest.raises(InvalidInputError, match="one whole number for each object"):
+        refine(Ensemble([[0, 0, 1]]), labels)

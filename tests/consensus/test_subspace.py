@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import sparse
 from sklearn.metrics import adjusted_rand_score
 from strategies import ensembles
 
@@ -156,3 +157,10 @@ def test_bad_input_is_named(method):
         name = next(iter(params))
         with pytest.raises(InvalidParameterError, match=f"'{name}' parameter of W[SB]PA"):
             method(ensemble, 2, X=X, **params)
+
+
+@pytest.mark.parametrize("function", BOTH)
+def test_sparse_data_are_refused_in_words(function, made):
+    X, ensemble, _, _ = made
+    with pytest.raises(TypeError, match="parse data was passed"):
+        function(ensemble, 3, X=sparse.csr_array(X))

@@ -310,3 +310,12 @@ def test_otsu_on_the_relative_score_flags_what_the_paper_chose_by_eye():
         by_eye = anco(ensemble) < 1.0
         assert by_eye.sum() == n_flagged
         np.testing.assert_array_equal(ambiguous(ensemble).flags, by_eye)
+
+
+@pytest.mark.parametrize("unit", [1e-4, 1e-3, 1.0, 1e3])
+def test_equal_gaussians_are_parted_in_the_middle_in_any_unit(unit, seed):
+    """Variances that differ by rounding only leave a line, not a quadratic with a far root."""
+    group = np.random.default_rng(seed).normal(0.2, 0.05, 40)
+    scores = unit * np.concatenate([group, 1.0 - group])
+    found = find_threshold(scores, "gmm2", max_share=1.0)
+    assert found.value == pytest.approx(0.5 * unit, rel=1e-6)

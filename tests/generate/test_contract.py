@@ -234,3 +234,10 @@ def test_bad_clusterers_are_refused(X):
         EstimatorEnsemble([]).generate(X)
     with pytest.raises(ValueError, match="'generators' parameter of Combined"):
         Combined([KMeans()]).generate(X)
+
+
+def test_two_objects_are_enough_and_one_is_not():
+    found = KMeansEnsemble(3, 2, random_state=0).generate([[0.0], [1.0]])
+    assert found.labels.shape == (2, 3)
+    with pytest.raises(ValueError, match="minimum of 2"):
+        KMeansEnsemble(3, 1, random_state=0).generate([[0.0]])

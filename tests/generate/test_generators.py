@@ -11,7 +11,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from consilience import NOISE, UNSEEN, generate
 from consilience.generate import NJW, PAM, Combined, EstimatorEnsemble, KMeansEnsemble, Linkage
-from consilience.generate._draw import Clusters, draw_subset, subset_size
+from consilience.generate._draw import Clusters, draw_subset, member_seeds, subset_size
+from consilience.generate.clusterers import _spectral_rows, linalg
 
 
 @parametrize_with_checks(
@@ -186,3 +187,37 @@ def test_kmeans_of_huge_and_tiny_single_precision_is_that_of_ordinary_ones():
     wanted = maker.generate(X).members
     for power in (-140, -100, 100, 124):
         np.testing.assert_array_equal(maker.generate(np.ldexp(X, power)).members, wanted)
+
+
+def test_the_sign_of_an_eigenvector_changes_no_label(X, monkeypatch):
+    """LAPACK may return either."""
+    first = NJW(4, n_init=1, random_state=0).fit_predict(X)
+    plain = linalg.eigh
+    for signs in ([-1, -1, -1, -1], [1, -1, 1, -1]):
+
+        def turned(*args, signs=signs, **options):
+            values, vectors = plain(*args, **options)
+            return values, vectors * signs
+
+        monkeypatch.setattr(linalg, "eigh", turned)
+        np.testing.assert_array_equal(NJW(4, n_init=1, random_state=0).fit_predict(X), first)
+
+
+def test_seeds_of_members_are_many_and_stay_what_they_are():
+    assert member_seeds(0, 3) == [209652396, 398764591, 924231285]
+    assert len(set(member_seeds(1, 2000))) == 2000
+
+
+@pytest.mark.parametrize("scale", ["median", 0.7])
+def test_spectral_rows_are_those_of_the_definition(X, scale):
+    """Ng, Jordan & Weiss, steps 1 to 4; signs do not show in products of rows."""
+    distances = np.linalg.norm(X[:, None] - X[None], axis=2)
+    pairs = distances[np.triu_indices(len(X), 1)]
+    sigma = np.median(pairs) if scale == "median" else scale
+    A = np.exp(-(distances**2) / (2 * sigma**2))
+    np.fill_diagonal(A, 0.0)
+    root = np.sqrt(A.sum(axis=1))
+    Y = np.linalg.eigh(A / np.outer(root, root))[1][:, -3:]
+    Y /= np.linalg.norm(Y, axis=1, keepdims=True)
+    found = _spectral_rows(pairs, 3, scale)
+    np.testing.assert_allclose(found @ found.T, Y @ Y.T, atol=1e-9)

@@ -12,7 +12,13 @@ from consilience.consensus._peace_fits import gradient, log_likelihood
 from consilience.consensus._peace_pairs import make_pairs
 from consilience.consensus._peace_square_fits import slope_and_loss
 from consilience.kernels.peace_growth import others
-from consilience.kernels.peace_pair import best_step, line_gain, line_slope, pair_steps
+from consilience.kernels.peace_pair import (
+    best_step,
+    line_gain,
+    line_slope,
+    pair_steps,
+    worst_object,
+)
 from consilience.kernels.peace_square import quartic_change, square_step, square_steps
 
 SMALL = bool(config.DISABLE_JIT)
@@ -275,3 +281,28 @@ def test_rows_from_labels_give_the_same_steps(seed):
         square_steps(pairs.store, pairs.weights, inside, pairs.partners, False, 1e-5, 500, s, h)
         results.append((y, s))
     np.testing.assert_array_equal(results[0], results[1])
+
+
+def test_the_worst_object_is_the_first_of_the_largest_gaps_that_can_move():
+    gaps = np.array([0.1, 0.5, 0.9, 0.5])
+    stuck = np.zeros(4, bool)
+    assert worst_object(gaps, stuck) == 2
+    stuck[2] = True
+    assert worst_object(gaps, stuck) == 1
+    stuck[:] = True
+    assert worst_object(gaps, stuck) == -1
+
+
+@pytest.mark.parametrize("inside", [0.5, 1.0, 3.0])
+def test_pairs_inside_a_group_count_however_few_there_are(inside):
+    """Without any other object the gain is that of the two objects' chance to be joined."""
+    up, mass, low, high = 0.2, 0.5, 0.1, 0.9
+    square = up**2 + mass**2 + (1 - up - mass) ** 2
+    own, line = np.array([inside, up - mass, square, low, high]), np.empty((7, 1))
+    for step in (0.1, 0.4):
+        after = (up + step) ** 2 + (mass - step) ** 2 + (1 - up - mass) ** 2
+        wanted = np.log((low + (high - low) * after) / (low + (high - low) * square))
+        assert line_gain(step, line, 0, own) == pytest.approx(inside / 2 * wanted)
+        slope = derivative(lambda e, at=step: line_gain(at + e, line, 0, own), 1e-3)
+        bend = derivative(lambda e, at=step: line_slope(at + e, line, 0, own)[0], 1e-3)
+        assert line_slope(step, line, 0, own) == pytest.approx((slope, bend), rel=1e-6)

@@ -308,3 +308,10 @@ def test_a_kernel_must_return_the_matrix_asked_for():
         resolve(lambda a, b: np.full((len(a), len(b)), np.nan)).pair(["a"], ["c"])
     with pytest.raises(InvalidInputError, match="no centroids"):
         resolve(lambda a, b: 1).mean(["a"])
+
+
+@pytest.mark.parametrize("value", [0.0, 0.26])
+def test_a_smoothing_that_leaves_infinite_logits_is_refused(value):
+    with pytest.raises(InvalidParameterError, match="smoothing"):
+        type(resolve("logistic"))(smoothing=value)
+    assert type(resolve("logistic"))(smoothing=0.25).smoothing == 0.25

@@ -16,6 +16,7 @@ from consilience.datasets._minority import make_minority, make_toy_minority
 from consilience.errors import ConsilienceWarning, InvalidInputError, InvalidParameterError
 from consilience.minority import BBOCC, DGRADE, BBCPress
 from consilience.minority import scores as engine
+from consilience.minority._stopping import Progress
 from consilience.minority.divergences import resolve
 from consilience.minority.ewocs import EWOCS
 from consilience.minority.scores import Running, extend, score_objects
@@ -532,3 +533,26 @@ def test_a_weak_clusterer_may_be_given(toy):
     given = EWOCS(weak, scaling="none", n_repetitions=5, random_state=0).fit(X)
     named = EWOCS("hard", divergence="euclidean", k_max=7, n_repetitions=5, random_state=0).fit(X)
     np.testing.assert_array_equal(given.scores_, named.scores_)
+
+
+def test_a_rule_says_nothing_before_it_has_looked():
+    paper, reliability = Progress("paper"), Progress("reliability")
+    assert not paper.settled
+    assert not reliability.settled
+    paper.seen.append((100, 0.0, 1e-10))
+    assert not paper.settled
+    paper.seen.append((200, 0.0, 0.9e-10))
+    assert paper.settled
+    reliability.seen.append((100, 0.995, np.nan))
+    assert not reliability.settled  # twice running
+    reliability.seen.append((200, 0.995, np.nan))
+    assert reliability.settled
+    reliability.seen.append((300, 0.994, np.nan))
+    assert not reliability.settled
+
+
+def test_continuing_checks_the_parameters_again(toy):
+    X = toy[0]
+    model = EWOCS(n_repetitions=5, random_state=0).fit(X)
+    with pytest.raises(InvalidParameterError, match="threshold"):
+        model.set_params(threshold="nonsense").more(X, 5)

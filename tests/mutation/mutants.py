@@ -1,8 +1,9 @@
 """Small changes to the code that its tests should notice, found in its syntax tree.
 
 Only what stands inside functions is changed; docstrings, annotations, decorators, messages of
-errors and warnings, and text are left alone. A change is cut into the source where it
-stands, so that the rest of the file keeps its lines.
+errors and warnings, and text are left alone. So are assertions, ``strict=`` of zip among them, and
+what decides only about time and memory: ``copy=False``, and how many threads are the default. A
+change is cut into the source where it stands, so that the rest of the file keeps its lines.
 """
 
 import ast
@@ -84,6 +85,8 @@ def _inside(node: ast.AST) -> Iterator[_Change]:
         return
     if isinstance(node, ast.Call) and _name(node.func) in ("warn", "add_note", "cast", "optional"):
         return
+    if isinstance(node, ast.keyword) and _only_guards_or_spares(node):
+        return
     for kind, change in _KINDS.items():
         text = change(node)
         if text is not None:
@@ -98,10 +101,21 @@ def _inside(node: ast.AST) -> Iterator[_Change]:
                 yield from _inside(child)
 
 
+def _only_guards_or_spares(node: ast.keyword) -> bool:
+    """Whether a keyword is an assertion about lengths, or only spares a copy."""
+    value = node.value.value if isinstance(node.value, ast.Constant) else None
+    return (node.arg, value) in (("strict", True), ("copy", False))
+
+
 def _changed_defaults(function: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[_Change]:
-    for default in (*function.args.defaults, *function.args.kw_defaults):
-        text = None if default is None else (_constant(default) or _boolean(default))
-        if default is not None and text is not None:
+    places = [*function.args.posonlyargs, *function.args.args]
+    places = places[len(places) - len(function.args.defaults) :] + function.args.kwonlyargs
+    defaults = (*function.args.defaults, *function.args.kw_defaults)
+    for place, default in zip(places, defaults, strict=True):
+        if default is None or place.arg == "n_jobs":
+            continue
+        text = _constant(default) or _boolean(default)
+        if text is not None:
             yield _Change(default, "default changed", text)
 
 

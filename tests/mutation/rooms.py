@@ -26,6 +26,8 @@ ROOMS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "_cli": (("_cli/*.py", "cli.py"), ("test_cli*.py", "test_reproduce.py")),
     "core": (tuple(f"{name}.py" for name in _CORE), _CORE_TESTS),
 }  # fmt: skip
+#: Defaults of everything public: every room has some.
+_DEFAULTS = "test_public_defaults.py"
 #: The browser is not needed to notice a change, and documents are slow to build.
 _NEVER = (
     "test_browser.py",
@@ -43,17 +45,38 @@ def sources(root: Path, room: str) -> list[Path]:
 
 
 def tests_of(root: Path, room: str, module: Path) -> list[Path]:
-    """Test files that may notice a change of the module, the likeliest first."""
+    """Test files that may notice a change of the module, the likeliest first.
+
+    Those named after it, those that mention what it makes, those of the modules that use it.
+    """
     names = _public_names(module)
     about = module.stem.strip("_")
+    users = _users(module, sources(root, room))
     own = {path for pattern in ROOMS[room][1] for path in (root / "tests").glob(pattern)}
-    ranked: list[tuple[int, str, Path]] = []
+    ranked: list[tuple[int, int, Path]] = [(1, 0, root / "tests" / _DEFAULTS)]
     for path in sorted(own):
         if path.name not in _NEVER:
             words = set(re.findall(r"\w+", path.read_text(encoding="utf-8")))
-            rank = 0 if about in path.stem else 1 if names & words else 2
-            ranked.append((rank, path.name, path))
+            subject = path.stem.removeprefix("test_")
+            told = len(names & words)
+            named = [
+                subject == about,
+                module.stem in words,
+                about in subject,
+                told,
+                subject in users,
+            ]
+            rank = next((place for place, one in enumerate(named) if one), len(named))
+            ranked.append((rank, -told, path))
     return [path for *_, path in sorted(ranked)]
+
+
+def _users(module: Path, others: list[Path]) -> set[str]:
+    """Names of the modules beside it that import it."""
+    asked = re.compile(rf"\b{module.stem} import\b|\bimport {module.stem}\b")
+    return {
+        path.stem.strip("_") for path in others if asked.search(path.read_text(encoding="utf-8"))
+    }
 
 
 def _public_names(module: Path) -> set[str]:

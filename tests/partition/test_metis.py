@@ -164,3 +164,19 @@ def test_the_graph_is_left_as_it_was(seed):
     before = graph.adjacency.copy()
     metis(Graph(graph.adjacency), 3, random_state=seed)
     assert (graph.adjacency != before).nnz == 0
+
+
+@needs_metis
+def test_weights_are_made_for_the_integers_that_metis_has(monkeypatch):
+    module = sys.modules["consilience.partition.metis"]
+    bits = np.iinfo(module._pymetis().zero_copy_dtype()).bits
+    asked = []
+    whole = module.whole_weights
+
+    def noted(values, *, width):
+        asked.append(width)
+        return whole(values, width=width)
+
+    monkeypatch.setattr(module, "whole_weights", noted)
+    metis(similarity_graph(blocks([4, 4])[0]), 2, random_state=0)
+    assert asked == [bits]

@@ -104,7 +104,7 @@ def fit_bce(rows: Rows, beta: Floats, alpha: Floats, max_iter: int, tol: float, 
     return Fit(gamma / gamma.sum(axis=1, keepdims=True), path, converged, alpha)
 
 
-def dirichlet_step(alpha: Floats, mean_logs: Floats, *, max_iter: int = 500) -> Floats:
+def dirichlet_step(alpha: Floats, mean_logs: Floats, *, max_iter: int) -> Floats:
     """Dirichlet parameters of highest likelihood given the mean of log theta, by Newton."""
 
     def likelihood(a: Floats) -> float:

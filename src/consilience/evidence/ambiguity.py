@@ -333,8 +333,8 @@ def _spare_clusters(
 ) -> tuple[NDArray[np.bool_], int]:
     """Flags without those that would empty a cluster, and how many were taken back."""
     placed = labels >= 0
-    left = np.bincount(labels[placed & ~flags], minlength=int(labels.max(initial=-1)) + 1)
-    spared = flags & placed & (left[np.maximum(labels, 0)] == 0 if left.size else False)
+    left = np.bincount(labels[placed & ~flags], minlength=int(labels.max(initial=0)) + 1)
+    spared = flags & placed & (left[np.maximum(labels, 0)] == 0)
     return flags & ~spared, int(spared.sum())
 
 

@@ -204,7 +204,6 @@ def _spectral_rows(
     # LAPACK's default driver fails ("Internal Error") on many equal eigenvalues; evx does not.
     leading = (n - n_clusters, n - 1)
     rows: NDArray[np.float64] = linalg.eigh(affinity, subset_by_index=leading, driver="evx")[1]
-    # The sign of an eigenvector is arbitrary: fix it, so that a seed fixes the result.
-    rows *= np.where(rows[np.abs(rows).argmax(axis=0), np.arange(n_clusters)] < 0, -1, 1)
+    # The sign of an eigenvector is arbitrary, and no distance between rows depends on it.
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
     return rows / np.where(lengths == 0, 1, lengths)
