@@ -653,6 +653,14 @@ def test_names_are_printed_as_they_are_on_any_terminal(blobs, capsys, monkeypatc
     assert "\x1b[1;36m" not in said
 
 
+def test_a_note_is_printed_as_it_is():
+    from consilience._cli.show import show_notes
+
+    out = io.StringIO()
+    show_notes(["column [bold]x was dropped"], Console(file=out, width=80))
+    assert out.getvalue() == "Note: column [bold]x was dropped\n"
+
+
 def test_a_table_stands_at_the_edge_and_its_numbers_at_the_right():
     from consilience._cli.show import table
 
@@ -882,6 +890,10 @@ def test_what_is_being_done_is_seen_at_once(live):
         def flush(self):
             self.seen = self.getvalue()
 
+    first = Kept()
+    with Teller(first, live=live, moment=0.0, again=60.0).stage("read"):
+        time.sleep(0.1)
+        assert "reading" in first.seen
     stream = Kept()
     with Teller(stream, live=live, moment=0.0, again=0.01).stage("read"):
         time.sleep(0.1)
