@@ -29,6 +29,7 @@ def test_a_block_that_fails_leaves_the_file_as_it_was(tmp_path):
             partial.write_text("new")
             raise KeyError
 
-    pytest.raises(KeyError, fail)
+    with pytest.raises(KeyError):
+        fail()
     assert [path.name for path in tmp_path.iterdir()] == ["a.txt"]
     assert (tmp_path / "a.txt").read_text() == "old"
