@@ -519,3 +519,12 @@ def test_members_are_narrow_while_an_ensemble_is_made():
     tracemalloc.stop()
     assert ensemble.members.dtype == np.int8
     assert peak < 3 * members.nbytes
+
+
+def test_identifiers_cannot_be_changed_in_place():
+    ids = np.array([1, 2, 3])
+    ensemble = Ensemble([[0, 0, 1]], index=ids)
+    with pytest.raises(ValueError, match="read-only"):
+        ensemble.index[0] = 9
+    ids[0] = 9
+    assert ensemble.index.tolist() == [1, 2, 3]

@@ -164,3 +164,13 @@ def test_what_is_no_labeling_is_refused(labels, message):
 )
 def test_smallest_type_holds_the_last_cluster_and_no_more(n_clusters, kind):
     assert smallest_type(n_clusters) == kind
+
+
+@pytest.mark.parametrize(
+    ("n_clusters", "kind"),
+    [(1, "int8"), (128, "int8"), (129, "int16"), (32768, "int16"), (32769, "int32")],
+)
+def test_labels_take_the_narrowest_type_that_holds_them(n_clusters, kind):
+    from consilience._labels import smallest_type
+
+    assert smallest_type(n_clusters) == np.dtype(kind)

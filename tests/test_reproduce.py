@@ -1,6 +1,7 @@
 """``consilience reproduce``: the list, a small table with its files, and how it refuses."""
 
 import csv
+import re
 from pathlib import Path
 
 import pytest
@@ -68,6 +69,38 @@ def test_a_table_is_printed_and_written(counting, capsys):
     ]
     page = Path("here/counting.md").read_text()
     assert "consilience reproduce counting --runs 2 --sets 'one, two' --members 20,40" in page
+
+
+def test_without_options_the_plan_is_that_of_the_table(counting, capsys):
+    assert main(["reproduce", "counting"]) == 0
+    said = capsys.readouterr().out
+    (plan,) = counting
+    assert (plan.runs, plan.sets, plan.members, plan.seed) == (None, None, None, 0)
+    assert (plan.n_jobs, plan.columns, plan.store, plan.stored_only) == (None, None, None, False)
+    page = Path("consilience-counting/counting.md").read_text()
+    assert (
+        "    consilience reproduce counting\n" in page or "`consilience reproduce counting`" in page
+    )
+    told = re.search(r"Wrote (\S+) and (\S+) \((\d+\.\d)\s+s\s+in\s+all\)", said)
+    folder = Path("consilience-counting")
+    assert told.groups()[:2] == (str(folder / "counting.csv"), str(folder / "counting.md"))
+    assert float(told.group(3)) < 60
+    # What is there stays, unless it is to be replaced.
+    Path(folder, "counting.md").write_text("mine")
+    assert main(["reproduce", "counting"]) == 2
+    assert "is there already. Replace it with --force" in capsys.readouterr().err
+    assert Path(folder, "counting.md").read_text() == "mine"
+    assert main(["reproduce", "counting", "--force"]) == 0
+    assert Path(folder, "counting.md").read_text() == page
+
+
+def test_the_figures_of_the_cells_are_printed(counting, capsys):
+    assert main(["reproduce", "counting", "--sets", "one", "--runs", "1"]) == 0
+    said = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert ["one", "row", "mean", "standard", "error", "published", "difference"] in said
+    assert ["A", "0.1500", "0.0500", "0.1500", "+0.0000"] in said
+    assert next(line[:3] for line in said if line[:1] == ["B"]) == ["B", "0.3500", "0.0500"]
+    assert ["A", "1", "0.0000", "0.0000", "1", "of", "1"] in said
 
 
 def test_a_table_that_keeps_no_runs_says_so(counting, capsys):

@@ -143,3 +143,26 @@ def test_without_matplotlib_the_text_still_works(monkeypatch, seed):
     with pytest.raises(MissingPackageError, match=r"rank_diagram needs.*\n.*consilience\[plot\]"):
         rank_diagram(table)
     assert rank_text(table).count("\n") == 5
+
+
+def test_bars_share_a_row_where_they_leave_a_gap():
+    from consilience.compare.rank_diagram import _rows
+
+    # Two hundredths of the axis, from rank 1 to 4, are 0.06.
+    for start, rows in ((2.05, (0, 1)), (2.08, (0, 0))):
+        assert _rows([(0, 1), (2, 3)], np.array([1, 2, start, 3.5])) == rows
+
+
+def test_every_test_is_at_five_per_cent_unless_told():
+    import inspect
+
+    from consilience import compare
+
+    found = [
+        inspect.signature(getattr(compare, name)).parameters["alpha"].default
+        for name in compare.__all__
+        if inspect.isfunction(getattr(compare, name))
+        and "alpha" in inspect.signature(getattr(compare, name)).parameters
+    ]
+    assert len(found) > 1
+    assert set(found) == {0.05}

@@ -167,3 +167,10 @@ def test_each_step_takes_only_its_longest_ending(word):
 def test_unknown_rules_are_named():
     with pytest.raises(InvalidParameterError, match=r"'rules' parameter of stem .* 'porter2'"):
         stem("word", rules="porter2")
+
+
+def test_a_short_end_is_not_w_x_or_y():
+    from consilience.datasets._stems import _ends_short
+
+    words = ("hop", "snow", "box", "tray", "fail", "syl")
+    assert [word for word in words if _ends_short(word)] == ["hop", "syl"]

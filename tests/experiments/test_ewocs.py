@@ -231,3 +231,16 @@ def test_unknown_sets_are_refused():
     for name in ("ewocs-table2", "ewocs-table3", "ewocs-table4"):
         with pytest.raises(InvalidParameterError, match="Got '4-D'"):
             next(EXPERIMENTS[name].run(Plan(sets=("4-D",))))
+
+
+def test_claims_of_table_2_say_how_far_the_worst_is_from_full_consistency():
+    from consilience.experiments._ewocs_claims import claims_of_table2
+
+    for worst, holds in ((100.0, True), (97.5, False)):
+        cells = [
+            Cell("2", data, "Cons", "SRBC x100 G(10,10)", values)
+            for data, values in (("2-D", (worst, worst)), ("5-D", (100.0, 100.0)))
+        ]
+        first, second = claims_of_table2(cells)
+        assert (first.holds, first.difference, first.runs) == (holds, worst - 100, 2)
+        assert (second.holds, second.difference) == (True, 0)

@@ -208,3 +208,17 @@ def test_density_says_more_than_patterns_on_organisations_and_people():
     gap = of(cells, row="AUC", column=EW).measured - of(cells, row="AUC", column="GRAMS").measured
     assert gap > 0.08
     assert of(cells, row="AUC", column=EW).measured > 0.75
+
+
+def test_claims_of_figure_15_compare_the_ends():
+    from consilience.experiments.relations import _claims_of_figure15
+
+    cells = [
+        Cell("15", data, f"F1, R={step}", "DIST", (value,))
+        for data, values in (("a", (0.1, 0.9, 0.4)), ("b", (0.2, 0.9, 0.6)))
+        for step, value in zip((1, 10, 100), values, strict=True)
+    ]
+    (claim,) = _claims_of_figure15(cells)
+    assert claim.statement == "F1 with DIST is higher at R=100 than at R=1"
+    assert claim.difference == pytest.approx(0.35)
+    assert _claims_of_figure15(cells[:1]) == []

@@ -55,3 +55,23 @@ def test_ranks_are_drawn_one_below_the_other():
     named = [t.get_text() for t in figure.axes[0].texts if t.get_gid() == "method"]
     assert named[0].startswith("BEST")
     assert draw_figure("ewocs-figure11", cells[:3][:1], Plan()) is None
+
+
+def test_panels_stand_in_rows_of_three_with_axes_that_suit_the_figures(plt):
+    cells = [
+        Cell("1", f"set {at}", f"F1, R={r}", "A", (0.5 + 0.01 * at,))
+        for at in range(4)
+        for r in (1, 10)
+    ]
+    from consilience.plot._record import _curves
+
+    figure = _curves(cells, Plan())
+    assert figure.get_size_inches() == pytest.approx([13.2, 6.8])
+    assert [ax.get_visible() for ax in figure.axes] == [True] * 4 + [False] * 2
+    assert {(ax.get_xscale(), ax.get_yscale()) for ax in figure.axes[:4]} == {("linear", "linear")}
+    wide = [Cell("1", "one", f"F1, R={r}", "A", (v,)) for r, v in ((1, 0.01), (30, 0.3))]
+    (ax,) = _curves(wide, Plan()).axes
+    assert (ax.get_xscale(), ax.get_yscale()) == ("log", "log")
+    zero = [Cell("1", "one", f"F1, R={r}", "A", (v,)) for r, v in ((0, 0.0), (30, 0.3))]
+    (ax,) = _curves(zero, Plan()).axes
+    assert (ax.get_xscale(), ax.get_yscale()) == ("linear", "linear")

@@ -126,3 +126,20 @@ def test_bad_input(seed):
         score_histogram(scores, bins=0)
     with pytest.raises(InvalidParameterError, match="'threshold' parameter"):
         plot_score_histogram(scores, threshold="dist")
+
+
+def test_a_histogram_has_sixty_bins_unless_told(plt, monkeypatch):
+    from consilience.plot import scores as module
+
+    values = np.linspace(0, 1, 200) ** 2
+    made = module.score_histogram(values, n_components=1)
+    assert len(made.counts) == 60
+    asked = []
+
+    def histogram(scores, *, n_components, bins):
+        asked.append(bins)
+        return made
+
+    monkeypatch.setattr(module, "score_histogram", histogram)
+    module.plot_score_histogram(values, n_components=1)
+    assert asked == [60]

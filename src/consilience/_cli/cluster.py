@@ -87,10 +87,11 @@ class Consensus(Found):
         """Numbers of clusters that hold longest by the method, the best first, if it says."""
         if self.lifetimes is None:
             return []
-        order = np.argsort(-self.lifetimes, kind="stable")[:most]
+        # Lifetimes that are equal but for rounding: the smaller number first, as the method does.
+        order = np.argsort(-self.lifetimes.round(12), kind="stable")[:most]
         return [int(i) + 2 for i in order if self.lifetimes[i] > 0]
 
-    def least_sure(self, most: int = 5) -> list[dict[str, Any]]:
+    def least_sure(self, most: int) -> list[dict[str, Any]]:
         """The objects of least confidence, the least sure first; none that are fully sure."""
         if self.confidence is None:
             return []
@@ -339,7 +340,7 @@ def _consensus(
     # An option that a method nobody named does not know has nothing to limit there.
     model = _estimator(wish, methods[0], k).set_params(**own)
     model.fit(given.X, ensemble=ensemble)
-    params = model.get_params(deep=False)
+    params = model.get_params()
     return {
         "method": methods[0],
         "parameters": {name: v for name, v in params.items() if name != "generator"},

@@ -194,7 +194,7 @@ def reproduce(
     from consilience._cli.reproduce import reproduce as run
     from consilience._cli.speech import Speaker
 
-    console = Speaker(highlight=False)
+    console = Speaker()
     if table is None:
         list_experiments(console)
     else:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from rich.console import Console
+from rich.text import Text
 
 from consilience import metrics
 from consilience._cli.arguments import ClusterWish, Reading, Writing, as_command
@@ -39,18 +40,18 @@ class Demo:
     written: list[Path]
 
 
-def carry_out_demo(folder: Path, *, force: bool = False) -> None:
+def carry_out_demo(folder: Path, *, force: bool) -> None:
     """Say what is coming, do it, and show both results beside each other."""
-    console = Speaker(highlight=False)
+    console = Speaker()
     start = time.perf_counter()
     with taken(folder, f"consilience demo --out {folder}") as results:
-        earlier = check_folder(folder, LABELS, DATA, force=force)
+        earlier = check_folder(folder, LABELS, DATA, force=force, resume=False)
         for line in (
             "Two spirals of 200 points each. One run of k-means cuts straight through them;",
             "100 runs, combined by evidence accumulation, follow the arms.",
             "(The very first run compiles the numerical code: allow half a minute.)\n",
         ):
-            console.print(line)
+            tell(console, line)
         with telling():
             demo = run_demo(results, replaces=earlier, callbacks=progress())
     _show(demo, time.perf_counter() - start, console)
@@ -108,14 +109,13 @@ def _show(demo: Demo, seconds: float, console: Console) -> None:
         ("consilience methods", "other ways to combine clusterings"),
     ):
         # Not wrapped: a command must survive copying.
-        console.print(f"  {command}", markup=False, highlight=False, soft_wrap=True)
+        console.print(Text(f"  {command}"), soft_wrap=True)
         tell(console, f"      {why}")
 
 
 def _show_pictures(X: Any, pictures: dict[str, Any], console: Console) -> None:
     """Print small maps of objects in the plane side by side, a sign for each cluster."""
     from rich.table import Table
-    from rich.text import Text
 
     width = max(20, min(48, (console.width - 4 * len(pictures)) // len(pictures)))
     grid = Table.grid(padding=(0, 2))

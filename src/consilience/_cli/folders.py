@@ -49,9 +49,7 @@ def default_folder(source: Path, job: str = "") -> Path:
     return Path(f"consilience-{job}{Path(name).stem or name}")
 
 
-def check_folder(
-    folder: Path, *results: str, force: bool = False, resume: bool = False
-) -> tuple[str, ...]:
+def check_folder(folder: Path, *results: str, force: bool, resume: bool) -> tuple[str, ...]:
     """Raise, before any work is done, if a run could not write there or would destroy files.
 
     Parameters
@@ -60,10 +58,10 @@ def check_folder(
         It need not exist.
     results : str
         Names of the files the run writes, beside the summary, the report and the timings.
-    force : bool, default=False
+    force : bool
         Whether results of an earlier run of ours may be replaced. Files that consilience did
         not write are never replaced: those that our ``summary.json`` beside them does not name.
-    resume : bool, default=False
+    resume : bool
         Whether a run that was interrupted is gone on with; if there are results beside it, it
         was begun to replace them.
 

@@ -60,7 +60,7 @@ def gather(
     labels: Path | None,
     reading: Reading,
     *,
-    scale: bool = True,
+    scale: bool,
 ) -> Input:
     """Read the files there are and line them up.
 

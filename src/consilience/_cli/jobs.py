@@ -73,7 +73,7 @@ class Found(ABC):
 
     def summary(self) -> dict[str, Any]:
         """What ``summary.json`` says: the same whenever the run is the same."""
-        unimportant = {**asdict(Writing()), "resume": False}
+        unimportant = {*asdict(Writing()), "resume"}
         options = _plain(asdict(self.decisive))
         return {
             "consilience": __version__,
@@ -123,7 +123,7 @@ def carry_out(wish: Any, job: Job) -> None:
     with taken(folder, as_command(job.name, wish)) as results:
         remarks = _remarks(wish, folder)
         found, written = _found_and_written(wish, job, results)
-    console = Speaker(highlight=False, quiet=wish.writing.quiet)
+    console = Speaker(quiet=wish.writing.quiet)
     if wish.writing.json:
         console.write((folder / SUMMARY).read_text(encoding="utf-8"))
     else:

@@ -11,9 +11,7 @@ from consilience.generate import ResumeError, RunFolder
 __all__ = ["clear_members", "keep_members", "make_members"]
 
 
-def make_members(
-    generator: Any, X: Any, folder: Path, *, resume: bool = False, force: bool = False
-) -> Ensemble:
+def make_members(generator: Any, X: Any, folder: Path, *, resume: bool, force: bool) -> Ensemble:
     """The generator's ensemble; members are written to the folder as they are made.
 
     Parameters
@@ -21,10 +19,10 @@ def make_members(
     generator : generator
     X : array of shape (n_objects, n_features)
     folder : Path
-    resume : bool, default=False
+    resume : bool
         Take the members that an interrupted run left there, if it was the same run; also
         with ``force``, which then only says that older results may be replaced.
-    force : bool, default=False
+    force : bool
         Throw those away.
     """
     run = RunFolder(folder)

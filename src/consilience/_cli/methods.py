@@ -11,7 +11,7 @@ from consilience.consensus import CONSENSUS
 __all__ = ["list_methods"]
 
 
-def list_methods(*, json: bool = False) -> None:
+def list_methods(*, json: bool) -> None:
     """Print the methods, for people or for machines."""
     if json:
         facts = [
@@ -28,7 +28,7 @@ def list_methods(*, json: bool = False) -> None:
         ]
         print(json_format.dumps(facts, indent=2))
         return
-    console = Console(highlight=False)
+    console = Console()
     lines = table("method", "needs", "what it does")
     for name, method in sorted(CONSENSUS.items()):
         needs = ["-k"] * method.needs_n_clusters + ["data"] * method.needs_data
