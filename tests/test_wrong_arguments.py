@@ -12,7 +12,7 @@ from consilience.consensus import CONSENSUS, correlation_cost, cspa, refine
 from consilience.datasets import load_reuters, read_table
 from consilience.errors import InvalidInputError, InvalidParameterError
 from consilience.minority.references import all_foreground, random_foreground
-from consilience.partition import balanced_rows, has_metis, split_rows
+from consilience.partition import balanced_rows, has_metis, hypergraph_parts, split_rows
 
 SOME = Ensemble([[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 1, 1]])
 
@@ -176,3 +176,15 @@ def test_a_refusal_is_one_line_even_if_a_name_has_two(tmp_path, monkeypatch, cap
     said = capsys.readouterr().err
     assert said.startswith("consilience: The method 'wokmeans' needs the data")
     assert len(said.splitlines()) == 1
+
+
+@pytest.mark.parametrize("table", [None, "text", [["a", "b"]]])
+def test_a_hypergraph_that_is_no_table_is_refused(table):
+    pytest.importorskip("mtkahypar")
+    with pytest.raises(InvalidInputError, match="B must be a table of numbers"):
+        hypergraph_parts(table, 2)
+
+
+def test_labels_of_half_precision_are_labels():
+    labels = np.array([[0, 1], [2, np.nan]], np.float16)
+    np.testing.assert_array_equal(Ensemble(labels).labels, [[0, 0], [1, -2]])

@@ -146,7 +146,8 @@ def _whole_floats(
 ) -> tuple[Codes, NDArray[np.bool_]]:
     """Integers and missing mask of floats; refuses fractions, which are data, not labels."""
     absent = np.isnan(values) if missing is None else missing | np.isnan(values)
-    present = values[~absent]
+    # In double precision: half precision does not reach the limit of 2^63.
+    present = values[~absent].astype(np.float64, copy=False)
     odd = ~(np.abs(present) < 2.0**63) | (present != np.floor(present))
     if odd.any():
         raise InvalidInputError(

@@ -193,7 +193,7 @@ def _stored(rng: Rng, heads: list[str], cells: list[list[str]], numbers: Any) ->
             heads, cells = _odd_cells(rng, heads, cells)
         raw, exact = _text(rng, heads, cells, "\t" if "tsv" in ending else ",")
         # Blank lines at the end of a single column are no objects.
-        exact = exact and (len(heads) > 1 or bool(cells[-1][0]))
+        exact = exact and (len(heads) > 1 or bool("".join(cells[-1])))
         n = n if exact and hurt >= 0.25 else None
         if ending.endswith(".gz"):
             raw = gzip.compress(raw, mtime=0)

@@ -64,7 +64,7 @@ def hypergraph_parts(
     Gottesbüren, Heuer, Maas, Sanders & Schlag (2024), Scalable high-quality hypergraph
     partitioning, ACM Trans. Algorithms 20(1).
     """
-    B = sparse.csr_array(B)
+    B = _table(B)
     n = B.shape[0]
     check_n_parts(k, n, owner="hypergraph_parts")
     mtkahypar = optional("mtkahypar", extra="graph", what="Partitioning hypergraphs (HGPA)")
@@ -85,6 +85,16 @@ def hypergraph_parts(
     note = f"{repaired} empty parts were given one vertex each" if repaired else ""
     cut = _connectivity(pins, labels[order], weights, k)
     return Parts(labels, cut, "mtkahypar", np.bincount(labels, minlength=k), note)
+
+
+def _table(B: Any) -> Any:
+    """The table of vertices and hyperedges as CSR, or an error that says what it must be."""
+    try:
+        return sparse.csr_array(B if sparse.issparse(B) else np.atleast_2d(B))
+    except (TypeError, ValueError) as error:
+        raise InvalidInputError(
+            f"B must be a table of numbers, vertices x hyperedges. Got {type(B).__name__} instead."
+        ) from error
 
 
 def _checked_weights(weights: NDArray[Any], n_edges: int) -> NDArray[np.int64]:
