@@ -13,8 +13,10 @@ import numpy as np
 import pytest
 
 from consilience._cli import locks
+from consilience._cli.folders import check_writable
 from consilience._cli.results import WORK, taken
 from consilience.cli import main
+from consilience.errors import InvalidParameterError
 from consilience.experiments import EXPERIMENTS, Cell
 from consilience.experiments._table import experiment
 from consilience.generate import KMeansEnsemble
@@ -587,3 +589,8 @@ def test_a_real_process_without_a_listener_ends_well(output):
     os.close(writing)
     assert (done.returncode, done.stderr) == (0, "")
     assert sorted(held()) == ["labels.csv", "report.html", "summary.json", "timings.json"]
+
+
+def test_a_name_that_no_folder_can_have_is_refused():
+    with pytest.raises(InvalidParameterError, match=r"cannot be the name of a folder.*--out"):
+        check_writable(Path("a\0b"))

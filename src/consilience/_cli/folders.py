@@ -112,6 +112,10 @@ def check_source(source: Path) -> None:
 
 def check_writable(folder: Path) -> None:
     """Raise if a folder, which need not exist, could not be written to."""
+    if "\0" in str(folder):
+        raise InvalidParameterError(
+            f"{str(folder)!r} cannot be the name of a folder. Name another with --out."
+        )
     if folder.exists() and not folder.is_dir():
         raise InvalidParameterError(
             f"{str(folder)!r} is a file, and the results need a folder. Name another with --out."
