@@ -7,12 +7,20 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from consilience import KMD, Ensemble, evidence, generate, metrics
+from consilience import KMD, Ensemble, WOKMeans, evidence, generate, metrics
 from consilience.consensus import CONSENSUS, correlation_cost, cspa, refine
 from consilience.datasets import load_reuters, read_table
 from consilience.errors import InvalidInputError, InvalidParameterError
-from consilience.minority.references import all_foreground, random_foreground
-from consilience.partition import balanced_rows, has_metis, hypergraph_parts, split_rows
+from consilience.minority.references import all_foreground, convex_hulls, random_foreground
+from consilience.partition import (
+    balanced_rows,
+    bipartite_graph,
+    has_metis,
+    hypergraph_parts,
+    similarity_graph,
+    split_rows,
+    transfer_cut,
+)
 
 SOME = Ensemble([[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 1, 1]])
 
@@ -188,3 +196,66 @@ def test_a_hypergraph_that_is_no_table_is_refused(table):
 def test_labels_of_half_precision_are_labels():
     labels = np.array([[0, 1], [2, np.nan]], np.float16)
     np.testing.assert_array_equal(Ensemble(labels).labels, [[0, 0], [1, -2]])
+
+
+@pytest.mark.parametrize("given", ["auto", None, {}, [1.0], 5, [float("nan")] * 4, [10**400] * 4])
+def test_what_is_no_list_of_numbers_is_refused_by_name(given):
+    Q = np.array([[1.0, 0.0], [1.0, 1.0], [0.0, 1.0], [0.0, 2.0]])
+    calls = {
+        "stability of select_clusters": lambda: evidence.select_clusters(SOME, given),
+        "Q of transfer_cut": lambda: transfer_cut(given, 2),
+        "Q of bipartite_graph": lambda: bipartite_graph(given),
+        "X of convex_hulls": lambda: convex_hulls(given, [0, 1, 1, 1]),
+    }
+    if given is not None:
+        calls["weights of transfer_cut"] = lambda: transfer_cut(Q, 2, weights=given)
+        calls["vertex_weights of a graph"] = lambda: similarity_graph(Q @ Q.T, given)
+    for name, call in calls.items():
+        with pytest.raises(InvalidInputError, match=f"{name} must be finite numbers of shape"):
+            call()
+
+
+def test_weights_of_rows_are_not_negative():
+    with pytest.raises(InvalidInputError, match="weights of transfer_cut must not be negative"):
+        transfer_cut(np.eye(3), 2, weights=[1.0, -1.0, 1.0])
+
+
+def test_shares_ask_for_a_number_of_members_and_a_type_of_numbers():
+    counts = np.eye(2, dtype=int)
+    for wrong in (None, 0, 2.5, "x"):
+        with pytest.raises(InvalidParameterError, match="'n_members' parameter of fractions"):
+            evidence.fractions(counts, None, wrong)
+    for wrong in (len, int, "x"):
+        with pytest.raises(InvalidParameterError, match="'dtype' parameter of fractions"):
+            evidence.fractions(counts, None, 2, wrong)
+
+
+@pytest.mark.parametrize("given", [{}, (2, 3), None, 0, "x"])
+def test_halves_of_no_number_are_refused(given):
+    with pytest.raises(InvalidParameterError, match="'n_members' parameter of woec"):
+        generate.woec(given, 2)
+
+
+@pytest.mark.parametrize("name", sorted(CONSENSUS))
+def test_data_of_other_objects_are_refused_by_every_method(name):
+    with pytest.raises(InvalidInputError, match=r"same objects|rows"):
+        CONSENSUS[name].function(SOME, 2, X=np.zeros((2, 2)))
+
+
+@pytest.mark.parametrize("unit", [1e200, 1e-200])
+@pytest.mark.parametrize(
+    "model",
+    [
+        generate.LAC(2, random_state=0),
+        generate.LACEnsemble(3, 2, random_state=0),
+        generate.NJW(2, random_state=0),
+        WOKMeans(2, random_state=0),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_squares_beyond_the_range_of_numbers_are_refused(model, unit):
+    X = np.random.default_rng(0).normal(size=(20, 2)) * unit
+    with pytest.raises(
+        InvalidInputError, match=rf"largest value of X is .* {type(model).__name__}"
+    ):
+        model.generate(X) if hasattr(model, "generate") else model.fit(X)

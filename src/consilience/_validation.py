@@ -18,6 +18,7 @@ from numbers import Integral, Real
 from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from consilience.errors import InvalidInputError, InvalidParameterError
 
@@ -242,6 +243,46 @@ def memory_in_bytes(value: float | str, *, owner: str, name: str = "max_memory")
     raise InvalidParameterError(
         f"The {name!r} parameter of {owner} must be a number of bytes or a text such as '2 GiB'. "
         f"Got {_shown(value)} instead."
+    )
+
+
+def as_numbers(
+    name: str,
+    values: Any,
+    *,
+    owner: str,
+    shape: tuple[int | None, ...] | None = None,
+    each: str = "",
+) -> NDArray[np.float64]:
+    """Finite numbers as an array, of this shape if one is given (None: any length).
+
+    ``each`` says in a message what there is one number for.
+
+    Raises `InvalidInputError` for anything else.
+
+    >>> as_numbers("weights", [1, 2.5], owner="transfer_cut", shape=(2,))
+    array([1. , 2.5])
+    """
+    try:
+        found = np.asarray(values, np.float64)
+    except (TypeError, ValueError, OverflowError):
+        got = _shown(values)
+    else:
+        if shape is not None and not _fits(found.shape, shape):
+            got = f"an array of shape {found.shape}"
+        elif not np.isfinite(found).all():
+            got = "values that are not finite"
+        else:
+            return found
+    wanted = "" if shape is None else f" of shape {shape}".replace("None", "any")
+    if each:
+        wanted += f", one for each {each}"
+    raise InvalidInputError(f"{name} of {owner} must be finite numbers{wanted}. Got {got} instead.")
+
+
+def _fits(shape: tuple[int, ...], wanted: tuple[int | None, ...]) -> bool:
+    return len(shape) == len(wanted) and all(
+        length is None or length == found for found, length in zip(shape, wanted, strict=True)
     )
 
 

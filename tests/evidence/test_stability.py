@@ -199,7 +199,10 @@ def test_bad_input_is_named():
     ensemble = Ensemble([[0, 0, 1]])
     with pytest.raises(InvalidInputError, match=r"it has 2, the ensemble 3"):
         cluster_stability(ensemble, Ensemble([[0, 1]]))
-    with pytest.raises(InvalidInputError, match=r"each of the 2 clusters .* Got shape \(3,\)"):
+    with pytest.raises(
+        InvalidInputError,
+        match=r"shape \(2,\), one for each cluster of all members. Got .* shape \(3,\)",
+    ):
         select_clusters(ensemble, [1, 2, 3])
     with pytest.raises(InvalidInputError, match="values that are not finite"):
         select_clusters(ensemble, [1, np.nan])

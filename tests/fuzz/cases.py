@@ -61,7 +61,9 @@ def _inside(folder: Path) -> Iterator[None]:
     before, environment = Path.cwd(), dict(os.environ)
     os.environ["COLUMNS"] = "80"
     os.environ.pop("FORCE_COLOR", None)
-    os.chdir(folder)
+    inner = folder.joinpath(*["case"] * commands.ABOVE)
+    inner.mkdir(parents=True)
+    os.chdir(inner)
     try:
         yield
     finally:

@@ -17,7 +17,9 @@ from consilience import datasets
 from consilience.cli import main
 from consilience.consensus import CONSENSUS
 
-__all__ = ["draw"]
+__all__ = ["ABOVE", "draw"]
+
+ABOVE = 3  # folders above that of a case that are its own: `--out=../..` is one of the words
 
 Rng = np.random.Generator
 _RESULTS = {"cluster": "labels.csv", "ambiguous": "ambiguous.csv", "minority": "scores.csv"}
@@ -246,14 +248,14 @@ def _run_command(case: Case) -> str:
 
 
 def _tree() -> dict[str, bytes]:
-    """Every file below the current folder, and folders as such."""
+    """Every file a case may write, also a little above its folder, and folders as such."""
     found = {}
-    for folder, names, files in os.walk("."):
+    for folder, names, files in os.walk(Path(*[os.pardir] * ABOVE)):
         for name in files:
-            path = Path(folder, name)
+            path = Path(os.path.relpath(Path(folder, name)))
             found[str(path)] = path.read_bytes()
         for name in names:
-            found[str(Path(folder, name)) + os.sep] = b""
+            found[os.path.relpath(Path(folder, name)) + os.sep] = b""
     return found
 
 

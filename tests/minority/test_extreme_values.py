@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from consilience._units import exponents, without_unit
 from consilience.errors import ConsilienceError, InvalidInputError
 from consilience.minority import (
     BBOCC,
@@ -16,7 +17,6 @@ from consilience.minority import (
     tune_gaussian,
 )
 from consilience.minority._scaling import fit_scaling
-from consilience.minority._units import exponents, without_unit
 
 FEW = {"n_repetitions": 20, "random_state": 0}
 # Powers of two, so that no result may differ in a single digit.

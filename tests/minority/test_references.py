@@ -105,7 +105,7 @@ def test_without_foreground_nothing_is_found():
 
 
 def test_input_that_cannot_be_used():
-    with pytest.raises(InvalidInputError, match="finite matrix"):
+    with pytest.raises(InvalidInputError, match="X of convex_hulls must be finite"):
         references.convex_hulls([[np.nan, 1.0]], [1])
     with pytest.raises(InvalidInputError, match="each of the 2 objects"):
         references.convex_hulls(np.eye(2), [1])

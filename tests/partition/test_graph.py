@@ -73,7 +73,7 @@ def test_rounding_is_not_asymmetry(seed):
 def test_shape_and_vertex_weights_are_checked():
     with pytest.raises(InvalidInputError, match="square"):
         similarity_graph(np.ones((2, 3)))
-    with pytest.raises(InvalidInputError, match="one number for each of the 3 vertices"):
+    with pytest.raises(InvalidInputError, match=r"shape \(3,\), one for each vertex"):
         similarity_graph(np.ones((3, 3)), np.ones(2))
     with pytest.raises(InvalidInputError, match=r"vertex weights .* negative"):
         similarity_graph(np.ones((3, 3)), np.array([1.0, -1.0, 1.0]))

@@ -106,7 +106,7 @@ def solve(
         return ConsensusResult(np.full(ensemble.n_objects, NOISE, np.int32))
     some = strangers.any()
     placed = ensemble.take(~strangers) if some else ensemble
-    if X is not None and some:
+    if X is not None:
         X = numeric_rows(X, ensemble.n_objects)
     data = X if X is None or not some else X[~strangers]
     found = _decide(placed, int(n_clusters), run, data, splits_equals)

@@ -24,6 +24,8 @@ def place_strangers(
 
     Warns, because these labels rest on no evidence. Without any cluster they stay noise.
     """
+    if X is not None:
+        X = numeric_rows(X, len(labels))
     known = ~strangers & (labels >= 0)
     if not strangers.any() or not known.any():
         return labels
@@ -33,7 +35,6 @@ def place_strangers(
         labels[strangers] = sizes.argmax()
         where = "the largest cluster; pass X to place them by the data"
     else:
-        X = numeric_rows(X, len(labels))
         means = [X[known & (labels == c)].mean(axis=0) for c in range(len(sizes))]
         centres = np.stack([np.asarray(mean).ravel() for mean in means])
         labels[strangers] = pairwise_distances_argmin(X[strangers], centres)

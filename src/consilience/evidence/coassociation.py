@@ -7,6 +7,7 @@ diagonal is 1.
 """
 
 import warnings
+from numbers import Integral
 from typing import Any, Literal
 
 import numpy as np
@@ -135,6 +136,8 @@ def fractions(
     dtype: DTypeLike = np.float64,
 ) -> NDArray[np.floating[Any]]:
     """Counts as shares: of the members that saw the pair (0 / 0 is 0), or of all."""
+    check_value("n_members", n_members, [Interval(Integral, 1)], owner="fractions")
+    check_value("dtype", dtype, [_FLOATS], owner="fractions")
     shares: NDArray[np.floating[Any]] = joined.astype(dtype)
     if seen is None:
         shares /= n_members

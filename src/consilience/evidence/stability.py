@@ -17,6 +17,7 @@ from consilience._validation import (
     Options,
     Rule,
     Satisfies,
+    as_numbers,
     check_jobs,
     check_value,
 )
@@ -218,7 +219,14 @@ def select_clusters(
     """
     for name, value in (("top", top), ("threshold", threshold), ("min_cover", min_cover)):
         check_value(name, value, SELECTION_RULES[name], owner="select_clusters")
-    scores = _checked(ensemble, stability)
+    n_clusters = int(ensemble.offsets()[-1])
+    scores = as_numbers(
+        "stability",
+        stability,
+        owner="select_clusters",
+        shape=(n_clusters,),
+        each="cluster of all members",
+    )
     rows, inverse, counts = ensemble.signatures()
     columns = _columns(rows)
     telling = _telling(columns, counts, len(scores))
@@ -229,18 +237,6 @@ def select_clusters(
     kept = _covering(columns, scores, telling, wanted, min_cover)
     added = int(kept.sum() - wanted.sum())
     return ClusterSelection(kept, cut, added, _cover(columns, kept)[inverse])
-
-
-def _checked(ensemble: Ensemble, stability: Any) -> Floats:
-    scores = np.asarray(stability, np.float64)
-    n_clusters = int(ensemble.offsets()[-1])
-    if scores.shape != (n_clusters,) or not np.isfinite(scores).all():
-        raise InvalidInputError(
-            f"stability must hold one finite number for each of the {n_clusters} clusters of all "
-            f"members. Got shape {scores.shape}"
-            f"{'' if np.isfinite(scores).all() else ' with values that are not finite'} instead."
-        )
-    return scores
 
 
 def _columns(rows: Ensemble) -> NDArray[np.int64]:

@@ -16,6 +16,7 @@ from sklearn.cluster import KMeans
 from sklearn.utils import check_random_state
 
 from consilience._sklearn import validate_data
+from consilience._units import check_range
 from consilience._validation import (
     Boolean,
     Interval,
@@ -182,6 +183,7 @@ class NJW(ClusterMixin, BaseEstimator):
         """Cluster ``X`` of shape (n_objects, n_features)."""
         check_params(self)
         X = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
+        check_range(X, owner="NJW")
         check_n_clusters(self.n_clusters, len(X), owner="NJW")
         rows = _spectral_rows(pdist(X), self.n_clusters, self.scale)
         rng = check_random_state(self.random_state)

@@ -13,6 +13,7 @@ from sklearn.utils import check_random_state
 
 from consilience._labels import smallest_type
 from consilience._sklearn import check_array, validate_data
+from consilience._units import check_range
 from consilience._validation import (
     N_MEMBERS,
     Interval,
@@ -126,6 +127,7 @@ class LAC(ClusterMixin, BaseEstimator):
         """Cluster ``X`` of shape (n_objects, n_features)."""
         check_params(self)
         X = validate_data(self, X, dtype=np.float64, order="C", ensure_min_samples=2)
+        check_range(X, owner="LAC")
         check_n_clusters(self.n_clusters, len(X), owner="LAC")
         rng = check_random_state(self.random_state)
         chosen = _start(X, self.n_clusters, self.init, rng.permutation(len(X)))
@@ -224,6 +226,7 @@ class LACEnsemble(Generator):
         )
 
     def _prepare(self, X: Any) -> int:
+        check_range(X, owner=type(self).__name__)
         check_n_clusters(self._clusters(X).high, X.shape[0], owner=type(self).__name__)
         return self.n_members
 

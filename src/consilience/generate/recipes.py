@@ -10,6 +10,7 @@ from typing import Any
 
 from sklearn.cluster import KMeans
 
+from consilience._validation import N_MEMBERS, check_value
 from consilience.generate.clusterers import NJW, PAM, Linkage
 from consilience.generate.combined import Combined
 from consilience.generate.estimators import EstimatorEnsemble
@@ -43,6 +44,7 @@ def woec(n_members: int, n_clusters: int, random_state: Any = None) -> Combined:
     Ren, Domeniconi, Zhang & Yu (2017), Weighted-object ensemble clustering, Knowledge and
     Information Systems 51, section 4.3.
     """
+    check_value("n_members", n_members, [N_MEMBERS], owner="woec")
     half = n_members // 2
     on_objects = KMeansEnsemble(max(half, 1), n_clusters, max_samples=0.7, online=True)
     on_features = KMeansEnsemble(n_members - half, n_clusters, max_features=0.7, online=True)

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from consilience._units import exponents, without_unit
 from consilience._validation import Interval, Options, check_value
 from consilience.errors import InvalidInputError, InvalidParameterError
-from consilience.minority._units import exponents, without_unit
 
 __all__ = ["Divergence", "Euclidean", "Gaussian", "Mahalanobis", "Terms", "as_floats", "row_sums"]
 

@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from consilience._units import check_range
 from consilience.errors import InvalidInputError
-from consilience.minority._units import check_range
 
 __all__ = ["FAMILIES", "Family", "Sums", "uniform_log_density"]
 

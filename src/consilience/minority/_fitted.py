@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from consilience._sklearn import validate_data
+from consilience._units import check_range
 from consilience.errors import ConsilienceWarning, InvalidInputError
 from consilience.minority._groups import Groups, by_clusterer, by_consensus
 from consilience.minority._scaling import Scaling, fit_scaling
 from consilience.minority._stopping import Progress
-from consilience.minority._units import check_range
 from consilience.minority._width import gamma_of_distances
 from consilience.minority.divergences import (
     Divergence,

@@ -14,11 +14,11 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 
 from consilience._sklearn import check_array, validate_data
+from consilience._units import check_range
 from consilience._validation import Interval, Satisfies, check_value, memory_in_bytes
 from consilience.errors import InvalidParameterError, MemoryBudgetError
 from consilience.kernels.density import square_distances
 from consilience.minority._divergence import Divergence, Terms
-from consilience.minority._units import check_range
 from consilience.minority.divergences import Cosine, Euclidean, Mahalanobis, resolve
 
 __all__ = [

@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from consilience._units import exponents, without_unit
 from consilience.errors import InvalidParameterError
-from consilience.minority._units import exponents, without_unit
 
 __all__ = ["Scaling", "fit_scaling"]
 

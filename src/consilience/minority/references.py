@@ -12,8 +12,7 @@ from scipy.spatial import ConvexHull, QhullError
 from sklearn.utils import check_random_state
 
 from consilience._labels import encode
-from consilience._validation import RandomState, check_value
-from consilience.errors import InvalidInputError
+from consilience._validation import RandomState, as_numbers, check_value
 from consilience.minority._truth import foreground_truth, source_numbers
 
 __all__ = ["all_foreground", "convex_hulls", "random_foreground"]
@@ -112,11 +111,7 @@ def convex_hulls(X: Any, y: Any) -> Labels:
     >>> convex_hulls(X, [3, 3, 3, 3, 0, 0]).tolist()
     [0, 0, 0, 0, 0, -1]
     """
-    data = np.asarray(X, float)
-    if data.ndim != 2 or not np.isfinite(data).all():
-        raise InvalidInputError(
-            f"convex_hulls needs a finite matrix of objects. Got an array of shape {data.shape}."
-        )
+    data = as_numbers("X", X, owner="convex_hulls", shape=(None, None))
     numbers = source_numbers(y, len(data), owner="convex_hulls")
     labels = np.full(len(data), -1, np.int32)
     background = numbers == 0

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
+from consilience._validation import as_numbers
 from consilience.errors import InvalidInputError
 
 __all__ = ["Graph", "bipartite_graph", "similarity_graph", "whole_vertex_weights", "whole_weights"]
@@ -161,6 +162,8 @@ def bipartite_graph(Q: Any, vertex_weights: Any = None) -> Graph:
            [1, 0, 0, 0],
            [1, 2, 0, 0]])
     """
+    if not sparse.issparse(Q):
+        Q = as_numbers("Q", Q, owner="bipartite_graph", shape=(None, None))
     rows = sparse.csr_array(Q, dtype=np.float64)
     _check_entries(rows.data, "memberships")
     whole = sparse.csr_array(sparse.block_array([[None, rows.T], [rows, None]], format="csr"))
@@ -222,11 +225,6 @@ def _check_entries(values: NDArray[np.float64], what: str) -> None:
 def _checked_vertex_weights(weights: Any, n: int) -> NDArray[np.float64] | None:
     if weights is None:
         return None
-    found = np.asarray(weights, np.float64)
-    if found.shape != (n,):
-        raise InvalidInputError(
-            f"Vertex weights must hold one number for each of the {n} vertices. "
-            f"Got shape {found.shape} instead."
-        )
+    found = as_numbers("vertex_weights", weights, owner="a graph", shape=(n,), each="vertex")
     _check_entries(found, "vertex weights")
     return found

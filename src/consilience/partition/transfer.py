@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils import check_random_state
 
+from consilience._validation import as_numbers
 from consilience.errors import InvalidInputError, InvalidParameterError
 from consilience.kernels.rows import csr_gram
 from consilience.partition._embed import (
@@ -77,7 +78,7 @@ def transfer_cut(
     check_n_parts(k, n, owner="transfer_cut", what="rows")
     if k == 1:
         return one_part(n, "spectral")
-    counts = np.ones(n) if weights is None else np.asarray(weights, np.float64)
+    counts = np.ones(n) if weights is None else _checked_weights(weights, n)
     rng = check_random_state(random_state)
     used = np.flatnonzero(_column_sums(Q, counts) > 0)
     if k > len(used):
@@ -101,12 +102,22 @@ def _checked(Q: Any) -> Any:
         Q = sparse.csr_array(Q, dtype=np.float64)
         entries = Q.data
     else:
-        Q = entries = np.ascontiguousarray(Q, np.float64)
+        Q = as_numbers("Q", Q, owner="transfer_cut", shape=(None, None))
+        Q = entries = np.ascontiguousarray(Q)
     if len(Q.shape) != 2 or not np.isfinite(entries).all():
-        raise InvalidInputError("Q must be a finite table of rows and columns.")
+        raise InvalidInputError("Q of transfer_cut must be a finite table of rows and columns.")
     if entries.size and entries.min() < 0:
         raise InvalidInputError(f"Q must not be negative. Got {entries.min():g}.")
     return Q
+
+
+def _checked_weights(weights: Any, n: int) -> Floats:
+    found = as_numbers("weights", weights, owner="transfer_cut", shape=(n,), each="row")
+    if found.min() < 0:
+        raise InvalidInputError(
+            f"weights of transfer_cut must not be negative. Got {found.min():g}."
+        )
+    return found
 
 
 def _column_sums(Q: Any, counts: Floats) -> Floats:
