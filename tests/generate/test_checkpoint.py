@@ -489,7 +489,6 @@ def _changed_value(X):
         (lambda X: X[:-3], r"the shape of the data was 60 x 4, now 57 x 4\."),
         (lambda X: X[:, :3], r"the shape of the data was 60 x 4, now 60 x 3\."),
         (lambda X: X.astype(np.float32), r"the type of the data was float64, now float32\."),
-        (sparse.csr_array, r"the type of the data was float64, now sparse float64\."),
     ],
 )
 def test_other_data_are_refused(X, change, message):
@@ -498,6 +497,15 @@ def test_other_data_are_refused(X, change, message):
         # LAC, which is part of the combined generator, takes no sparse data at all.
         with pytest.raises(ResumeError, match=rf"holds another run.*: {message}.*clear\(\)"):
             _generator(name).generate(change(X.copy()), checkpoint=run)
+
+
+def test_sparse_data_are_other_data_unless_they_are_small(X, monkeypatch):
+    folder, _, whole = _whole("kmeans")
+    again = _generator("kmeans").generate(sparse.csr_array(X), checkpoint=RunFolder(folder.name))
+    np.testing.assert_array_equal(again.members, whole.members)
+    monkeypatch.setattr("consilience.generate.kmeans._SMALL", X.size - 1)
+    with pytest.raises(ResumeError, match=r"data was float64, now sparse float64\."):
+        _generator("kmeans").generate(sparse.csr_array(X), checkpoint=RunFolder(folder.name))
 
 
 @pytest.mark.parametrize(

@@ -98,8 +98,10 @@ def test_cosine_accepts_rows_of_zeros(X):
     assert (ensemble.labels[7] >= 0).all()
 
 
+@pytest.mark.parametrize("small", [0, 2**15])
 @pytest.mark.parametrize("params", [{}, {"metric": "cosine"}, {"max_features": 0.5}])
-def test_sparse_data_give_the_same_members(X, params):
+def test_sparse_data_give_the_same_members(X, params, small, monkeypatch):
+    monkeypatch.setattr("consilience.generate.kmeans._SMALL", small)
     X = np.where(X > 2.5, X, 0)
     X[(X == 0).all(axis=1), 0] = 1
     generator = KMeansEnsemble(5, 3, random_state=0, **params)
@@ -172,7 +174,10 @@ def test_unit_rows_are_the_definition_of_cosine(X):
 @pytest.mark.parametrize("power", [-1060, -1000, -600, 600, 1000, 1020])
 @pytest.mark.parametrize("options", [{}, {"algorithm": "minibatch"}, {"metric": "cosine"}])
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
-def test_kmeans_of_huge_and_tiny_numbers_is_that_of_ordinary_ones(power, options, form):
+def test_kmeans_of_huge_and_tiny_numbers_is_that_of_ordinary_ones(
+    power, options, form, monkeypatch
+):
+    monkeypatch.setattr("consilience.generate.kmeans._SMALL", 0)
     # Whole numbers, so that scaling by a power of two is exact down to the smallest floats.
     X = np.random.default_rng(0).integers(-8, 9, (40, 3)).astype(float)
     maker = KMeansEnsemble(3, 4, random_state=0, **options)

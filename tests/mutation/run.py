@@ -15,10 +15,12 @@ in ``equivalent.txt`` with the reason, and are not drawn.
 """
 
 import argparse
+import json
 import os
 import queue
 import random
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -59,6 +61,7 @@ def main() -> int:
     parser.add_argument("--room", action="append", choices=[*ROOMS], help="may be given again")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--budget", type=float, default=30, help="seconds of clean tests a mutant")
+    parser.add_argument("--times", type=Path, help="file that keeps the seconds of clean tests")
     parser.add_argument("--list", action="store_true", help="only print the mutants drawn")
     asked = parser.parse_args()
     drawn = [
@@ -70,9 +73,11 @@ def main() -> int:
         for room, mutant in drawn:
             print(_shown(room, mutant))
         return 0
+    # Started in the background, it would hand down that interrupts are ignored.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     with tempfile.TemporaryDirectory(prefix="mutation-") as folder:
         workshop = Workshop(Path(folder), asked.jobs, asked.budget)
-        workshop.time_tests(drawn)
+        workshop.time_tests(drawn, asked.times)
         return _told(list(workshop.judge_all(drawn)))
 
 
@@ -105,21 +110,26 @@ class Workshop:
         self._seconds: dict[tuple[Path, bool], float] = {}
         self._free: queue.Queue[Path] = queue.Queue()
 
-    def time_tests(self, drawn: Iterable[tuple[str, Mutant]]) -> None:
+    def time_tests(self, drawn: Iterable[tuple[str, Mutant]], kept: Path | None) -> None:
         """Run every test file that may be needed, and copy the package with what it compiled."""
+        known = json.loads(kept.read_text()) if kept is not None and kept.exists() else {}
         needed = {
             (path, room == "kernels")
             for room, file in {(room, mutant.file) for room, mutant in drawn}
             for path in tests_of(ROOT, room, file)
         }
         wanted = sorted(needed)
+        new = [one for one in wanted if _name(one) not in known]
         with ThreadPoolExecutor(self._jobs) as pool:
-            for one, seconds in zip(wanted, pool.map(_clean_time, wanted), strict=True):
-                if isinstance(seconds, str):
-                    name = one[0].relative_to(ROOT)
-                    print(f"left out, fails without any change: {name}: {seconds}")
-                else:
-                    self._seconds[one] = seconds
+            known |= zip(map(_name, new), pool.map(_clean_time, new), strict=True)
+        if kept is not None:
+            kept.write_text(json.dumps(known, indent=0))
+        for one in wanted:
+            seconds = known[_name(one)]
+            if isinstance(seconds, str):
+                print(f"left out, fails without any change: {_name(one)}: {seconds}")
+            else:
+                self._seconds[one] = seconds
         for number in range(self._jobs):
             copy = self._folder / str(number) / "src"
             shutil.copytree(ROOT / "src", copy, ignore=_ignored)
@@ -160,6 +170,11 @@ class Workshop:
                 chosen.append(path)
                 clean += seconds
         return chosen, clean
+
+
+def _name(one: tuple[Path, bool]) -> str:
+    """A test file, and how its kernels run."""
+    return one[0].relative_to(ROOT).as_posix() + (" in plain Python" if one[1] else "")
 
 
 def _clean_time(one: tuple[Path, bool]) -> float | str:

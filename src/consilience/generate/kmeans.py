@@ -27,6 +27,9 @@ from consilience.kernels.kmeans_start import plusplus_start, random_start
 
 __all__ = ["KMeansEnsemble"]
 
+# Numbers of a sparse matrix, zeros included, that are clustered as an array.
+_SMALL = 2**15
+
 
 class _Plan:
     """One k-means member: everything drawn from its seed, in a fixed order."""
@@ -175,7 +178,7 @@ class KMeansEnsemble(Generator):
         self.n_jobs = n_jobs
 
     def _check_data(self, X: Any) -> Any:
-        X = _in_range(super()._check_data(X))
+        X = _in_range(_written_out(super()._check_data(X)))
         return normalize(X) if self.metric == "cosine" else X
 
     def _prepare(self, X: Any) -> int:
@@ -221,6 +224,12 @@ class KMeansEnsemble(Generator):
         return many_kmeans(
             X, starts, max_iter=self.max_iter, tol=self.tol, online=self.online, **common
         )
+
+
+def _written_out(X: Any) -> Any:
+    """A small sparse matrix as an array: choosing its rows takes longer than all distances."""
+    small = X.shape[0] * X.shape[1] <= _SMALL
+    return X.toarray() if small and sparse.issparse(X) else X
 
 
 def _in_range(X: Any) -> Any:
