@@ -7,10 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from consilience import KMD, Ensemble, WOKMeans, evidence, generate, metrics
+from consilience import BCE, KMD, Ensemble, MixtureConsensus, WOKMeans, evidence, generate, metrics
 from consilience.consensus import CONSENSUS, correlation_cost, cspa, refine
-from consilience.datasets import load_reuters, read_table
+from consilience.datasets import load_reuters, read_labels, read_table
 from consilience.errors import InvalidInputError, InvalidParameterError
+from consilience.minority import consistency
 from consilience.minority.references import all_foreground, convex_hulls, random_foreground
 from consilience.partition import (
     balanced_rows,
@@ -259,3 +260,33 @@ def test_squares_beyond_the_range_of_numbers_are_refused(model, unit):
         InvalidInputError, match=rf"largest value of X is .* {type(model).__name__}"
     ):
         model.generate(X) if hasattr(model, "generate") else model.fit(X)
+
+
+@pytest.mark.parametrize("given", [0, None, 2.5, np.float64(1)])
+def test_objects_of_no_table_are_refused(given):
+    with pytest.raises(InvalidInputError, match="X must be a table of objects"):
+        consistency(given, [0, 1])
+
+
+@pytest.mark.parametrize("scale", [5e-324, 1e-200, 1e300])
+def test_spectral_clustering_takes_any_positive_width(scale):
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    labels = generate.NJW(3, scale=scale, random_state=0).fit_predict(X)
+    assert set(labels.tolist()) <= {0, 1, 2}
+
+
+@pytest.mark.parametrize(("model", "name"), [(MixtureConsensus, "smooth"), (BCE, "lap")])
+def test_a_pseudo_count_is_of_the_size_of_counts(model, name):
+    with pytest.raises(InvalidParameterError, match=f"'{name}' parameter .* at most 1e"):
+        model(2, **{name: 1e308}).fit(ensemble=SOME)
+
+
+def test_text_in_parquet_that_is_no_text_is_refused(tmp_path):
+    arrow = pytest.importorskip("pyarrow")
+    starts = arrow.array([0, 1, 2, 4], arrow.int32()).buffers()[1]
+    words = arrow.StringArray.from_buffers(3, starts, arrow.py_buffer(b"a\xb5\xff\xfe"))
+    path = tmp_path / "words.parquet"
+    pytest.importorskip("pyarrow.parquet").write_table(arrow.table({"a": words}), path)
+    for read in (read_table, read_labels):
+        with pytest.raises(InvalidInputError, match="'words.parquet' is damaged"):
+            read(path)

@@ -32,7 +32,7 @@ STARTS = Options(("kcc", "random"))
 
 _COUNT = Interval(Integral, 1)
 _SMALL = Interval(Real, 0)
-_POSITIVE = Interval(Real, 0, open_low=True)
+_PSEUDO = Interval(Real, 0, 1_000_000, open_low=True)
 
 
 @consensus_method(
@@ -110,7 +110,7 @@ def mixtureconsensus(
     for name, value in (("n_init", n_init), ("max_iter", max_iter)):
         check_value(name, value, [_COUNT], owner=owner)
     check_value("tol", tol, [_SMALL], owner=owner)
-    check_value("smooth", smooth, [_POSITIVE], owner=owner)
+    check_value("smooth", smooth, [_PSEUDO], owner=owner)
     check_value("start", start, [STARTS], owner=owner)
 
     def run(placed: Ensemble, k: int, _: Any) -> ConsensusResult:
@@ -203,7 +203,7 @@ def bce(
     for name, value in (("n_init", n_init), ("max_iter", max_iter)):
         check_value(name, value, [_COUNT], owner="BCE")
     check_value("tol", tol, [_SMALL], owner="BCE")
-    check_value("lap", lap, [_POSITIVE], owner="BCE")
+    check_value("lap", lap, [_PSEUDO], owner="BCE")
 
     def run(placed: Ensemble, k: int, _: Any) -> ConsensusResult:
         rows = distinct_rows(placed)
@@ -279,7 +279,7 @@ class MixtureConsensus(Consensus):
         "n_init": [_COUNT],
         "max_iter": [_COUNT],
         "tol": [_SMALL],
-        "smooth": [_POSITIVE],
+        "smooth": [_PSEUDO],
     }
 
     def __init__(
@@ -361,7 +361,7 @@ class BCE(Consensus):
         "n_init": [_COUNT],
         "max_iter": [_COUNT],
         "tol": [_SMALL],
-        "lap": [_POSITIVE],
+        "lap": [_PSEUDO],
     }
 
     def __init__(

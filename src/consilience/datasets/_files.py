@@ -151,7 +151,9 @@ def parquet_batches(source: Path, file: Any) -> Iterator[Any]:
     """Rows of an open Parquet file, about a million cells at a time."""
     rows = max(1, 1_000_000 // len(file.schema_arrow.names))
     with refusing_damage(source, _arrow_errors()):  # a damaged page is found only on the way
-        yield from file.iter_batches(batch_size=rows)
+        for batch in file.iter_batches(batch_size=rows):
+            batch.validate(full=True)  # text that is no UTF-8, for one
+            yield batch
 
 
 def _arrow_errors() -> tuple[type[Exception], ...]:

@@ -199,7 +199,8 @@ def _spectral_rows(
     sigma = float(np.median(distances)) if scale == "median" else float(scale)
     if sigma == 0:  # more than half of all pairs coincide
         sigma = float(distances.max()) or 1.0
-    affinity = squareform(np.exp(-(distances**2) / (2 * sigma**2)))
+    with np.errstate(over="ignore"):  # of widths so narrow that their squares vanish
+        affinity = squareform(np.exp(-((distances / sigma) ** 2) / 2))
     root = np.sqrt(np.maximum(affinity.sum(axis=1), np.finfo(float).tiny))
     affinity /= root[:, None] * root[None, :]
     n = len(affinity)

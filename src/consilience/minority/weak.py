@@ -304,7 +304,10 @@ def blocks(objects: Terms, size: int) -> list[Terms]:
 
 def n_objects(X: Any) -> int:
     """Number of objects of an array, a sparse matrix or a list."""
-    count = int(X.shape[0]) if hasattr(X, "shape") else len(X)
+    shape = getattr(X, "shape", None) or ((len(X),) if hasattr(X, "__len__") else ())
+    if not shape:
+        raise InvalidInputError(f"X must be a table of objects. Got {X!r} instead.")
+    count = int(shape[0])
     if count == 0:
         raise InvalidInputError("Found 0 objects, a minimum of 1 is required.")
     return count
