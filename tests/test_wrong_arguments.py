@@ -11,7 +11,7 @@ from consilience import BCE, KMD, Ensemble, MixtureConsensus, WOKMeans, evidence
 from consilience.consensus import CONSENSUS, correlation_cost, cspa, refine
 from consilience.datasets import load_reuters, read_labels, read_table
 from consilience.errors import InvalidInputError, InvalidParameterError
-from consilience.minority import consistency
+from consilience.minority.consistency import consistency
 from consilience.minority.references import all_foreground, convex_hulls, random_foreground
 from consilience.partition import (
     balanced_rows,
@@ -288,5 +288,5 @@ def test_text_in_parquet_that_is_no_text_is_refused(tmp_path):
     path = tmp_path / "words.parquet"
     pytest.importorskip("pyarrow.parquet").write_table(arrow.table({"a": words}), path)
     for read in (read_table, read_labels):
-        with pytest.raises(InvalidInputError, match="'words.parquet' is damaged"):
+        with pytest.raises(InvalidInputError, match=r"'words\.parquet' is damaged"):
             read(path)
