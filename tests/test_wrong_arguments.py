@@ -268,6 +268,12 @@ def test_objects_of_no_table_are_refused(given):
         consistency(given, [0, 1])
 
 
+@pytest.mark.parametrize("given", [0.5, None, 3])
+def test_what_cannot_cluster_is_refused(given):
+    with pytest.raises(InvalidParameterError, match="'weak' parameter of consistency must be a"):
+        consistency(np.eye(4), [0, 0, 1, 1], weak=given)
+
+
 @pytest.mark.parametrize("scale", [5e-324, 1e-200, 1e300])
 def test_spectral_clustering_takes_any_positive_width(scale):
     X = np.random.default_rng(0).normal(size=(30, 2))

@@ -20,7 +20,14 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from consilience._validation import Boolean, Interval, Options, RandomState, check_value
+from consilience._validation import (
+    Boolean,
+    Interval,
+    Options,
+    RandomState,
+    Satisfies,
+    check_value,
+)
 from consilience.errors import InvalidInputError
 from consilience.kernels.minority import Scratch
 from consilience.minority._divergence import Terms
@@ -42,6 +49,7 @@ Floats = NDArray[np.float64]
 Clusterer = Callable[[Any, int], Any]
 
 _BLOCK = 1024
+_WEAK_WORDS = "a name such as 'soft', a WeakClusterer, or a function of the data and a seed"
 
 
 class Sources(Protocol):
@@ -199,6 +207,7 @@ def consistency_over(
     check_value("n_repetitions", n_repetitions, [Interval(Integral, 1)], owner=owner)
     check_value("scaling", scaling, [Options(("none", "box", "std", "robust"))], owner=owner)
     check_value("random_state", random_state, [RandomState()], owner=owner)
+    check_value("weak", weak, [Satisfies(_is_weak, _WEAK_WORDS)], owner=owner)
     seed = int(check_random_state(random_state).randint(2**31 - 1))
     if isinstance(weak, str):
         weak = weak_clusterer(weak, divergence=divergence, k_max=k_max)
@@ -289,6 +298,10 @@ def summary(found: Iterable[Consistency]) -> ConsistencySummary:
         macro=float(np.mean([every.mean() for every in detectable])),
         micro=float(np.concatenate(detectable).mean()),
     )
+
+
+def _is_weak(value: Any) -> bool:
+    return isinstance(value, str | WeakClusterer) or callable(value)
 
 
 def _members(y: Any, n: int) -> tuple[NDArray[np.int64], Floats]:
