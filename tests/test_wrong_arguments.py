@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from consilience import BCE, KMD, Ensemble, MixtureConsensus, WOKMeans, evidence, generate, metrics
+from consilience import BCE, KMD, Ensemble, MixtureConsensus, evidence, generate, metrics
 from consilience.consensus import CONSENSUS, correlation_cost, cspa, refine
 from consilience.datasets import load_reuters, read_labels, read_table
 from consilience.errors import InvalidInputError, InvalidParameterError
@@ -243,6 +243,9 @@ def test_data_of_other_objects_are_refused_by_every_method(name):
         CONSENSUS[name].function(SOME, 2, X=np.zeros((2, 2)))
 
 
+METHODS = {name: method for name, method in CONSENSUS.items() if method.needs_data}
+
+
 @pytest.mark.parametrize("unit", [1e200, 1e-200])
 @pytest.mark.parametrize(
     "model",
@@ -250,7 +253,7 @@ def test_data_of_other_objects_are_refused_by_every_method(name):
         generate.LAC(2, random_state=0),
         generate.LACEnsemble(3, 2, random_state=0),
         generate.NJW(2, random_state=0),
-        WOKMeans(2, random_state=0),
+        *(METHODS[name].estimator(2, random_state=0) for name in METHODS),
     ],
     ids=lambda model: type(model).__name__,
 )
@@ -259,7 +262,12 @@ def test_squares_beyond_the_range_of_numbers_are_refused(model, unit):
     with pytest.raises(
         InvalidInputError, match=rf"largest value of X is .* {type(model).__name__}"
     ):
-        model.generate(X) if hasattr(model, "generate") else model.fit(X)
+        if hasattr(model, "generate"):
+            model.generate(X)
+        elif hasattr(model, "generator"):
+            model.fit(X, ensemble=np.arange(20)[:, None] % [2, 3])
+        else:
+            model.fit(X)
 
 
 @pytest.mark.parametrize("given", [0, None, 2.5, np.float64(1)])

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from consilience._sklearn import check_array
+from consilience._units import check_range
 from consilience._validation import NoneValue, Options, Rule, Satisfies, check_value
 from consilience.consensus._base import Consensus
 from consilience.consensus._solve import ConsensusResult
@@ -70,7 +71,7 @@ def of_placed(values: Floats, ensemble: Ensemble) -> Floats:
 
 
 def checked_data(X: Any, ensemble: Ensemble, *, owner: str, sparse: bool = True) -> Any:
-    """Finite data of the ensemble's objects, or None if none were given."""
+    """Data of the ensemble's objects whose squares are finite, or None if none were given."""
     if X is None:
         return None
     data = check_array(
@@ -86,6 +87,7 @@ def checked_data(X: Any, ensemble: Ensemble, *, owner: str, sparse: bool = True)
             f"X and ensemble must hold the same objects: X has {data.shape[0]} rows, the "
             f"ensemble {ensemble.n_objects} objects."
         )
+    check_range(data, owner=owner)
     return data
 
 

@@ -12,7 +12,6 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from threadpoolctl import threadpool_limits
 
-from consilience._units import check_range
 from consilience._validation import Interval, Options, check_value
 from consilience.consensus._base import Consensus
 from consilience.consensus._metaclusters import Vertex, meta_clusters
@@ -235,8 +234,6 @@ def wokmeans(
         return min(runs, key=lambda run: run.objective or 0.0)
 
     data = checked_data(X, ensemble, owner="WOKMeans")
-    if data is not None:
-        check_range(data, owner="WOKMeans")
     return solve(
         ensemble, n_clusters, run, owner="WOKMeans", X=data, splits_equals=True, n_jobs=n_jobs
     )

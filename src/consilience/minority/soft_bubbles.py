@@ -39,7 +39,7 @@ _DEAD = 1e-280
 
 _RULES: dict[str, list[Any]] = {
     "n_clusters": [Interval(Integral, 1)],
-    "beta": [Interval(Real, 0, open_low=True)],
+    "beta": [Interval(Real, 0, 1_000_000, open_low=True)],
     "background": [Interval(Real, 0, 1), NoneValue()],
     "log_density": [Interval(Real), NoneValue()],
     "max_iter": [Interval(Integral, 1)],
