@@ -259,11 +259,8 @@ METHODS = {name: method for name, method in CONSENSUS.items() if method.needs_da
 )
 def test_squares_beyond_the_range_of_numbers_are_refused(model, unit):
     X = np.random.default_rng(0).normal(size=(20, 2)) * unit
-    call, more = model.fit, {}
-    if hasattr(model, "generate"):
-        call = model.generate
-    elif hasattr(model, "generator"):
-        more = {"ensemble": np.arange(20)[:, None] % [2, 3]}
+    call = model.generate if hasattr(model, "generate") else model.fit
+    more = {"ensemble": np.arange(20)[:, None] % [2, 3]} if hasattr(model, "generator") else {}
     name = type(model).__name__
     with pytest.raises(InvalidInputError, match=rf"largest value of X is .* {name} needs"):
         call(X, **more)
