@@ -2,8 +2,10 @@
 
 Only what stands inside functions is changed; docstrings, annotations, decorators, messages of
 errors and warnings, and text are left alone. So are assertions, ``strict=`` of zip among them, and
-what decides only about time and memory: ``copy=False``, and how many threads are the default. A
-change is cut into the source where it stands, so that the rest of the file keeps its lines.
+what decides only about time and memory: ``copy=False``, and how many threads are used or are the
+default. Nor is anything changed that means the same: the order of errors in ``suppress``, nothing
+instead of ``False`` where a function answers yes or no, digits of a time. A change is cut into the
+source where it stands, so that the rest of the file keeps its lines.
 """
 
 import ast
@@ -21,6 +23,7 @@ _ARITHMETIC = {
     ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult,
     ast.FloorDiv: ast.Mult, ast.Mod: ast.FloorDiv, ast.Pow: ast.Mult,
 }  # fmt: skip
+_LEFT_ALONE = ("warn", "add_note", "cast", "optional", "suppress", "threadpool_limits")
 _TEXT = (ast.JoinedStr, ast.List, ast.Tuple, ast.ListComp, ast.Set, ast.Dict)
 
 
@@ -74,7 +77,9 @@ def _changes(tree: ast.AST) -> Iterator[_Change]:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             yield from _changed_defaults(node)
             for statement in node.body[bool(ast.get_docstring(node)) :]:
-                yield from _inside(statement)
+                for change in _inside(statement):
+                    if not (_is_no(change.node) and _name(node.returns) == "bool"):
+                        yield change
 
 
 def _inside(node: ast.AST) -> Iterator[_Change]:
@@ -83,9 +88,12 @@ def _inside(node: ast.AST) -> Iterator[_Change]:
         return  # a function inside is met by itself
     if isinstance(node, ast.Raise | ast.JoinedStr | ast.Assert | ast.Import | ast.ImportFrom):
         return
-    if isinstance(node, ast.Call) and _name(node.func) in ("warn", "add_note", "cast", "optional"):
+    if isinstance(node, ast.Call) and _name(node.func) in _LEFT_ALONE:
         return
     if isinstance(node, ast.keyword) and _only_guards_or_spares(node):
+        return
+    if isinstance(node, ast.Call) and _name(node.func) == "round" and _is_time(node):
+        yield from _inside(node.args[0])
         return
     for kind, change in _KINDS.items():
         text = change(node)
@@ -203,6 +211,15 @@ def _name(node: ast.AST) -> str:
 
 def _is_text(node: ast.AST) -> bool:
     return isinstance(node, ast.Constant) and isinstance(node.value, str | bytes)
+
+
+def _is_time(node: ast.AST) -> bool:
+    return any(word in ast.unparse(node) for word in ("time.", "seconds"))
+
+
+def _is_no(node: ast.AST) -> bool:
+    value = node.value if isinstance(node, ast.Return) else None
+    return isinstance(value, ast.Constant) and value.value is False
 
 
 def _is_none(node: ast.AST) -> bool:

@@ -60,14 +60,16 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--room", action="append", choices=[*ROOMS], help="may be given again")
     parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--budget", type=float, default=30, help="seconds of clean tests a mutant")
+    parser.add_argument("--budget", type=float, default=60, help="seconds of clean tests a mutant")
     parser.add_argument("--times", type=Path, help="file that keeps the seconds of clean tests")
+    parser.add_argument("--only", default="", help="of those drawn, those whose lines hold this")
     parser.add_argument("--list", action="store_true", help="only print the mutants drawn")
     asked = parser.parse_args()
     drawn = [
         (room, mutant)
         for room in asked.room or ROOMS
         for mutant in draw(room, asked.sample, asked.seed)
+        if asked.only in _shown(room, mutant)
     ]
     if asked.list:
         for room, mutant in drawn:
