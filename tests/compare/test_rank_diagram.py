@@ -117,6 +117,10 @@ def test_what_is_drawn_is_the_data(plt, seed):
     for text, name, mean in zip(texts(ax), shown.names, shown.mean_ranks, strict=True):
         assert name in text.get_text()
         assert f"{mean:.2f}" in text.get_text()
+    # The better half is named before the first rank, the others behind the last.
+    sides = [text.xy[0] for text in texts(ax)]
+    assert max(sides[:3]) < 1
+    assert min(sides[3:]) > 6
 
 
 def test_leaders_do_not_cross(plt, seed):

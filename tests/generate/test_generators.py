@@ -226,3 +226,21 @@ def test_spectral_rows_are_those_of_the_definition(X, scale):
     Y /= np.linalg.norm(Y, axis=1, keepdims=True)
     found = _spectral_rows(pairs, 3, scale)
     np.testing.assert_allclose(found @ found.T, Y @ Y.T, atol=1e-9)
+
+
+def test_medoids_are_objects_of_their_clusters(X):
+    found = PAM(3).fit(X)
+    np.testing.assert_array_equal(X[found.medoid_indices_], found.cluster_centers_)
+    np.testing.assert_array_equal(found.labels_[found.medoid_indices_], [0, 1, 2])
+
+
+def test_rcc_joins_centroids_by_distances_that_are_not_squared():
+    rng = np.random.default_rng(5)
+    plain, squared = (Linkage(3, method="centroid", squared=one) for one in (False, True))
+    told = 0
+    for _ in range(20):
+        X = rng.normal(size=(12, 2))
+        wanted = plain.fit_predict(X)
+        np.testing.assert_array_equal(generate.rcc(3).generate(X).members[3], wanted)
+        told += not np.array_equal(wanted, squared.fit_predict(X))
+    assert told

@@ -219,3 +219,27 @@ def test_wide_weights_take_wide_numbers():
     assert empty_tables(label_rows(members, np.array([9, 1, 9])), 2).table.dtype == np.int32
     joins = table_joins(heavy.rows, heavy, np.array([0, 0, 1], np.int32), 2)
     np.testing.assert_array_equal(joins[:, 0], [-(2**40), -1.0, 2**40])
+
+
+@pytest.mark.parametrize("weight", [2**29 - 1, 2**29, 2**29 + 1])
+def test_tables_hold_the_largest_sum_there_can_be(weight):
+    """2 * R * (all weights), on both sides of what a narrow number holds."""
+    data = label_rows(np.zeros((2, 1), np.int8), np.array([weight]))
+    kind = np.iinfo(empty_tables(data, 1).table.dtype)
+    assert kind.max >= 4 * weight
+    assert kind.bits == 32 or 4 * weight > np.iinfo(np.int32).max
+
+
+@given(problems(max_weight=1), KINDS, st.integers(0, 99))
+def test_hardly_any_heat_takes_no_move_that_costs(problem, kind, seed):
+    members, weights, labels, cap = problem
+    labels = np.maximum(labels, 0)
+    data = label_rows(members, weights, by_seen=kind == "seen")
+    state = moves._State(data, labels, kind == "pair", PLENTY)
+    rng = np.random.default_rng(seed)
+    before = cost(members, labels, kind)
+    for i in rng.permutation(len(labels)):
+        state.sweep(np.array([i]), cap, 1e-9, rng.random((2, 1)))
+        after = cost(members, state.labels(), kind)
+        assert after <= before + 1e-6
+        before = after

@@ -4,14 +4,19 @@ import numpy as np
 import pytest
 from numba import config
 from report.summary_contract import columns_of, figures_of, section_of
+from scipy.spatial.distance import pdist
 
 from consilience import metrics
 from consilience.compare import precision_recall_f1
 from consilience.datasets import make_toy_minority
 from consilience.ensemble import Ensemble
+from consilience.errors import InvalidInputError
 from consilience.evidence import confidence
 from consilience.minority import EWOCS
-from consilience.report import summarise_consensus, summarise_minority
+from consilience.report import _case, summarise_consensus, summarise_minority
+from consilience.report._figures import mark
+from consilience.report._members import pairwise_agreement
+from consilience.report._plane import plane_of_kernel, undrawable
 from consilience.report._values import counted, finite, in_range, percent, rounded
 
 compiled = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="slow as plain Python")
@@ -134,6 +139,45 @@ def test_numbers_are_short_and_finite():
     assert percent(1, 0) == "0 %"
 
 
+# ---- places, lines and notes ----------------------------------------------------------------
+
+
+def test_the_plane_of_a_kernel_of_two_features_is_the_plane(seed):
+    X = 5 + np.random.default_rng(seed).normal(size=(9, 2))
+    places = plane_of_kernel(X @ X.T).places
+    np.testing.assert_allclose(pdist(places), pdist(X))
+    assert (places.max(axis=0) >= -places.min(axis=0)).all()
+    assert np.ptp(places[:, 0]) > 0
+
+
+def test_why_there_is_no_picture_is_told_without_the_frame():
+    framed = InvalidInputError("The data cannot be drawn: row 3 is empty.\nMore.")
+    assert undrawable(framed) == "row 3 is empty."
+    assert undrawable(InvalidInputError("Row 3 is empty.\nMore.")) == "Row 3 is empty."
+
+
+def test_a_line_is_not_the_one_that_decided_unless_it_is_said():
+    assert mark(0.5, "mean") == {"at": 0.5, "label": "mean", "taken": False}
+
+
+def test_some_pairs_of_clusterings_are_drawn_once_each(seed):
+    labels = np.random.default_rng(seed).integers(0, 3, (5, 40))
+    ensemble = Ensemble(list(labels))
+    every = pairwise_agreement(ensemble, 0)
+    some = pairwise_agreement(ensemble, seed, max_pairs=9)
+    assert len(np.unique(every)) == 10
+    assert len(np.unique(some)) == 9
+    assert set(some) < set(every)
+
+
+def test_a_report_says_that_confidence_was_too_much_work(monkeypatch):
+    assert summarise_consensus(AGREED, LABELS)["notes"] == []
+    monkeypatch.setattr(_case, "_MAX_CELLS", 35)
+    found = summarise_consensus(AGREED, LABELS)
+    assert any("Confidence was not computed: 12 objects and 3" in note for note in found["notes"])
+    assert "confidence" not in columns_of(found)
+
+
 # ---- a minority job -------------------------------------------------------------------------
 
 
@@ -160,7 +204,8 @@ def test_the_border_lies_on_both_curves(toy):
     assert dot["y"] == pytest.approx([hits.precision], abs=1e-3)
     chance = next(line for line in purity["series"] if line["label"] == "chance")
     assert chance["y"] == pytest.approx([truth.mean()] * 2, abs=1e-3)
-    assert next(line for line in roc["series"] if line["label"] == "chance")["y"] == [0, 1]
+    chance = next(line for line in roc["series"] if line["label"] == "chance")
+    assert (chance["x"], chance["y"]) == ([0, 1], [0, 1])
 
 
 @compiled
