@@ -110,6 +110,7 @@ def test_best_on_all_sets_is_lost_where_a_rival_is_surely_above(table, rival):
     beaten = of_table(table, "R=20", **{rival: (0.5, 0.4, 0.5, 0.5)})
     lost = conclude(f"woec-table{table}", beaten)[0]
     assert (lost.holds, lost.difference) == (False, -3)
+    assert conclude(f"woec-table{table}", [cell for cell in beaten if cell.column == "WOSP"]) == []
     # Of four sets none is left, but one of them the paper loses too.
     assert "here on 0 of 4, not on Wall, Iris, " in lost.statement
 

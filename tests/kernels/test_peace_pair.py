@@ -245,6 +245,21 @@ def test_every_pair_step_raises_the_log_likelihood(problem, rates):
 
 
 @few
+@given(problems(), RATES)
+def test_no_pair_step_is_taken_where_every_gap_is_small_enough(problem, rates):
+    pairs, Y = problem
+    Z = np.empty_like(Y)
+    others(Y, Z)
+    y, z, g = turned(Y, Z, gradient(pairs, Y, rates))
+    _, gap = pair_steps(pairs.store, pairs.weights, pairs.own, pairs.scale, rates, 0.0, 0, y, z, g)
+    taken, left = pair_steps(
+        pairs.store, pairs.weights, pairs.own, pairs.scale, rates, gap, 9, y, z, g
+    )
+    assert (taken, left) == (0, gap)
+    np.testing.assert_array_equal(y.T, Y)
+
+
+@few
 @given(problems(), st.booleans())
 def test_every_pair_step_lowers_the_loss(problem, by_seen):
     pairs, Y = problem

@@ -44,16 +44,19 @@ def sources(root: Path, room: str) -> list[Path]:
     return sorted({path for pattern in ROOMS[room][0] for path in home.glob(pattern)})
 
 
-def tests_of(root: Path, room: str, module: Path) -> list[Path]:
+def tests_of(root: Path, room: str, module: Path, *, defaults: bool = True) -> list[Path]:
     """Test files that may notice a change of the module, the likeliest first.
 
-    Those named after it, those that mention what it makes, those of the modules that use it.
+    Those named after it, those that mention what it makes, those of the modules that use it;
+    with ``defaults`` also those of everything public.
     """
     names = _public_names(module)
     about = module.stem.strip("_")
     users = _users(module, sources(root, room))
     own = {path for pattern in ROOMS[room][1] for path in (root / "tests").glob(pattern)}
-    ranked: list[tuple[int, int, Path]] = [(1, 0, root / "tests" / _DEFAULTS)]
+    ranked: list[tuple[int, int, Path]] = []
+    if defaults:
+        ranked.append((1, 0, root / "tests" / _DEFAULTS))
     for path in sorted(own):
         if path.name not in _NEVER:
             words = set(re.findall(r"\w+", path.read_text(encoding="utf-8")))

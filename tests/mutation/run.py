@@ -39,6 +39,8 @@ from mutation.rooms import ROOMS, sources, tests_of
 ROOT = Path(__file__).resolve().parents[2]
 ENOUGH = 0.95
 _QUICK = 15  # seconds of a test file that surely compiled nothing
+_BUSY = 4  # how much longer a run may wait than work
+_OVER = (-24, 152)  # ended by the system for working too long
 _NO_TESTS = 5  # pytest's exit status where everything is deselected
 
 
@@ -166,7 +168,7 @@ class Workshop:
     def _chosen(self, room: str, mutant: Mutant, *, plain: bool) -> tuple[list[Path], float]:
         """Test files in their order, as far as the budget reaches, and their clean seconds."""
         chosen, clean = [], 0.0
-        for path in tests_of(ROOT, room, mutant.file):
+        for path in tests_of(ROOT, room, mutant.file, defaults=mutant.kind == "default changed"):
             seconds = self._seconds.get((path, plain))
             if seconds is not None and (not chosen or clean + seconds <= self._budget):
                 chosen.append(path)
@@ -231,8 +233,13 @@ def _python(source: Path, words: list[str], limit: float, *, plain: bool) -> tup
         "MPLBACKEND": "agg",
         "OMP_NUM_THREADS": "1",
     }
+    command = [sys.executable, *words]
+    if hasattr(os, "killpg"):
+        # Seconds of work: a busy machine makes nothing look like a dead loop.
+        command = ["/bin/sh", "-c", f'ulimit -t {limit:.0f}; exec "$0" "$@"', *command]
+        limit *= _BUSY
     process = subprocess.Popen(
-        [sys.executable, *words],
+        command,
         cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
         errors="replace", start_new_session=True,
     )  # fmt: skip
@@ -240,6 +247,8 @@ def _python(source: Path, words: list[str], limit: float, *, plain: bool) -> tup
         out, _ = process.communicate(timeout=limit)
     except subprocess.TimeoutExpired:
         _end(process)
+        return None, "time-out"
+    if process.returncode in _OVER:
         return None, "time-out"
     failed = [line for line in out.splitlines() if line.startswith(("FAILED", "ERROR"))]
     return process.returncode, failed[0][:110] if failed else ""

@@ -61,6 +61,11 @@ def test_draws_on_the_axes_it_is_given(plt, draw):
     assert plt.get_fignums() == [figure.number]
 
 
+def test_legends_have_no_frame(plt, draw):
+    legend = draw().get_legend()
+    assert legend is None or not legend.get_frame_on()
+
+
 def test_makes_one_figure_that_holds_all_its_words(plt, draw):
     ax = draw()
     assert plt.get_fignums() == [ax.figure.number]

@@ -65,6 +65,7 @@ def test_ambiguous_pairs_beside_their_reference(plt, result):
     np.testing.assert_array_equal(ax.lines[0].get_ydata(), result.pac)
     np.testing.assert_array_equal(ax.lines[1].get_ydata(), result.reference_pac)
     assert words(ax) == ["the data", "permuted data", "chosen: k = 4"]
+    assert [line.get_linestyle() for line in ax.lines[:2]] == ["-", "--"]
     alone = plot_pac(replace(result, reference_pac=np.full(4, np.nan)))
     assert words(alone) == ["the data", "chosen: k = 4"]
 
