@@ -10,7 +10,7 @@ source where it stands, so that the rest of the file keeps its lines.
 
 import ast
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 __all__ = ["Mutant", "mutants_of"]
@@ -29,10 +29,11 @@ _TEXT = (ast.JoinedStr, ast.List, ast.Tuple, ast.ListComp, ast.Set, ast.Dict)
 
 @dataclass(frozen=True)
 class Mutant:
-    """One change: where, of what kind, and the lines before and after."""
+    """One change: where, in which function, of what kind, and the lines before and after."""
 
     file: Path
     line: int
+    function: str
     kind: str
     before: str
     after: str
@@ -48,6 +49,7 @@ class _Change:
     node: ast.AST
     kind: str
     text: str
+    function: str = ""
 
 
 def mutants_of(file: Path) -> list[Mutant]:
@@ -68,18 +70,20 @@ def mutants_of(file: Path) -> list[Mutant]:
         end = last + len(changed) - len(source)
         after = b" ".join(changed[first:end].split()).decode()
         if before != after:
-            found.append(Mutant(file, node.lineno, change.kind, before, after, changed))
+            found.append(
+                Mutant(file, node.lineno, change.function, change.kind, before, after, changed)
+            )
     return found
 
 
 def _changes(tree: ast.AST) -> Iterator[_Change]:
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            yield from _changed_defaults(node)
-            for statement in node.body[bool(ast.get_docstring(node)) :]:
-                for change in _inside(statement):
-                    if not (_is_no(change.node) and _name(node.returns) == "bool"):
-                        yield change
+            body = node.body[bool(ast.get_docstring(node)) :]
+            found = (change for statement in body for change in _inside(statement))
+            for change in (*_changed_defaults(node), *found):
+                if not (_is_no(change.node) and _name(node.returns) == "bool"):
+                    yield replace(change, function=node.name)
 
 
 def _inside(node: ast.AST) -> Iterator[_Change]:

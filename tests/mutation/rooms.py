@@ -44,11 +44,13 @@ def sources(root: Path, room: str) -> list[Path]:
     return sorted({path for pattern in ROOMS[room][0] for path in home.glob(pattern)})
 
 
-def tests_of(root: Path, room: str, module: Path, *, defaults: bool = True) -> list[Path]:
+def tests_of(
+    root: Path, room: str, module: Path, function: str = "", *, defaults: bool = True
+) -> list[Path]:
     """Test files that may notice a change of the module, the likeliest first.
 
-    Those named after it, those that mention what it makes, those of the modules that use it;
-    with ``defaults`` also those of everything public.
+    Those named after it or the function changed, those that mention what it makes, those of the
+    modules that use it; with ``defaults`` also those of everything public.
     """
     names = _public_names(module)
     about = module.stem.strip("_")
@@ -63,8 +65,8 @@ def tests_of(root: Path, room: str, module: Path, *, defaults: bool = True) -> l
             subject = path.stem.removeprefix("test_")
             told = len(names & words)
             named = [
-                subject == about,
-                module.stem in words,
+                subject in (about, function.strip("_")),
+                not {module.stem, function}.isdisjoint(words),
                 about in subject,
                 told,
                 subject in users,

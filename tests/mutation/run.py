@@ -168,7 +168,8 @@ class Workshop:
     def _chosen(self, room: str, mutant: Mutant, *, plain: bool) -> tuple[list[Path], float]:
         """Test files in their order, as far as the budget reaches, and their clean seconds."""
         chosen, clean = [], 0.0
-        for path in tests_of(ROOT, room, mutant.file, defaults=mutant.kind == "default changed"):
+        defaults = mutant.kind == "default changed"
+        for path in tests_of(ROOT, room, mutant.file, mutant.function, defaults=defaults):
             seconds = self._seconds.get((path, plain))
             if seconds is not None and (not chosen or clean + seconds <= self._budget):
                 chosen.append(path)
