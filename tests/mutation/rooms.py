@@ -4,7 +4,7 @@ import ast
 import re
 from pathlib import Path
 
-__all__ = ["ROOMS", "sources", "tests_of"]
+__all__ = ["ROOMS", "sources", "likely_tests"]
 
 _CORE = ("ensemble", "_labels", "_validation", "_tables", "_files", "_ensemble_store", "_optional")
 _CORE_TESTS = tuple(f"test_{name.strip('_')}*.py" for name in _CORE)
@@ -44,7 +44,7 @@ def sources(root: Path, room: str) -> list[Path]:
     return sorted({path for pattern in ROOMS[room][0] for path in home.glob(pattern)})
 
 
-def tests_of(
+def likely_tests(
     root: Path, room: str, module: Path, function: str = "", *, defaults: bool = True
 ) -> list[Path]:
     """Test files that may notice a change of the module, the likeliest first.

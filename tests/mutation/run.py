@@ -34,7 +34,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from mutation.mutants import Mutant, mutants_of
-from mutation.rooms import ROOMS, sources, tests_of
+from mutation.rooms import ROOMS, sources, likely_tests
 
 ROOT = Path(__file__).resolve().parents[2]
 ENOUGH = 0.95
@@ -120,7 +120,7 @@ class Workshop:
         needed = {
             (path, room == "kernels")
             for room, file in {(room, mutant.file) for room, mutant in drawn}
-            for path in tests_of(ROOT, room, file)
+            for path in likely_tests(ROOT, room, file)
         }
         wanted = sorted(needed)
         new = [one for one in wanted if _name(one) not in known]
@@ -169,7 +169,7 @@ class Workshop:
         """Test files in their order, as far as the budget reaches, and their clean seconds."""
         chosen, clean = [], 0.0
         defaults = mutant.kind == "default changed"
-        for path in tests_of(ROOT, room, mutant.file, mutant.function, defaults=defaults):
+        for path in likely_tests(ROOT, room, mutant.file, mutant.function, defaults=defaults):
             seconds = self._seconds.get((path, plain))
             if seconds is not None and (not chosen or clean + seconds <= self._budget):
                 chosen.append(path)
