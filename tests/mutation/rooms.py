@@ -4,7 +4,7 @@ import ast
 import re
 from pathlib import Path
 
-__all__ = ["ROOMS", "sources", "likely_tests"]
+__all__ = ["ROOMS", "likely_tests", "sources"]
 
 _CORE = ("ensemble", "_labels", "_validation", "_tables", "_files", "_ensemble_store", "_optional")
 _CORE_TESTS = tuple(f"test_{name.strip('_')}*.py" for name in _CORE)

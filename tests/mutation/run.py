@@ -34,7 +34,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from mutation.mutants import Mutant, mutants_of
-from mutation.rooms import ROOMS, sources, likely_tests
+from mutation.rooms import ROOMS, likely_tests, sources
 
 ROOT = Path(__file__).resolve().parents[2]
 ENOUGH = 0.95
