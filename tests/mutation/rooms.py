@@ -23,7 +23,10 @@ ROOMS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "report": (("report/*.py",), ("report/test_*.py", "test_cli_values.py")),
     "plot": (("plot/*.py",), ("plot/test_*.py",)),
     "experiments": (("experiments/*.py",), ("experiments/test_*.py", "test_reproduce.py")),
-    "_cli": (("_cli/*.py", "cli.py"), ("test_cli*.py", "test_reproduce.py")),
+    "_cli": (
+        ("_cli/*.py", "cli.py"),
+        ("test_cli*.py", "test_reproduce.py", "test_environment.py"),
+    ),
     "core": (tuple(f"{name}.py" for name in _CORE), _CORE_TESTS),
 }  # fmt: skip
 #: Defaults of everything public: every room has some.
