@@ -13,7 +13,7 @@ from consilience.ensemble import Ensemble
 from consilience.errors import InvalidInputError
 from consilience.evidence import confidence
 from consilience.minority import EWOCS
-from consilience.report import _case, summarise_consensus, summarise_minority
+from consilience.report import _case, _members, summarise_consensus, summarise_minority
 from consilience.report._figures import mark
 from consilience.report._members import pairwise_agreement
 from consilience.report._plane import plane_of_kernel, undrawable
@@ -168,6 +168,13 @@ def test_some_pairs_of_clusterings_are_drawn_once_each(seed):
     assert len(np.unique(every)) == 10
     assert len(np.unique(some)) == 9
     assert set(some) < set(every)
+
+
+def test_fewer_pairs_of_clusterings_are_looked_at_where_objects_are_many(monkeypatch):
+    monkeypatch.setattr(_members, "_PAIR_BUDGET", 36)
+    monkeypatch.setattr(_members, "_FEWEST_PAIRS", 2)
+    found = {n: len(pairwise_agreement(Ensemble([[0, 1] * (n // 2)] * 4), 0)) for n in (4, 12, 36)}
+    assert found == {4: 6, 12: 3, 36: 2}
 
 
 def test_a_report_says_that_confidence_was_too_much_work(monkeypatch):
