@@ -161,7 +161,7 @@ def _boolean(node: ast.AST) -> str | None:
 
 
 def _logic(node: ast.AST) -> str | None:
-    if isinstance(node, ast.BoolOp):
+    if isinstance(node, ast.BoolOp) and "n_jobs" not in ast.unparse(node):
         other = ast.Or() if isinstance(node.op, ast.And) else ast.And()
         return f"({ast.unparse(ast.BoolOp(other, node.values))})"
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):

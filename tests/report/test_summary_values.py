@@ -1,5 +1,7 @@
 """What the report says and draws are the figures of the library, down to its words' thresholds."""
 
+import base64
+
 import numpy as np
 import pytest
 from numba import config
@@ -14,7 +16,7 @@ from consilience.errors import InvalidInputError
 from consilience.evidence import confidence
 from consilience.minority import EWOCS
 from consilience.report import _case, _members, summarise_consensus, summarise_minority
-from consilience.report._figures import mark
+from consilience.report._figures import mark, matrix
 from consilience.report._members import pairwise_agreement
 from consilience.report._plane import plane_of_kernel, undrawable
 from consilience.report._values import counted, finite, in_range, percent, rounded
@@ -156,6 +158,13 @@ def test_why_there_is_no_picture_is_told_without_the_frame():
     assert undrawable(InvalidInputError("Row 3 is empty.\nMore.")) == "Row 3 is empty."
 
 
+def test_shades_lie_between_low_and_high():
+    found = matrix(np.array([[2.0, 3.0], [4.0, 9.0]]), low=2.0, high=4.0)
+    assert list(base64.b64decode(found["values"])) == [0, 128, 255, 255]
+    found = matrix(np.array([[0.0, 0.2], [1.0, -3.0]]))
+    assert list(base64.b64decode(found["values"])) == [0, 51, 255, 0]
+
+
 def test_a_line_is_not_the_one_that_decided_unless_it_is_said():
     assert mark(0.5, "mean") == {"at": 0.5, "label": "mean", "taken": False}
 
@@ -222,6 +231,7 @@ def test_the_headline_and_the_groups_of_a_minority_job(toy):
     n, k = len(X), model.n_clusters_
     said = found["headline"]
     assert f"({percent(model.n_foreground_, n)})" in said[0]
+    assert ("in one group." if k == 1 else f"in {k} groups, ") in said[0]
     assert f"reliability {model.reliability_:.3f}" in said[1]
     undecided = int(model.undecided_.sum())
     assert any(line.startswith(f"{undecided:,} object") for line in said) == (undecided > 0)
