@@ -217,6 +217,7 @@ def test_centroids_of_a_matrix_are_those_of_the_vectors(kind, seed):
     matrix = resolve("precomputed", kind=kind).fit(M)
     centroids = matrix.mean(M, weights)
     np.testing.assert_allclose(centroids.sum(axis=1), 1)
+    np.testing.assert_array_equal(matrix.mean(M, np.zeros((25, 1))), np.zeros((1, 25)))
     wanted = plain.pair(X, plain.mean(X, weights))
     np.testing.assert_allclose(matrix.pair(M, centroids), wanted, atol=1e-9)
 
