@@ -61,7 +61,7 @@ def likely_tests(
     own = {path for pattern in ROOMS[room][1] for path in (root / "tests").glob(pattern)}
     ranked: list[tuple[int, int, Path]] = []
     if defaults:
-        ranked.append((1, 0, root / "tests" / _DEFAULTS))
+        ranked.append((-1, 0, root / "tests" / _DEFAULTS))
     for path in sorted(own):
         if path.name not in _NEVER:
             words = set(re.findall(r"\w+", path.read_text(encoding="utf-8")))
