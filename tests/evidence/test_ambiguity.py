@@ -285,6 +285,13 @@ def test_bad_parameters_are_named(params, message):
         ambiguous(TORN, **params)
 
 
+@pytest.mark.parametrize("score", [anco, relative_overlap])
+@pytest.mark.parametrize("params", [{"n_pairs": 0}, {"random_state": "x"}, {"n_jobs": 1.5}])
+def test_bad_parameters_of_scores_are_named(score, params):
+    with pytest.raises(InvalidParameterError, match=f"'{next(iter(params))}' .*{score.__name__}"):
+        score(TORN, **params)
+
+
 @pytest.mark.parametrize(
     ("params", "message"),
     [
