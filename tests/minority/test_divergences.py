@@ -1,5 +1,7 @@
 """Divergences equal their definitions, dense and sparse, and keep to their domains."""
 
+from contextlib import nullcontext
+
 import numpy as np
 import pytest
 from hypothesis import example, given, settings
@@ -316,3 +318,10 @@ def test_a_smoothing_that_leaves_infinite_logits_is_refused(value):
     with pytest.raises(InvalidParameterError, match="smoothing"):
         type(resolve("logistic"))(smoothing=value)
     assert type(resolve("logistic"))(smoothing=0.25).smoothing == 0.25
+
+
+@pytest.mark.parametrize(("gap", "is_rounding"), [(0.5e-8, True), (1.5e-8, False)])
+def test_rounding_is_a_hundred_millionth_of_the_largest_entry(gap, is_rounding):
+    K = 40.0 * np.array([[1.0, 0.5 + gap], [0.5, 1.0]])
+    with nullcontext() if is_rounding else pytest.raises(InvalidInputError, match="symmetric"):
+        resolve("precomputed").fit(K)
