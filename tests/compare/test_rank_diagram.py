@@ -123,6 +123,12 @@ def test_what_is_drawn_is_the_data(plt, seed):
     assert min(sides[3:]) > 6
 
 
+@pytest.mark.parametrize(("m", "ranks"), [(20, range(1, 21)), (21, [1, 5, 10, 15, 21])])
+def test_many_ranks_are_numbered_by_fives(plt, m, ranks):
+    said = [text.get_text() for text in rank_diagram(results(0, m, 0.3)).texts]
+    assert [word for word in said if word.isdigit()] == [str(rank) for rank in ranks]
+
+
 def test_leaders_do_not_cross(plt, seed):
     ax = rank_diagram(results(seed, 9, 0.3))
     paths = [np.c_[line.get_data()] for line in ax.lines if line.get_gid() == "leader"]

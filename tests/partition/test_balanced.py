@@ -77,6 +77,19 @@ def test_no_swap_of_two_objects_of_a_bisection_gains_the_linear_part(seed):
     assert pull[first].min() >= pull[~first].max() - 1e-9
 
 
+def test_no_pair_of_many_parts_gains_the_linear_part():
+    for seed in range(4):
+        F = np.random.default_rng(seed).random((120, 8))
+        labels = balanced_rows(F, 8, random_state=seed).labels
+        sums = np.stack([F[labels == q].sum(axis=0) for q in range(8)])
+        for a in range(8):
+            for b in range(a):
+                pull = F[(labels == a) | (labels == b)] @ (sums[a] - sums[b])
+                mine = (F[labels == a] @ (sums[a] - sums[b])).sum()
+                best = np.sort(pull)[::-1][: (labels == a).sum()].sum()
+                assert mine >= best - 1e-6 * (sums**2).sum()
+
+
 @pytest.mark.parametrize("k", [2, 3, 5, 8])
 def test_planted_groups_are_found_in_any_order(seed, k):
     rng = np.random.default_rng(seed)

@@ -191,3 +191,11 @@ def test_all_clusters_together_weigh_less_than_an_object(p, monkeypatch):
     monkeypatch.setattr(split, "metis", watched)
     split_bipartite(np.ones((6, p)), 2, solver="metis", balance="objects", random_state=0)
     assert given[0][:p].sum() < given[0][p:].min()
+
+
+@needs_metis
+def test_a_seed_fixes_the_parts_of_all_pairs():
+    F = np.random.default_rng(0).random((40, 6))
+    for seed in range(4):
+        one, two = (split_rows(F, 4, solver="metis", random_state=seed).labels for _ in range(2))
+        np.testing.assert_array_equal(one, two)

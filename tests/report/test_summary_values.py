@@ -1,6 +1,7 @@
 """What the report says and draws are the figures of the library, down to its words' thresholds."""
 
 import base64
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -14,12 +15,15 @@ from consilience.datasets import make_toy_minority
 from consilience.ensemble import Ensemble
 from consilience.errors import InvalidInputError
 from consilience.evidence import confidence
+from consilience.evidence.ambiguity import Ambiguity
 from consilience.minority import EWOCS
 from consilience.report import _case, _members, summarise_consensus, summarise_minority
 from consilience.report._figures import mark, matrix
 from consilience.report._members import pairwise_agreement
+from consilience.report._objects import identifiers, number_column
 from consilience.report._plane import plane_of_kernel, undrawable
 from consilience.report._values import counted, finite, in_range, percent, rounded
+from consilience.report._words import _between
 
 compiled = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="slow as plain Python")
 
@@ -156,6 +160,29 @@ def test_why_there_is_no_picture_is_told_without_the_frame():
     framed = InvalidInputError("The data cannot be drawn: row 3 is empty.\nMore.")
     assert undrawable(framed) == "row 3 is empty."
     assert undrawable(InvalidInputError("Row 3 is empty.\nMore.")) == "Row 3 is empty."
+
+
+def test_a_column_of_numbers_has_three_decimals_and_one_of_names_no_none():
+    assert number_column("x", np.array([0.12345, np.nan]))["values"] == [0.123, None]
+    assert number_column("x", np.array([0.12341]), 4)["values"] == [0.1234]
+    assert identifiers(["a", None, 2.0, float("nan")], 4, np.arange(4))["values"] == [
+        "a", "", "2", "",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(("n_torn", "told"), [(1, False), (2, True)])
+def test_the_two_clusters_between_which_doubt_lies_hold_a_fifth_of_it(n_torn, told):
+    labels = np.repeat(np.arange(6), 8)
+    pairs = [(0, 1)] * n_torn + [(0, 2), (0, 3), (0, 4), (0, 5), (1, 2), (1, 3), (1, 4)]
+    flags, runner_up = np.zeros(48, np.bool_), np.full(48, -1)
+    for a, b in pairs:
+        at = next(i for i in np.flatnonzero(labels == a) if not flags[i])
+        flags[at], runner_up[at] = True, b
+    doubt = Ambiguity(flags, np.ones(48), 0.5, "otsu", "")
+    case = SimpleNamespace(
+        runner_up=runner_up, n_clusters=6, labels=labels, ambiguity=doubt, numbers=np.arange(6)
+    )
+    assert bool(_between(case)) is told
 
 
 def test_shades_lie_between_low_and_high():

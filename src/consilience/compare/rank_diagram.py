@@ -86,7 +86,7 @@ def rank_bars(
     order = np.argsort(tests.ranks.mean_ranks, kind="stable")
     different = tests.different[np.ix_(order, order)]
     bars: list[tuple[int, int]] = []
-    for first in range(len(order) - 1):
+    for first in range(len(order)):
         last = first
         while last + 1 < len(order) and not different[first : last + 2, first : last + 2].any():
             last += 1
