@@ -118,6 +118,7 @@ def test_what_is_drawn_is_the_data(plt, seed):
         assert name in text.get_text()
         assert f"{mean:.2f}" in text.get_text()
     # The better half is named before the first rank, the others behind the last.
+    assert not any(text.get_annotation_clip() for text in texts(ax))
     sides = [text.xy[0] for text in texts(ax)]
     assert max(sides[:3]) < 1
     assert min(sides[3:]) > 6

@@ -325,3 +325,9 @@ def test_rounding_is_a_hundred_millionth_of_the_largest_entry(gap, is_rounding):
     K = 40.0 * np.array([[1.0, 0.5 + gap], [0.5, 1.0]])
     with nullcontext() if is_rounding else pytest.raises(InvalidInputError, match="symmetric"):
         resolve("precomputed").fit(K)
+
+
+@pytest.mark.parametrize("name", ["kl", "itakura-saito"])
+def test_some_smoothing_there_must_be(name):
+    with pytest.raises(InvalidParameterError, match=r"'smoothing' parameter .* above 0"):
+        type(resolve(name))(smoothing=0)

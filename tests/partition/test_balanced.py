@@ -79,15 +79,13 @@ def test_no_swap_of_two_objects_of_a_bisection_gains_the_linear_part(seed):
 
 def test_no_pair_of_many_parts_gains_the_linear_part():
     for seed in range(4):
-        F = np.random.default_rng(seed).random((120, 8))
-        labels = balanced_rows(F, 8, random_state=seed).labels
-        sums = np.stack([F[labels == q].sum(axis=0) for q in range(8)])
-        for a in range(8):
+        F = np.random.default_rng(seed).dirichlet(np.full(12, 0.5), 200)
+        labels = balanced_rows(F, 10, random_state=seed).labels
+        sums = np.stack([F[labels == q].sum(axis=0) for q in range(10)])
+        for a in range(10):
             for b in range(a):
-                pull = F[(labels == a) | (labels == b)] @ (sums[a] - sums[b])
-                mine = (F[labels == a] @ (sums[a] - sums[b])).sum()
-                best = np.sort(pull)[::-1][: (labels == a).sum()].sum()
-                assert mine >= best - 1e-6 * (sums**2).sum()
+                pull = F @ (sums[a] - sums[b])
+                assert pull[labels == a].min() >= pull[labels == b].max() - 1e-9
 
 
 @pytest.mark.parametrize("k", [2, 3, 5, 8])
