@@ -182,3 +182,9 @@ def test_a_cell_is_found_by_its_fields():
     cells = [cell(), cell("B")]
     assert of(cells, column="B") is cells[1]
     assert of(cells, column="B", data="Sony") is None
+
+
+def test_tables_of_made_data_need_no_folder():
+    without = {name for name, one in EXPERIMENTS.items() if not one.needs_data}
+    assert {"woec-table2", "woec-table3", "ewocs-table2", "ewocs-table3"} <= without
+    assert not without & {"woec-table4", "woec-table5", "eeac-table", "peace-tables"}

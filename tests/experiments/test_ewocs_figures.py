@@ -187,6 +187,15 @@ def test_repetitions_are_counted_as_the_published_rule_counts_them(monkeypatch):
         assert found.first["mapped"] == pytest.approx(model.history_[0, 2])
 
 
+def test_seconds_to_convergence_are_those_of_the_repetitions_needed():
+    settled = ewocs_convergence._Settled({"mapped": 8}, {"mapped": 0.01}, 0.25, 0.0)
+    assert ewocs_convergence._of_scale(settled, "mapped", ", n=9") == {
+        "log10 of the first change, n=9": pytest.approx(-2),
+        "repetitions, n=9": 8.0,
+        "seconds to convergence, n=9": 2.0,
+    }
+
+
 def _mapped_change(before, after, unit=ewocs_convergence._unit):
     return {"mapped": float(np.mean((unit(after) - unit(before)) ** 2))}
 
