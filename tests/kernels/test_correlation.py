@@ -1,12 +1,14 @@
 """Costs of correlation clustering and the search by single moves, against all pairs."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from strategies import member_major
 
-from consilience.kernels import moves
+from consilience.kernels import moves, pool
 from consilience.kernels.correlation import (
     disagreements,
     empty_tables,
@@ -243,3 +245,12 @@ def test_hardly_any_heat_takes_no_move_that_costs(problem, kind, seed):
         after = cost(members, state.labels(), kind)
         assert after <= before + 1e-6
         before = after
+
+
+def test_of_equally_cheap_groups_the_first_in_the_pool_is_taken():
+    best_group = getattr(pool.best_group, "py_func", pool.best_group)
+    counts = np.array([3, 3, 1])
+    held = SimpleNamespace(counts=counts, held=np.array([2, 0, 1]), group=np.array([0, 1, 2]))
+    assert best_group(held, -1, np.array([1.0, 1.0, 1.0])) == 2
+    assert best_group(held, 2, np.array([1.0, 1.0, 1.0])) == 0
+    assert best_group(held, 2, np.array([1.0, 0.5, 0.0])) == 1
