@@ -103,6 +103,19 @@ def test_the_figures_of_the_cells_are_printed(counting, capsys):
     assert ["A", "1", "0.0000", "0.0000", "1", "of", "1"] in said
 
 
+def test_the_page_that_tells_of_the_other_files_appears_last(counting, monkeypatch):
+    moved = []
+    replace = Path.replace
+
+    def watched(path, target):
+        moved.append(Path(target).name)
+        return replace(path, target)
+
+    monkeypatch.setattr(Path, "replace", watched)
+    assert main(["reproduce", "counting"]) == 0
+    assert [name for name in moved if name.startswith("counting.")][-1] == "counting.md"
+
+
 def test_a_table_that_keeps_no_runs_says_so(counting, capsys):
     assert main(["reproduce", "counting", "--store", "kept"]) == 2
     assert "'counting' keeps no runs. Leave out --store" in capsys.readouterr().err

@@ -15,6 +15,7 @@ from consilience._validation import (
     Options,
     RandomState,
     Satisfies,
+    as_numbers,
     check_n_clusters,
     check_params,
     check_value,
@@ -148,3 +149,22 @@ def test_errors_can_be_caught_by_the_built_in_a_caller_expects():
             with pytest.raises(kind):
                 raise getattr(errors, name)("no")
     assert issubclass(errors.ConsilienceWarning, UserWarning)
+
+
+@pytest.mark.parametrize(
+    ("given", "more", "message"),
+    [
+        ("x", {}, "w of f must be finite numbers. Got 'x' instead."),
+        ([np.inf], {}, "w of f must be finite numbers. Got values that are not finite instead."),
+        (
+            [1.0],
+            {"shape": (2,), "each": "object"},
+            "w of f must be finite numbers of shape (2,), one for each object. "
+            "Got an array of shape (1,) instead.",
+        ),
+    ],
+)
+def test_numbers_that_are_none_are_refused_in_words(given, more, message):
+    with pytest.raises(InvalidInputError) as caught:
+        as_numbers("w", given, owner="f", **more)
+    assert str(caught.value) == message

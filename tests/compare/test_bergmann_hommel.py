@@ -8,6 +8,7 @@ from scipy import stats
 
 from consilience.compare import adjust, bergmann_hommel, ranks, ranks_from_means
 from consilience.compare._exhaustive import (
+    _CliqueGraph,
     _partitions,
     by_cliques,
     by_listing,
@@ -175,3 +176,19 @@ def test_nan_and_parameters_are_refused():
         bergmann_hommel(np.ones((12, 2)), alpha=0)
     with pytest.raises(InvalidParameterError, match="'procedure' parameter of bergmann_hommel"):
         bergmann_hommel(np.ones((12, 2)), procedure="tukey")
+
+
+def test_every_maximal_clique_is_met_once(seed):
+    rng = np.random.default_rng(seed)
+    for m in range(1, 8):
+        joined = np.triu(rng.random((m, m)) < 0.6, 1)
+        joined |= joined.T
+        masks = [sum(1 << int(v) for v in np.flatnonzero(row)) for row in joined]
+        cliques = [
+            mask
+            for mask in range(1, 1 << m)
+            if all(masks[v] & mask == mask & ~(1 << v) for v in range(m) if mask >> v & 1)
+        ]
+        maximal = [a for a in cliques if not any(a != b and a & b == a for b in cliques)]
+        found = list(_CliqueGraph(masks)._maximal_cliques((1 << m) - 1))
+        assert sorted(found) == maximal

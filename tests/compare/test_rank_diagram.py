@@ -117,6 +117,17 @@ def test_what_is_drawn_is_the_data(plt, seed):
     for text, name, mean in zip(texts(ax), shown.names, shown.mean_ranks, strict=True):
         assert name in text.get_text()
         assert f"{mean:.2f}" in text.get_text()
+    # The better half is named before the first rank, the others behind the last.
+    assert not any(text.get_annotation_clip() for text in texts(ax))
+    sides = [text.xy[0] for text in texts(ax)]
+    assert max(sides[:3]) < 1
+    assert min(sides[3:]) > 6
+
+
+@pytest.mark.parametrize(("m", "ranks"), [(20, range(1, 21)), (21, [1, 5, 10, 15, 21])])
+def test_many_ranks_are_numbered_by_fives(plt, m, ranks):
+    said = [text.get_text() for text in rank_diagram(results(0, m, 0.3)).texts]
+    assert [word for word in said if word.isdigit()] == [str(rank) for rank in ranks]
 
 
 def test_leaders_do_not_cross(plt, seed):

@@ -160,3 +160,12 @@ def test_bad_input_is_refused_by_name(change, message):
 def _enter(monkeypatch, name, function):
     entry = Method(name, function, "", "", False, True, False, False, "", "")
     monkeypatch.setitem(CONSENSUS, name, entry)
+
+
+def test_a_table_of_labels_and_one_method_will_do():
+    ensemble, truth = _ensemble(0)
+    wanted = compare_methods(ensemble, ["eac"], 3, truth=truth)
+    found = compare_methods(list(ensemble.members), ["eac"], 3, truth=truth)
+    np.testing.assert_array_equal(found.labels["eac"], wanted.labels["eac"])
+    assert found.agreement.tolist() == [[1.0]]
+    assert found.truth["ari"].tolist() == [adjusted_rand_score(truth, found.labels["eac"])]

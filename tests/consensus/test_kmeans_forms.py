@@ -66,13 +66,15 @@ def sec_distances_slowly(ensemble, labels, weights):
     return ((points[:, None] - np.array(means)) ** 2).sum(axis=2)
 
 
+@pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("wrong", [0.3, 0.5, 0.7])
-def test_no_object_of_sec_is_nearer_to_another_mean(wrong, seed):
+def test_no_object_of_sec_is_nearer_to_another_mean(wrong, weighted, seed):
     """What is returned is a fixed point: not only the objective, the assignment is SEC's."""
     _, ensemble = planted(seed, wrong=wrong, n=120, n_members=10, k=4)
-    found = sec(ensemble, 4, random_state=seed)
+    weights = np.random.default_rng(seed).uniform(0.2, 4, 10) if weighted else np.full(10, 0.1)
+    found = sec(ensemble, 4, member_weights=weights if weighted else None, random_state=seed)
     assert found.converged
-    distances = sec_distances_slowly(ensemble, found.labels, np.full(10, 0.1))
+    distances = sec_distances_slowly(ensemble, found.labels, weights)
     own = distances[np.arange(120), found.labels]
     assert (own <= distances.min(axis=1) * (1 + 1e-9)).all()
 

@@ -167,3 +167,14 @@ def test_objects_with_equal_labels_go_by_what_else_is_known():
     np.testing.assert_array_equal(X[shuffle][object_order(ensemble, X[shuffle])], X[order])
     np.testing.assert_array_equal(object_order(ensemble, -0.0 * X, X), order)
     np.testing.assert_array_equal(X[object_order(ensemble, sparse.csr_array(X))], X[order])
+
+
+@pytest.mark.parametrize("name", [name for name, one in CONSENSUS.items() if one.needs_data])
+def test_data_tell_objects_with_equal_labels_apart(name, seed):
+    rng = np.random.default_rng(seed)
+    halves = Ensemble([np.arange(40) % 2] * 3)
+    X = rng.normal(size=(40, 2))
+    order = rng.permutation(40)
+    found = found_by(CONSENSUS[name], halves, 3, X)
+    again = found_by(CONSENSUS[name], halves.take(order), 3, X[order])
+    assert same_partition(halves, found, again, order, splits_equals=False)

@@ -3,6 +3,7 @@
 import gzip
 import json
 import os
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -109,6 +110,15 @@ def test_sentences_are_held_out_whole(home, seed):
             assert part.sequences[row] == pairs.sequences[i]
             assert part.entities[row] == pairs.entities[i]
             assert (part.y[row], part.relations[row]) == (pairs.y[i], pairs.relations[i])
+
+
+@pytest.mark.parametrize(("share", "n_held"), [(0.3, 1), (0.7, 2)])
+def test_the_share_is_that_of_the_sentences(home, share, n_held):
+    pairs = load_conll04(("Loc", "Peop"), home, min_pairs=1)
+    pairs = replace(pairs, ids=pairs.ids.copy())
+    pairs.ids[:, 0] = np.arange(len(pairs.ids)) % 3
+    _, judge = pairs.hold_out(share, min_pairs=1, random_state=0)
+    assert len(set(judge.ids[:, 0])) == n_held
 
 
 @pytest.mark.parametrize("share", [0.0, 1.0])

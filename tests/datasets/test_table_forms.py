@@ -356,3 +356,16 @@ def test_lines_of_any_length_and_a_single_column(tmp_path, read_by, reader):
     np.testing.assert_array_equal(read_by(reader, tmp_path / "t.csv")[0].X, wide)
     (tmp_path / "t.csv").write_text("x\n" + "\n".join(map(str, range(3, 40))))
     assert read_by(reader, tmp_path / "t.csv")[0].X.ravel().tolist() == list(range(3, 40))
+
+
+@pytest.mark.parametrize("reader", READERS)
+def test_a_lone_quote_does_not_end_a_block_inside_a_quoted_cell(
+    tmp_path, read_by, reader, monkeypatch
+):
+    path = tmp_path / "t.csv"
+    path.write_text('who,x,y\na"b,1,5\n"c\nd",2,6\ne"f,3,7\n"g\nh",4,9\n')
+    for size in range(4, 40, 3):
+        monkeypatch.setattr(_blocks, "_BYTES", size)
+        table, _ = read_by(reader, path, id_column="who")
+        assert table.ids.tolist() == ['a"b', "c\nd", 'e"f', "g\nh"]
+        np.testing.assert_array_equal(table.X, [[1, 5], [2, 6], [3, 7], [4, 9]])

@@ -78,6 +78,25 @@ def test_a_column_that_can_only_be_identifiers_is_taken_aloud(read, name, values
         assert f"id_column={name!r}" in notes  # it is data now, with a word of doubt
 
 
+def test_where_one_column_has_no_name_no_other_is_taken_for_identifiers(tmp_path):
+    path = tmp_path / "t.csv"
+    numbers = [100 + 7 * i % 13 for i in range(N)]
+    pandas.DataFrame({"patient_id": numbers, "x": squares()}).to_csv(path)
+    table, notes = read_noting(path)
+    assert table.columns == ("patient_id", "x")
+    assert table.ids.tolist() == [str(i) for i in range(N)]
+    assert "has no name" in notes
+
+
+def test_words_are_categories_up_to_half_as_many_as_rows(read):
+    half = [f"w{i % 6}" for i in range(N)]
+    table, _ = read({"x": squares(), "kind": half}, encode="onehot")
+    assert table.X.shape == (N, 7)
+    more = [*half[:-1], "w6"]
+    with pytest.raises(InvalidInputError, match="'kind'"):
+        read({"x": squares(), "kind": more}, encode="onehot")
+
+
 def test_few_objects_have_identifiers_only_by_name(read):
     table, _ = read({"name": ["a", "b", "c"], "x": [1.5, 2.5, 4.0]})
     assert table.ids.tolist() == ["a", "b", "c"]
@@ -245,7 +264,8 @@ def test_dates_written_as_numbers_are_pointed_at(read):
     assert table.columns == ("x", "y")
     assert "Column 'y'" in notes
     assert "may hold dates" in notes
-    assert "may hold dates" not in read({"x": squares(), "y": [20249901 + i for i in range(N)]})[1]
+    for other in ([20249901 + i for i in range(N)], [20241231, *range(N - 1)]):
+        assert "may hold dates" not in read({"x": squares(), "y": other})[1]
 
 
 # ---- categories and answers -----------------------------------------------------------------

@@ -14,7 +14,7 @@ from consilience import UNSEEN, Ensemble
 from consilience.datasets import load
 from consilience.errors import ConsilienceWarning, InvalidInputError, InvalidParameterError
 from consilience.evidence._thresholds import RULES, find_threshold
-from consilience.evidence.ambiguity import ambiguous, anco, nco, relative_overlap
+from consilience.evidence.ambiguity import Ambiguity, ambiguous, anco, nco, relative_overlap
 from consilience.generate import rcc
 
 needs_data = pytest.mark.skipif(
@@ -285,6 +285,13 @@ def test_bad_parameters_are_named(params, message):
         ambiguous(TORN, **params)
 
 
+@pytest.mark.parametrize("score", [anco, relative_overlap])
+@pytest.mark.parametrize("params", [{"n_pairs": 0}, {"random_state": "x"}, {"n_jobs": 1.5}])
+def test_bad_parameters_of_scores_are_named(score, params):
+    with pytest.raises(InvalidParameterError, match=f"'{next(iter(params))}' .*{score.__name__}"):
+        score(TORN, **params)
+
+
 @pytest.mark.parametrize(
     ("params", "message"),
     [
@@ -319,3 +326,20 @@ def test_equal_gaussians_are_parted_in_the_middle_in_any_unit(unit, seed):
     scores = unit * np.concatenate([group, 1.0 - group])
     found = find_threshold(scores, "gmm2", max_share=1.0)
     assert found.value == pytest.approx(0.5 * unit, rel=1e-6)
+
+
+def test_scores_a_rounding_apart_have_a_density():
+    """The last of many equal scores is on the grid, however coarse its numbers are."""
+    for apart in range(2, 12):
+        scores = np.ones(10_000)
+        scores[0] += apart * 1e-12
+        found = find_threshold(scores, "kde", max_share=1.0)
+        assert (found.value, found.why) == (-np.inf, "kde sees one group of scores only")
+
+
+def test_the_histogram_of_no_scores_is_empty():
+    nobody = np.zeros(3, np.bool_)
+    found = Ambiguity(nobody, np.full(3, np.nan), -np.inf, "otsu", "no object has a score")
+    counts, edges = found.histogram(4)
+    np.testing.assert_array_equal(counts, np.zeros(4))
+    assert len(edges) == 5

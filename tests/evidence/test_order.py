@@ -114,6 +114,14 @@ def test_vat_of_an_ensemble_is_a_prim_order_of_its_distances(ensemble, missing):
     np.testing.assert_array_equal(np.sort(found.distance), np.sort(vat(distances).distance))
 
 
+@pytest.mark.parametrize(("missing", "first"), [("all", 0), ("pair", 2)])
+def test_where_it_begins_is_judged_by_the_distances_it_goes_by(missing, first):
+    ensemble = Ensemble(np.array([[1, 1, 1], [-2, 1, -2], [-2, 1, 1], [1, 1, 0]]))
+    distances = distances_slowly(ensemble, missing)
+    assert distances[first].max() == distances.max()
+    assert vat(ensemble, missing=missing).order[0] == first
+
+
 @given(ensembles(max_objects=9, noise=False, unseen=False))
 def test_equal_objects_follow_one_another_and_the_order_is_that_of_the_matrix(ensemble):
     # Without noise and gaps, distance 0 means equal labels: even ties are the matrix's.

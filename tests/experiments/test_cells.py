@@ -12,7 +12,7 @@ from scipy import stats
 from consilience.errors import InvalidParameterError
 from consilience.experiments import EXPERIMENTS, Cell
 from consilience.experiments._cells import of, paired_claim, published
-from consilience.experiments._report import as_csv, as_lines, as_page, summaries
+from consilience.experiments._report import _groups, as_csv, as_lines, as_page, summaries
 from consilience.experiments._table import wanted
 
 
@@ -55,6 +55,24 @@ def test_runs_that_do_not_differ_decide_by_their_difference():
     more = paired_claim("", cell(values=(0.4, 0.5)), cell(values=(0.3, 0.4)))
     assert (same.p_value, same.holds) == (1.0, False)
     assert (more.p_value, more.holds) == (pytest.approx(0, abs=1e-12), True)
+
+
+def test_a_claim_is_judged_at_five_per_cent_unless_told():
+    better, worse = cell(values=(0.5, 0.6, 0.5, 0.9)), cell(values=(0.4, 0.4, 0.4, 0.5))
+    doubtful = paired_claim("", better, worse)
+    assert 0.05 < doubtful.p_value < 0.1
+    assert not doubtful.holds
+    assert paired_claim("", better, worse, level=0.1).holds
+
+
+def test_tables_that_a_later_row_joins_become_one():
+    rows = {"one": "A", "two": "B", "three": "AB", "four": "C"}
+    cells = [Cell("4", "Iris", row, name, (0.1,)) for row, names in rows.items() for name in names]
+    first, second = _groups(cells)
+    assert [(c.row, c.column) for c in first] == [
+        ("one", "A"), ("two", "B"), ("three", "A"), ("three", "B"),
+    ]  # fmt: skip
+    assert [c.row for c in second] == ["four"]
 
 
 def test_the_published_figures_are_those_of_the_paper():
@@ -164,3 +182,9 @@ def test_a_cell_is_found_by_its_fields():
     cells = [cell(), cell("B")]
     assert of(cells, column="B") is cells[1]
     assert of(cells, column="B", data="Sony") is None
+
+
+def test_tables_of_made_data_need_no_folder():
+    without = {name for name, one in EXPERIMENTS.items() if not one.needs_data}
+    assert {"woec-table2", "woec-table3", "ewocs-table2", "ewocs-table3"} <= without
+    assert not without & {"woec-table4", "woec-table5", "eeac-table", "peace-tables"}

@@ -98,6 +98,7 @@ def test_a_cell_of_table_3_holds_what_the_system_finds(quick):
     (cells,) = ewocs_table3(Plan(runs=2, sets=("5-d",), members=(10,)))
     assert {cell.column for cell in cells} == {*QUICK, "RANDOM", "ALLFG", "CONVEX"}
     assert {cell.row for cell in cells} == {"AUC", "Precision", "Recall", "F1"}
+    assert {cell.note for cell in cells} == {"ensembles of 10 repetitions"}
     assert not any(np.isnan(cell.published) for cell in cells)
     for run in range(2):
         X, y = systems.synthetic("5-D", run)

@@ -1,5 +1,7 @@
 """Figures 5 to 11, 16 and 17 of the minority-clustering paper, at their smallest."""
 
+import time
+
 import numpy as np
 import pytest
 from numba import config
@@ -177,10 +179,21 @@ def test_repetitions_are_counted_as_the_published_rule_counts_them(monkeypatch):
         monkeypatch.setattr(ewocs_convergence, "_TOLERANCE", tolerance)
         monkeypatch.setattr(ewocs_convergence, "SCALES", ("mapped",))
         monkeypatch.setattr(ewocs_convergence, "_changes", _mapped_change)
+        start = time.perf_counter()
         found = ewocs_convergence._settle(X, (10.0, 10.0), model.seed_)
+        assert 0 < found.learning * model.n_repetitions_ < time.perf_counter() - start
         assert model.converged_
         assert found.needed == {"mapped": model.n_repetitions_}
         assert found.first["mapped"] == pytest.approx(model.history_[0, 2])
+
+
+def test_seconds_to_convergence_are_those_of_the_repetitions_needed():
+    settled = ewocs_convergence._Settled({"mapped": 8}, {"mapped": 0.01}, 0.25, 0.0)
+    assert ewocs_convergence._of_scale(settled, "mapped", ", n=9") == {
+        "log10 of the first change, n=9": pytest.approx(-2),
+        "repetitions, n=9": 8.0,
+        "seconds to convergence, n=9": 2.0,
+    }
 
 
 def _mapped_change(before, after, unit=ewocs_convergence._unit):

@@ -30,10 +30,10 @@ def figure(**ahead):
 
 def test_better_and_better_or_equal_are_counted_apart():
     split, many = conclude("peace-tables", figure(iris=0.5, wine=0.5, optdigits=-0.3))[:2]
-    assert "here on 2" in split.statement
-    assert not split.holds
-    assert "here on 8" in many.statement
-    assert many.holds
+    assert "better on 3 of 9 sets; here on 2" in split.statement
+    assert (split.holds, split.difference) == (False, -1)
+    assert "better or equal on 6 of 9 sets; here on 8" in many.statement
+    assert (many.holds, many.difference) == (True, 2)
 
 
 def test_better_means_by_a_paired_test_not_by_the_mean():

@@ -8,9 +8,10 @@ import pytest
 from numba import config
 
 from consilience.errors import InvalidInputError, InvalidParameterError
-from consilience.experiments import Plan, conclude
+from consilience.experiments import Plan, conclude, selection
 from consilience.experiments._cells import of, published
 from consilience.experiments.selection import CRITERIA, LINKS, SETS, eeac_shares, eeac_table
+from consilience.generate import KMeansEnsemble
 
 pytestmark = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="slow as plain Python")
 needs_data = pytest.mark.skipif(
@@ -63,3 +64,19 @@ def test_unknown_sets_and_missing_folders_are_refused(monkeypatch):
         next(eeac_table(Plan(sets=("Moon",))))
     with pytest.raises(InvalidInputError, match="No data folder is known"):
         next(eeac_table(Plan(sets=("Wine",))))
+
+
+def test_every_k_means_ends_with_single_objects(monkeypatch):
+    X = np.random.default_rng(0).normal(size=(24, 2))
+    sample = (X, np.arange(24) % 2, 2)
+    generate, seen = KMeansEnsemble.generate, []
+
+    def watched(self, *args, **kwargs):
+        seen.append(self.online)
+        return generate(self, *args, **kwargs)
+
+    monkeypatch.setattr(selection, "_read", lambda name, data_home: sample)
+    monkeypatch.setattr(KMeansEnsemble, "generate", watched)
+    selection._one_run("wine", None, seed=0, parts=("all",))
+    assert len(seen) >= 4
+    assert all(seen)

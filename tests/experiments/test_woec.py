@@ -16,6 +16,7 @@ from consilience.experiments import EXPERIMENTS, Cell, Plan, conclude, woec_tabl
 from consilience.experiments._cells import of
 from consilience.experiments._standard import standardised
 from consilience.experiments._woec_data import REAL, real, toy
+from consilience.experiments.woec import _one_kmeans
 from consilience.generate import woec
 
 pytestmark = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="slow as plain Python")
@@ -110,8 +111,25 @@ def test_best_on_all_sets_is_lost_where_a_rival_is_surely_above(table, rival):
     beaten = of_table(table, "R=20", **{rival: (0.5, 0.4, 0.5, 0.5)})
     lost = conclude(f"woec-table{table}", beaten)[0]
     assert (lost.holds, lost.difference) == (False, -3)
+    assert conclude(f"woec-table{table}", [cell for cell in beaten if cell.column == "WOSP"]) == []
     # Of four sets none is left, but one of them the paper loses too.
     assert "here on 0 of 4, not on Wall, Iris, " in lost.statement
+
+
+def test_no_single_object_would_improve_the_k_means_of_the_tables():
+    rng = np.random.default_rng(0)
+    for seed in range(8):
+        X = rng.normal(size=(30, 2))
+        labels = _one_kmeans(X, 4, seed)
+        sizes = np.bincount(labels, minlength=4)
+        centres = np.stack([X[labels == c].mean(axis=0) for c in range(4)])
+        gaps = ((X[:, None] - centres) ** 2).sum(axis=2)
+        mine = gaps[np.arange(30), labels]
+        loss = mine * sizes[labels] / np.maximum(sizes[labels] - 1, 1)
+        gain = gaps * sizes / (sizes + 1)
+        gain[np.arange(30), labels] = np.inf
+        movable = sizes[labels] > 1
+        assert (gain.min(axis=1) >= loss - 1e-9)[movable].all()
 
 
 def test_unknown_sets_and_missing_folders_are_refused(tmp_path, monkeypatch):

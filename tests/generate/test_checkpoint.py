@@ -29,6 +29,7 @@ from consilience.generate import (
     KMeansEnsemble,
     LACEnsemble,
     USPECEnsemble,
+    checkpoint,
 )
 from consilience.generate._base import Generator
 from consilience.generate._chunks import read_chunk
@@ -646,6 +647,25 @@ def test_clear_removes_the_run_and_nothing_else(name, X, tmp_path):
     RunFolder(tmp_path / "nowhere").clear()
     assert not (tmp_path / "nowhere").exists()
     _assert_same(_generator(name).generate(X, checkpoint=run), whole)
+
+
+@pytest.mark.parametrize("name", ["kmeans", "combined"])
+def test_a_folder_is_bare_until_a_member_is_there(name, X, tmp_path):
+    run = RunFolder(tmp_path)
+    assert run.is_bare() is True
+    _generator(name).generate(X, checkpoint=run)
+    assert run.is_bare() is False
+    run.clear()
+    assert run.is_bare() is True
+
+
+def test_clear_goes_on_where_somebody_took_a_file_away(X, tmp_path, monkeypatch):
+    run = RunFolder(tmp_path)
+    _generator("kmeans").generate(X, checkpoint=run)
+    listed = checkpoint.numbers
+    monkeypatch.setattr(checkpoint, "numbers", lambda folder: [*listed(folder), 99])
+    run.clear()
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_clear_without_a_plan_removes_nothing(tmp_path):

@@ -10,6 +10,7 @@ from sklearn.preprocessing import StandardScaler, normalize
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from consilience import NOISE, UNSEEN, generate
+from consilience.errors import InvalidParameterError
 from consilience.generate import NJW, PAM, Combined, EstimatorEnsemble, KMeansEnsemble, Linkage
 from consilience.generate._draw import Clusters, draw_subset, member_seeds, subset_size
 from consilience.generate.clusterers import _spectral_rows, linalg
@@ -226,3 +227,38 @@ def test_spectral_rows_are_those_of_the_definition(X, scale):
     Y /= np.linalg.norm(Y, axis=1, keepdims=True)
     found = _spectral_rows(pairs, 3, scale)
     np.testing.assert_allclose(found @ found.T, Y @ Y.T, atol=1e-9)
+
+
+def test_medoids_are_objects_of_their_clusters(X):
+    found = PAM(3).fit(X)
+    np.testing.assert_array_equal(X[found.medoid_indices_], found.cluster_centers_)
+    np.testing.assert_array_equal(found.labels_[found.medoid_indices_], [0, 1, 2])
+
+
+def test_rcc_joins_centroids_by_distances_that_are_not_squared():
+    rng = np.random.default_rng(5)
+    plain, squared = (Linkage(3, method="centroid", squared=one) for one in (False, True))
+    told = 0
+    for _ in range(20):
+        X = rng.normal(size=(12, 2))
+        wanted = plain.fit_predict(X)
+        np.testing.assert_array_equal(generate.rcc(3).generate(X).members[3], wanted)
+        told += not np.array_equal(wanted, squared.fit_predict(X))
+    assert told
+
+
+@pytest.mark.parametrize(
+    ("clusterer", "name"),
+    [
+        (PAM(0), "n_clusters"),
+        (PAM(2, swap="worst"), "swap"),
+        (Linkage(0), "n_clusters"),
+        (Linkage(2, method="median"), "method"),
+        (NJW(0), "n_clusters"),
+        (NJW(2, scale=0.0), "scale"),
+        (NJW(2, n_init=0), "n_init"),
+    ],
+)
+def test_bad_parameters_of_clusterers_are_named(clusterer, name, X):
+    with pytest.raises(InvalidParameterError, match=f"'{name}' parameter"):
+        clusterer.fit(X)

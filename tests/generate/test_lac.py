@@ -102,3 +102,8 @@ def test_it_is_another_generator_for_a_consensus():
         "random_state",
         "n_jobs",
     }
+
+
+def test_a_refit_of_features_in_large_units_has_weights():
+    X = np.array([[0.0, 0.0], [1000.0, 2000.0]])
+    np.testing.assert_array_equal(refit_lac(X, np.array([0, 0]), 1.0).weights, [[1.0, 0.0]])

@@ -265,3 +265,14 @@ def test_bad_parameters_are_named(params, message):
         USPEC(2, **params).fit(X)
     with pytest.raises(InvalidParameterError, match=message.format("USPECEnsemble")):
         USPECEnsemble(2, 2, **params).generate(X)
+
+
+@pytest.mark.parametrize("power", [700, -700])
+def test_representatives_and_width_are_in_the_unit_of_the_data(power, seed):
+    X = np.random.default_rng(seed).normal(size=(60, 2))
+    here = USPEC(3, n_representatives=12, random_state=seed).fit(X)
+    there = USPEC(3, n_representatives=12, random_state=seed).fit(np.ldexp(X, power))
+    np.testing.assert_array_equal(there.labels_, here.labels_)
+    near = np.ldexp(there.representatives_, -power)
+    np.testing.assert_allclose(near, here.representatives_, rtol=1e-12)
+    assert np.ldexp(there.sigma_, -power) == pytest.approx(here.sigma_)

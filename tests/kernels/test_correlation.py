@@ -1,12 +1,14 @@
 """Costs of correlation clustering and the search by single moves, against all pairs."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from strategies import member_major
 
-from consilience.kernels import moves
+from consilience.kernels import moves, pool
 from consilience.kernels.correlation import (
     disagreements,
     empty_tables,
@@ -219,3 +221,36 @@ def test_wide_weights_take_wide_numbers():
     assert empty_tables(label_rows(members, np.array([9, 1, 9])), 2).table.dtype == np.int32
     joins = table_joins(heavy.rows, heavy, np.array([0, 0, 1], np.int32), 2)
     np.testing.assert_array_equal(joins[:, 0], [-(2**40), -1.0, 2**40])
+
+
+@pytest.mark.parametrize("weight", [2**29 - 1, 2**29, 2**29 + 1])
+def test_tables_hold_the_largest_sum_there_can_be(weight):
+    """2 * R * (all weights), on both sides of what a narrow number holds."""
+    data = label_rows(np.zeros((2, 1), np.int8), np.array([weight]))
+    kind = np.iinfo(empty_tables(data, 1).table.dtype)
+    assert kind.max >= 4 * weight
+    assert kind.bits == 32 or 4 * weight > np.iinfo(np.int32).max
+
+
+@given(problems(max_weight=1), KINDS, st.integers(0, 99))
+def test_hardly_any_heat_takes_no_move_that_costs(problem, kind, seed):
+    members, weights, labels, cap = problem
+    labels = np.maximum(labels, 0)
+    data = label_rows(members, weights, by_seen=kind == "seen")
+    state = moves._State(data, labels, kind == "pair", PLENTY)
+    rng = np.random.default_rng(seed)
+    before = cost(members, labels, kind)
+    for i in rng.permutation(len(labels)):
+        state.sweep(np.array([i]), cap, 1e-9, rng.random((2, 1)))
+        after = cost(members, state.labels(), kind)
+        assert after <= before + 1e-6
+        before = after
+
+
+def test_of_equally_cheap_groups_the_first_in_the_pool_is_taken():
+    best_group = getattr(pool.best_group, "py_func", pool.best_group)
+    counts = np.array([3, 3, 1])
+    held = SimpleNamespace(counts=counts, held=np.array([2, 0, 1]), group=np.array([0, 1, 2]))
+    assert best_group(held, -1, np.array([1.0, 1.0, 1.0])) == 2
+    assert best_group(held, 2, np.array([1.0, 1.0, 1.0])) == 0
+    assert best_group(held, 2, np.array([1.0, 0.5, 0.0])) == 1

@@ -80,3 +80,15 @@ def test_spherical_centres_have_unit_length():
     X = sparse.csr_array(documents(5, n=80))
     runs = many_kmeans(X, [X[10:14].toarray()], spherical=True)
     np.testing.assert_allclose(np.linalg.norm(runs.centres[0], axis=1), 1.0)
+
+
+def test_ties_that_products_cannot_tell_go_to_the_smaller_index():
+    """Numbers of 40 binary places: differences are exact, products are rounded."""
+    rng = np.random.default_rng(0)
+    for _ in range(40):
+        x = rng.integers(2**39, 2**40, (1, 3)) / 2**40
+        centres = np.concatenate([x + 2**-8, x - 2**-8])
+        assert kmeans_sparse.nearest_centres(sparse.csr_array(x), centres).tolist() == [0]
+        assert kmeans_sparse.nearest_centres(
+            sparse.csr_array(x), centres[::-1].copy()
+        ).tolist() == [0]

@@ -81,3 +81,9 @@ def test_potential_is_like_that_of_scikit_learn():
     ours = [potential(X[plusplus_start(X, 12, np.random.default_rng(s))]) for s in range(40)]
     theirs = [potential(kmeans_plusplus(X, 12, random_state=s)[0]) for s in range(40)]
     assert abs(np.mean(ours) - np.mean(theirs)) < 4 * np.std(theirs + ours) / np.sqrt(40)
+
+
+def test_of_equal_objects_different_ones_are_taken():
+    for seed in range(5):
+        found = plusplus_start(np.zeros((6, 1)), 5, np.random.default_rng(seed))
+        assert len(set(found.tolist())) == 5

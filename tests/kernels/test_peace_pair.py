@@ -13,6 +13,7 @@ from consilience.consensus._peace_pairs import make_pairs
 from consilience.consensus._peace_square_fits import slope_and_loss
 from consilience.kernels.peace_growth import others
 from consilience.kernels.peace_pair import (
+    _rise,
     best_step,
     line_gain,
     line_slope,
@@ -245,6 +246,21 @@ def test_every_pair_step_raises_the_log_likelihood(problem, rates):
 
 
 @few
+@given(problems(), RATES)
+def test_no_pair_step_is_taken_where_every_gap_is_small_enough(problem, rates):
+    pairs, Y = problem
+    Z = np.empty_like(Y)
+    others(Y, Z)
+    y, z, g = turned(Y, Z, gradient(pairs, Y, rates))
+    _, gap = pair_steps(pairs.store, pairs.weights, pairs.own, pairs.scale, rates, 0.0, 0, y, z, g)
+    taken, left = pair_steps(
+        pairs.store, pairs.weights, pairs.own, pairs.scale, rates, gap, 9, y, z, g
+    )
+    assert (taken, left) == (0, gap)
+    np.testing.assert_array_equal(y.T, Y)
+
+
+@few
 @given(problems(), st.booleans())
 def test_every_pair_step_lowers_the_loss(problem, by_seen):
     pairs, Y = problem
@@ -306,3 +322,7 @@ def test_pairs_inside_a_group_count_however_few_there_are(inside):
         slope = derivative(lambda e, at=step: line_gain(at + e, line, 0, own), 1e-3)
         bend = derivative(lambda e, at=step: line_slope(at + e, line, 0, own)[0], 1e-3)
         assert line_slope(step, line, 0, own) == pytest.approx((slope, bend), rel=1e-6)
+
+
+def test_no_mass_is_moved_along_a_line_that_is_flat():
+    assert _rise(0.5, np.zeros((7, 1)), 0, np.zeros(5)) == 0.0

@@ -9,7 +9,7 @@ from scipy import sparse
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from consilience.errors import InvalidInputError, InvalidParameterError
-from consilience.minority._bubbles import pressed_sizes
+from consilience.minority._bubbles import best_centre, pressed_sizes
 from consilience.minority.bubbles import BBOCC, BBCPress, bbc, bbcpress, bbocc, hocc
 from consilience.minority.divergences import Gaussian
 
@@ -192,3 +192,15 @@ def test_equal_rows_are_told_apart_from_others_sparse_or_not():
             assert bbocc(form(same), 2, divergence="euclidean").flag == "no_contrast"
         for other in others:
             assert bbocc(form(other), 2, divergence="euclidean", random_state=0).flag is None
+
+
+@pytest.mark.parametrize("criterion", ["radius", "sum"])
+def test_of_equal_centres_the_first_is_taken_in_any_block(criterion):
+    class Ring:
+        """Four objects in a circle: each is as near to the others as any."""
+
+        def rows(self):
+            gaps = np.array([[0.0, 1, 2, 1], [1, 0, 1, 2], [2, 1, 0, 1], [1, 2, 1, 0]])
+            yield from ((low, gaps[low : low + 2].copy()) for low in (0, 2))
+
+    assert best_centre(Ring(), 2, criterion) == 0

@@ -1,5 +1,7 @@
 """Divergences equal their definitions, dense and sparse, and keep to their domains."""
 
+from contextlib import nullcontext
+
 import numpy as np
 import pytest
 from hypothesis import example, given, settings
@@ -217,6 +219,7 @@ def test_centroids_of_a_matrix_are_those_of_the_vectors(kind, seed):
     matrix = resolve("precomputed", kind=kind).fit(M)
     centroids = matrix.mean(M, weights)
     np.testing.assert_allclose(centroids.sum(axis=1), 1)
+    np.testing.assert_array_equal(matrix.mean(M, np.zeros((25, 1))), np.zeros((1, 25)))
     wanted = plain.pair(X, plain.mean(X, weights))
     np.testing.assert_allclose(matrix.pair(M, centroids), wanted, atol=1e-9)
 
@@ -315,3 +318,16 @@ def test_a_smoothing_that_leaves_infinite_logits_is_refused(value):
     with pytest.raises(InvalidParameterError, match="smoothing"):
         type(resolve("logistic"))(smoothing=value)
     assert type(resolve("logistic"))(smoothing=0.25).smoothing == 0.25
+
+
+@pytest.mark.parametrize(("gap", "is_rounding"), [(0.5e-8, True), (1.5e-8, False)])
+def test_rounding_is_a_hundred_millionth_of_the_largest_entry(gap, is_rounding):
+    K = 40.0 * np.array([[1.0, 0.5 + gap], [0.5, 1.0]])
+    with nullcontext() if is_rounding else pytest.raises(InvalidInputError, match="symmetric"):
+        resolve("precomputed").fit(K)
+
+
+@pytest.mark.parametrize("name", ["kl", "itakura-saito"])
+def test_some_smoothing_there_must_be(name):
+    with pytest.raises(InvalidParameterError, match=r"'smoothing' parameter .* above 0"):
+        type(resolve(name))(smoothing=0)

@@ -78,10 +78,13 @@ def test_auto_keeps_centres_apart_and_has_no_unit(seed):
     np.testing.assert_allclose(found.gammas * found.scale, np.geomspace(0.1, 1e4, 14))
     second = found.finer[0]
     assert second.values.shape == (7, 7)
-    chosen = vertex(second, 1e-3) or vertex(
-        Surface(found.alphas, found.gammas, found.surface), 1e-3
-    )
-    assert (found.alpha, found.gamma) == chosen
+    coarse = vertex(Surface(found.alphas, found.gammas, found.surface), 1e-3)
+    assert (found.alpha, found.gamma) == (vertex(second, 1e-3) or coarse)
+    # The second grid lies around the vertex of the first, half as wide in both logarithms.
+    grids = ((second.alphas, found.alphas), (second.gammas, found.gammas))
+    for (axis, first), middle in zip(grids, coarse, strict=True):
+        assert axis[3] == pytest.approx(middle)
+        assert np.log(axis[-1] / axis[0]) == pytest.approx(np.log(first[-1] / first[0]) / 2)
     # Centres collapse where nothing is told apart, and do not where grades are crisp.
     apart = (found.surface > 1e-3).sum(axis=1)
     assert apart[0] < apart[-1]

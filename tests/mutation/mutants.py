@@ -2,13 +2,15 @@
 
 Only what stands inside functions is changed; docstrings, annotations, decorators, messages of
 errors and warnings, and text are left alone. So are assertions, ``strict=`` of zip among them, and
-what decides only about time and memory: ``copy=False``, and how many threads are the default. A
-change is cut into the source where it stands, so that the rest of the file keeps its lines.
+what decides only about time and memory: ``copy=False``, and how many threads are used or are the
+default. Nor is anything changed that means the same: the order of errors in ``suppress``, nothing
+instead of ``False`` where a function answers yes or no, digits of a time. A change is cut into the
+source where it stands, so that the rest of the file keeps its lines.
 """
 
 import ast
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 __all__ = ["Mutant", "mutants_of"]
@@ -21,15 +23,17 @@ _ARITHMETIC = {
     ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult,
     ast.FloorDiv: ast.Mult, ast.Mod: ast.FloorDiv, ast.Pow: ast.Mult,
 }  # fmt: skip
+_LEFT_ALONE = ("warn", "add_note", "cast", "optional", "suppress", "threadpool_limits")
 _TEXT = (ast.JoinedStr, ast.List, ast.Tuple, ast.ListComp, ast.Set, ast.Dict)
 
 
 @dataclass(frozen=True)
 class Mutant:
-    """One change: where, of what kind, and the lines before and after."""
+    """One change: where, in which function, of what kind, and the lines before and after."""
 
     file: Path
     line: int
+    function: str
     kind: str
     before: str
     after: str
@@ -45,6 +49,7 @@ class _Change:
     node: ast.AST
     kind: str
     text: str
+    function: str = ""
 
 
 def mutants_of(file: Path) -> list[Mutant]:
@@ -65,16 +70,20 @@ def mutants_of(file: Path) -> list[Mutant]:
         end = last + len(changed) - len(source)
         after = b" ".join(changed[first:end].split()).decode()
         if before != after:
-            found.append(Mutant(file, node.lineno, change.kind, before, after, changed))
+            found.append(
+                Mutant(file, node.lineno, change.function, change.kind, before, after, changed)
+            )
     return found
 
 
 def _changes(tree: ast.AST) -> Iterator[_Change]:
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            yield from _changed_defaults(node)
-            for statement in node.body[bool(ast.get_docstring(node)) :]:
-                yield from _inside(statement)
+            body = node.body[bool(ast.get_docstring(node)) :]
+            found = (change for statement in body for change in _inside(statement))
+            for change in (*_changed_defaults(node), *found):
+                if not (_is_no(change.node) and _name(node.returns) == "bool"):
+                    yield replace(change, function=node.name)
 
 
 def _inside(node: ast.AST) -> Iterator[_Change]:
@@ -83,9 +92,12 @@ def _inside(node: ast.AST) -> Iterator[_Change]:
         return  # a function inside is met by itself
     if isinstance(node, ast.Raise | ast.JoinedStr | ast.Assert | ast.Import | ast.ImportFrom):
         return
-    if isinstance(node, ast.Call) and _name(node.func) in ("warn", "add_note", "cast", "optional"):
+    if isinstance(node, ast.Call) and _name(node.func) in _LEFT_ALONE:
         return
     if isinstance(node, ast.keyword) and _only_guards_or_spares(node):
+        return
+    if isinstance(node, ast.Call) and _name(node.func) == "round" and _is_time(node):
+        yield from _inside(node.args[0])
         return
     for kind, change in _KINDS.items():
         text = change(node)
@@ -149,7 +161,7 @@ def _boolean(node: ast.AST) -> str | None:
 
 
 def _logic(node: ast.AST) -> str | None:
-    if isinstance(node, ast.BoolOp):
+    if isinstance(node, ast.BoolOp) and "n_jobs" not in ast.unparse(node):
         other = ast.Or() if isinstance(node.op, ast.And) else ast.And()
         return f"({ast.unparse(ast.BoolOp(other, node.values))})"
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
@@ -203,6 +215,15 @@ def _name(node: ast.AST) -> str:
 
 def _is_text(node: ast.AST) -> bool:
     return isinstance(node, ast.Constant) and isinstance(node.value, str | bytes)
+
+
+def _is_time(node: ast.AST) -> bool:
+    return any(word in ast.unparse(node) for word in ("time.", "seconds"))
+
+
+def _is_no(node: ast.AST) -> bool:
+    value = node.value if isinstance(node, ast.Return) else None
+    return isinstance(value, ast.Constant) and value.value is False
 
 
 def _is_none(node: ast.AST) -> bool:

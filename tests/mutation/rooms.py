@@ -4,10 +4,10 @@ import ast
 import re
 from pathlib import Path
 
-__all__ = ["ROOMS", "sources", "tests_of"]
+__all__ = ["ROOMS", "likely_tests", "sources"]
 
 _CORE = ("ensemble", "_labels", "_validation", "_tables", "_files", "_ensemble_store", "_optional")
-_CORE_TESTS = tuple(f"test_{name.strip('_')}*.py" for name in _CORE)
+_CORE_TESTS = (*(f"test_{name.strip('_')}*.py" for name in _CORE), "test_metrics.py")
 
 #: Room: its files below ``src/consilience``, its tests below ``tests``.
 ROOMS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
@@ -23,7 +23,10 @@ ROOMS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "report": (("report/*.py",), ("report/test_*.py", "test_cli_values.py")),
     "plot": (("plot/*.py",), ("plot/test_*.py",)),
     "experiments": (("experiments/*.py",), ("experiments/test_*.py", "test_reproduce.py")),
-    "_cli": (("_cli/*.py", "cli.py"), ("test_cli*.py", "test_reproduce.py")),
+    "_cli": (
+        ("_cli/*.py", "cli.py"),
+        ("test_cli*.py", "test_reproduce.py", "test_environment.py"),
+    ),
     "core": (tuple(f"{name}.py" for name in _CORE), _CORE_TESTS),
 }  # fmt: skip
 #: Defaults of everything public: every room has some.
@@ -44,24 +47,29 @@ def sources(root: Path, room: str) -> list[Path]:
     return sorted({path for pattern in ROOMS[room][0] for path in home.glob(pattern)})
 
 
-def tests_of(root: Path, room: str, module: Path) -> list[Path]:
+def likely_tests(
+    root: Path, room: str, module: Path, function: str = "", *, defaults: bool = True
+) -> list[Path]:
     """Test files that may notice a change of the module, the likeliest first.
 
-    Those named after it, those that mention what it makes, those of the modules that use it.
+    Those named after it or the function changed, those that mention what it makes, those of the
+    modules that use it; with ``defaults`` also those of everything public.
     """
     names = _public_names(module)
     about = module.stem.strip("_")
     users = _users(module, sources(root, room))
     own = {path for pattern in ROOMS[room][1] for path in (root / "tests").glob(pattern)}
-    ranked: list[tuple[int, int, Path]] = [(1, 0, root / "tests" / _DEFAULTS)]
+    ranked: list[tuple[int, int, Path]] = []
+    if defaults:
+        ranked.append((-1, 0, root / "tests" / _DEFAULTS))
     for path in sorted(own):
         if path.name not in _NEVER:
             words = set(re.findall(r"\w+", path.read_text(encoding="utf-8")))
             subject = path.stem.removeprefix("test_")
             told = len(names & words)
             named = [
-                subject == about,
-                module.stem in words,
+                subject in (about, function.strip("_")),
+                not {module.stem, function}.isdisjoint(words),
                 about in subject,
                 told,
                 subject in users,

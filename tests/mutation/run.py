@@ -34,11 +34,13 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from mutation.mutants import Mutant, mutants_of
-from mutation.rooms import ROOMS, sources, tests_of
+from mutation.rooms import ROOMS, likely_tests, sources
 
 ROOT = Path(__file__).resolve().parents[2]
 ENOUGH = 0.95
 _QUICK = 15  # seconds of a test file that surely compiled nothing
+_BUSY = 4  # how much longer a run may wait than work
+_OVER = (-24, 152)  # ended by the system for working too long
 _NO_TESTS = 5  # pytest's exit status where everything is deselected
 
 
@@ -60,14 +62,16 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--room", action="append", choices=[*ROOMS], help="may be given again")
     parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--budget", type=float, default=30, help="seconds of clean tests a mutant")
+    parser.add_argument("--budget", type=float, default=60, help="seconds of clean tests a mutant")
     parser.add_argument("--times", type=Path, help="file that keeps the seconds of clean tests")
+    parser.add_argument("--only", default="", help="of those drawn, those whose lines hold this")
     parser.add_argument("--list", action="store_true", help="only print the mutants drawn")
     asked = parser.parse_args()
     drawn = [
         (room, mutant)
         for room in asked.room or ROOMS
         for mutant in draw(room, asked.sample, asked.seed)
+        if asked.only in _shown(room, mutant)
     ]
     if asked.list:
         for room, mutant in drawn:
@@ -116,7 +120,7 @@ class Workshop:
         needed = {
             (path, room == "kernels")
             for room, file in {(room, mutant.file) for room, mutant in drawn}
-            for path in tests_of(ROOT, room, file)
+            for path in likely_tests(ROOT, room, file)
         }
         wanted = sorted(needed)
         new = [one for one in wanted if _name(one) not in known]
@@ -164,7 +168,8 @@ class Workshop:
     def _chosen(self, room: str, mutant: Mutant, *, plain: bool) -> tuple[list[Path], float]:
         """Test files in their order, as far as the budget reaches, and their clean seconds."""
         chosen, clean = [], 0.0
-        for path in tests_of(ROOT, room, mutant.file):
+        defaults = mutant.kind == "default changed"
+        for path in likely_tests(ROOT, room, mutant.file, mutant.function, defaults=defaults):
             seconds = self._seconds.get((path, plain))
             if seconds is not None and (not chosen or clean + seconds <= self._budget):
                 chosen.append(path)
@@ -229,8 +234,13 @@ def _python(source: Path, words: list[str], limit: float, *, plain: bool) -> tup
         "MPLBACKEND": "agg",
         "OMP_NUM_THREADS": "1",
     }
+    command = [sys.executable, *words]
+    if hasattr(os, "killpg"):
+        # Seconds of work: a busy machine makes nothing look like a dead loop.
+        command = ["/bin/sh", "-c", f'ulimit -t {limit:.0f}; exec "$0" "$@"', *command]
+        limit *= _BUSY
     process = subprocess.Popen(
-        [sys.executable, *words],
+        command,
         cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
         errors="replace", start_new_session=True,
     )  # fmt: skip
@@ -238,6 +248,8 @@ def _python(source: Path, words: list[str], limit: float, *, plain: bool) -> tup
         out, _ = process.communicate(timeout=limit)
     except subprocess.TimeoutExpired:
         _end(process)
+        return None, "time-out"
+    if process.returncode in _OVER:
         return None, "time-out"
     failed = [line for line in out.splitlines() if line.startswith(("FAILED", "ERROR"))]
     return process.returncode, failed[0][:110] if failed else ""

@@ -77,6 +77,17 @@ def test_no_swap_of_two_objects_of_a_bisection_gains_the_linear_part(seed):
     assert pull[first].min() >= pull[~first].max() - 1e-9
 
 
+def test_no_pair_of_many_parts_gains_the_linear_part():
+    for seed in range(4):
+        F = np.random.default_rng(seed).dirichlet(np.full(12, 0.5), 200)
+        labels = balanced_rows(F, 10, random_state=seed).labels
+        sums = np.stack([F[labels == q].sum(axis=0) for q in range(10)])
+        for a in range(10):
+            for b in range(a):
+                pull = F @ (sums[a] - sums[b])
+                assert pull[labels == a].min() >= pull[labels == b].max() - 1e-9
+
+
 @pytest.mark.parametrize("k", [2, 3, 5, 8])
 def test_planted_groups_are_found_in_any_order(seed, k):
     rng = np.random.default_rng(seed)

@@ -10,6 +10,7 @@ from scipy import sparse
 
 from consilience.errors import InvalidInputError, InvalidParameterError, MissingPackageError
 from consilience.partition import hypergraph_parts
+from consilience.partition.hypergraph import _fill_empty
 
 
 def onehot(labels):
@@ -96,3 +97,9 @@ def test_without_the_package(monkeypatch):
     monkeypatch.setitem(sys.modules, "mtkahypar", None)
     with pytest.raises(MissingPackageError, match=r"HGPA.*'mtkahypar'.*\n.*consilience\[graph\]"):
         hypergraph_parts(np.ones((3, 2)), 2)
+
+
+def test_an_empty_part_gets_a_vertex_of_the_largest():
+    labels, repaired = _fill_empty(np.array([1, 0, 0, 0, 0], np.int32), 4)
+    assert repaired == 2
+    assert np.bincount(labels).tolist() == [2, 1, 1, 1]

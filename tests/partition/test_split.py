@@ -176,3 +176,26 @@ def test_wrong_solvers_are_refused():
         split_graph(similarity_graph(B @ B.T), 3, solver="balanced")
     with pytest.raises(InvalidParameterError, match=r"'balance' .* Got 'none'"):
         split_bipartite(B, 3, balance="none")
+
+
+@needs_metis
+@pytest.mark.parametrize("p", [1, 2, 7])
+def test_all_clusters_together_weigh_less_than_an_object(p, monkeypatch):
+    given = []
+
+    def watched(graph, *args, **kwargs):
+        given.append(graph.vertex_weights)
+        return metis(graph, *args, **kwargs)
+
+    metis = split.metis
+    monkeypatch.setattr(split, "metis", watched)
+    split_bipartite(np.ones((6, p)), 2, solver="metis", balance="objects", random_state=0)
+    assert given[0][:p].sum() < given[0][p:].min()
+
+
+@needs_metis
+def test_a_seed_fixes_the_parts_of_all_pairs():
+    F = np.random.default_rng(0).random((40, 6))
+    for seed in range(4):
+        one, two = (split_rows(F, 4, solver="metis", random_state=seed).labels for _ in range(2))
+        np.testing.assert_array_equal(one, two)

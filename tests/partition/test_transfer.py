@@ -167,3 +167,18 @@ def test_spectral_cut_of_a_graph_with_lone_vertices():
         1,
         2,
     ]
+
+
+def test_the_sample_to_start_from_holds_no_row_twice(monkeypatch):
+    seen = []
+
+    class Watched(_embed.KMeans):
+        def fit(self, X, y=None, sample_weight=None):
+            seen.append(X)
+            return super().fit(X, y, sample_weight)
+
+    monkeypatch.setattr(_embed, "_START_ROWS", 20)
+    monkeypatch.setattr(_embed, "KMeans", Watched)
+    E = np.random.default_rng(0).normal(size=(24, 2))
+    _embed.kmeans_labels(E, 2, None, np.random.RandomState(0))
+    assert [len(np.unique(X, axis=0)) for X in seen] == [20, 24]

@@ -61,6 +61,16 @@ def test_draws_on_the_axes_it_is_given(plt, draw):
     assert plt.get_fignums() == [figure.number]
 
 
+@pytest.mark.parametrize("name", sorted(CALLS))
+def test_only_planes_and_unit_squares_have_a_frame(plt, name):
+    ax = CALLS[name]()
+    legend = ax.get_legend()
+    assert legend is None or not legend.get_frame_on()
+    framed = {"co_association", "vat", "consensus_cdf", "embedding", "precision_recall", "roc"}
+    seen = {ax.spines[side].get_visible() for side in ("top", "right")}
+    assert seen == {name.removeprefix("plot_") in framed}
+
+
 def test_makes_one_figure_that_holds_all_its_words(plt, draw):
     ax = draw()
     assert plt.get_fignums() == [ax.figure.number]

@@ -113,6 +113,8 @@ def test_many_objects_are_thinned_and_the_title_says_so(plt, seed):
 
 def test_many_clusters_have_no_legend(plt, seed):
     assert plot_embedding(data(seed), np.arange(60)).get_legend() is None
+    assert plot_embedding(data(seed), np.arange(60) % 17).get_legend() is None
+    assert len(plot_embedding(data(seed), np.arange(60) % 16).get_legend().get_texts()) == 16
 
 
 def test_bad_input(seed):

@@ -50,6 +50,12 @@ def test_a_line_for_each_number(plt, result):
     assert len({to_hex(line.get_color()) for line in curves}) == 4
 
 
+@pytest.mark.parametrize(("n", "n_columns"), [(16, 1), (17, 2), (32, 2), (33, 3)])
+def test_sixteen_names_stand_in_a_column(plt, result, n, n_columns):
+    many = replace(result, candidates=np.arange(2, n + 2), cdf=np.tile(result.cdf[:1], (n, 1)))
+    assert plot_consensus_cdf(many).get_legend()._ncols == n_columns
+
+
 def test_delta_area_marks_the_chosen_number(plt, result):
     ax = plot_delta_area(result)
     np.testing.assert_array_equal(ax.lines[0].get_xydata(), np.c_[[2, 3, 4, 6], result.delta])
@@ -65,6 +71,7 @@ def test_ambiguous_pairs_beside_their_reference(plt, result):
     np.testing.assert_array_equal(ax.lines[0].get_ydata(), result.pac)
     np.testing.assert_array_equal(ax.lines[1].get_ydata(), result.reference_pac)
     assert words(ax) == ["the data", "permuted data", "chosen: k = 4"]
+    assert [line.get_linestyle() for line in ax.lines[:2]] == ["-", "--"]
     alone = plot_pac(replace(result, reference_pac=np.full(4, np.nan)))
     assert words(alone) == ["the data", "chosen: k = 4"]
 

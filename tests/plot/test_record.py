@@ -1,5 +1,7 @@
 """Pictures of reproduced figures: what is drawn is what was measured."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from matplotlib import pyplot as plt
@@ -41,6 +43,9 @@ def test_curves_have_a_panel_for_each_measure_and_level_references():
     assert set(labels) == {"BBOCC", "EW"}
     assert {line.get_ydata()[0] for line in first.lines if line.get_label() == "EW"} == {34.0}
     assert second.get_ylabel() == "Recall"
+    # A reference belongs to the panel of its own set and measure.
+    assert [text.get_text() for text in second.get_legend().get_texts()] == ["BBOCC"]
+    assert not first.get_legend().get_frame_on()
 
 
 def test_ranks_are_drawn_one_below_the_other():
@@ -55,6 +60,11 @@ def test_ranks_are_drawn_one_below_the_other():
     named = [t.get_text() for t in figure.axes[0].texts if t.get_gid() == "method"]
     assert named[0].startswith("BEST")
     assert draw_figure("ewocs-figure11", cells[:3][:1], Plan()) is None
+    # More names need more room.
+    more = [replace(c, column=f"{c.column} {i}") for c in cells for i in range(4)]
+    assert draw_figure("ewocs-figure11", more, Plan()).get_size_inches()[1] == pytest.approx(
+        figure.get_size_inches()[1] + 3 * 0.14 * 9
+    )
 
 
 def test_panels_stand_in_rows_of_three_with_axes_that_suit_the_figures(plt):

@@ -33,6 +33,12 @@ def test_the_curve_is_the_sorted_scores(plt, seed):
     ]
     marks = {tuple(line.get_xydata()[0]) for line in ax.lines if line.get_marker() in "osD^*v"}
     assert {(rule.n_foreground, rule.value) for rule in rules} <= marks
+    # From each mark a line falls to the lowest score.
+    falls = {tuple(map(tuple, line.get_xydata())) for line in ax.lines if line.get_ls() == "--"}
+    least = scores.min()
+    assert falls == {
+        ((rule.n_foreground, least), (rule.n_foreground, rule.value)) for rule in rules
+    }
     strokes = next(line for line in ax.lines if line.get_marker() == "|")
     order = np.argsort(-scores, kind="stable")
     np.testing.assert_array_equal(strokes.get_xdata(), 1 + np.flatnonzero(truth[order]))

@@ -480,6 +480,14 @@ def test_a_tree_that_did_not_make_the_groups_is_not_cut(three_groups):
     assert "no line gives exactly the groups" in read
 
 
+def test_a_cut_lies_between_the_merges_it_keeps_and_undoes():
+    tree = np.array([[0, 1, 1.0, 2], [2, 3, 3.0, 2], [4, 5, 8.0, 4]])
+    assert [cut_height(tree, k) for k in (4, 3, 2)] == [0.5, 2.0, 5.5]
+    assert cut_height(tree, 1) == cut_height(tree, 0) == pytest.approx(8.4)
+    assert cut_height(tree, 9) == 0.5
+    assert cut_height(np.empty((0, 4)), 1) == 1.0
+
+
 def test_noise_is_no_group_of_the_cut():
     members = [[0, 0, 0, 1, 1, 1, -1, -1], [0, 0, 0, 1, 1, 1, -1, -1], [0, 0, 1, 1, 1, 1, -1, -1]]
     found = eac(Ensemble(members), 2)

@@ -198,6 +198,7 @@ def test_kernels_and_matrices(toy):
     check_summary(found)
     assert columns_of(found)["id"] == names
     assert len(section_of(found, "objects")["figure"]["x"]) == len(names)
+    assert not any("The view shows" in note for note in found["notes"])
 
 
 def test_sparse_data_and_frames(toy):

@@ -1,18 +1,29 @@
 """What the report says and draws are the figures of the library, down to its words' thresholds."""
 
+import base64
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from numba import config
 from report.summary_contract import columns_of, figures_of, section_of
+from scipy.spatial.distance import pdist
 
 from consilience import metrics
 from consilience.compare import precision_recall_f1
 from consilience.datasets import make_toy_minority
 from consilience.ensemble import Ensemble
+from consilience.errors import InvalidInputError
 from consilience.evidence import confidence
+from consilience.evidence.ambiguity import Ambiguity
 from consilience.minority import EWOCS
-from consilience.report import summarise_consensus, summarise_minority
+from consilience.report import _case, _members, summarise_consensus, summarise_minority
+from consilience.report._figures import mark, matrix
+from consilience.report._members import pairwise_agreement
+from consilience.report._objects import identifiers, number_column
+from consilience.report._plane import plane_of_kernel, undrawable
 from consilience.report._values import counted, finite, in_range, percent, rounded
+from consilience.report._words import _between
 
 compiled = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="slow as plain Python")
 
@@ -134,6 +145,82 @@ def test_numbers_are_short_and_finite():
     assert percent(1, 0) == "0 %"
 
 
+# ---- places, lines and notes ----------------------------------------------------------------
+
+
+def test_the_plane_of_a_kernel_of_two_features_is_the_plane(seed):
+    X = 5 + np.random.default_rng(seed).normal(size=(9, 2))
+    places = plane_of_kernel(X @ X.T).places
+    np.testing.assert_allclose(pdist(places), pdist(X))
+    assert (places.max(axis=0) >= -places.min(axis=0)).all()
+    assert np.ptp(places[:, 0]) > 0
+
+
+def test_why_there_is_no_picture_is_told_without_the_frame():
+    framed = InvalidInputError("The data cannot be drawn: row 3 is empty.\nMore.")
+    assert undrawable(framed) == "row 3 is empty."
+    assert undrawable(InvalidInputError("Row 3 is empty.\nMore.")) == "Row 3 is empty."
+
+
+def test_a_column_of_numbers_has_three_decimals_and_one_of_names_no_none():
+    assert number_column("x", np.array([0.12345, np.nan]))["values"] == [0.123, None]
+    assert number_column("x", np.array([0.12341]), 4)["values"] == [0.1234]
+    assert identifiers(["a", None, 2.0, float("nan")], 4, np.arange(4))["values"] == [
+        "a", "", "2", "",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(("n_torn", "told"), [(1, False), (2, True)])
+def test_the_two_clusters_between_which_doubt_lies_hold_a_fifth_of_it(n_torn, told):
+    labels = np.repeat(np.arange(6), 8)
+    pairs = [(0, 1)] * n_torn + [(0, 2), (0, 3), (0, 4), (0, 5), (1, 2), (1, 3), (1, 4)]
+    flags, runner_up = np.zeros(48, np.bool_), np.full(48, -1)
+    for a, b in pairs:
+        at = next(i for i in np.flatnonzero(labels == a) if not flags[i])
+        flags[at], runner_up[at] = True, b
+    doubt = Ambiguity(flags, np.ones(48), 0.5, "otsu", "")
+    case = SimpleNamespace(
+        runner_up=runner_up, n_clusters=6, labels=labels, ambiguity=doubt, numbers=np.arange(6)
+    )
+    assert bool(_between(case)) is told
+
+
+def test_shades_lie_between_low_and_high():
+    found = matrix(np.array([[2.0, 3.0], [4.0, 9.0]]), low=2.0, high=4.0)
+    assert list(base64.b64decode(found["values"])) == [0, 128, 255, 255]
+    found = matrix(np.array([[0.0, 0.2], [1.0, -3.0]]))
+    assert list(base64.b64decode(found["values"])) == [0, 51, 255, 0]
+
+
+def test_a_line_is_not_the_one_that_decided_unless_it_is_said():
+    assert mark(0.5, "mean") == {"at": 0.5, "label": "mean", "taken": False}
+
+
+def test_some_pairs_of_clusterings_are_drawn_once_each(seed):
+    labels = np.random.default_rng(seed).integers(0, 3, (5, 40))
+    ensemble = Ensemble(list(labels))
+    every = pairwise_agreement(ensemble, 0)
+    some = pairwise_agreement(ensemble, seed, max_pairs=9)
+    assert len(np.unique(every)) == 10
+    assert len(np.unique(some)) == 9
+    assert set(some) < set(every)
+
+
+def test_fewer_pairs_of_clusterings_are_looked_at_where_objects_are_many(monkeypatch):
+    monkeypatch.setattr(_members, "_PAIR_BUDGET", 36)
+    monkeypatch.setattr(_members, "_FEWEST_PAIRS", 2)
+    found = {n: len(pairwise_agreement(Ensemble([[0, 1] * (n // 2)] * 4), 0)) for n in (4, 12, 36)}
+    assert found == {4: 6, 12: 3, 36: 2}
+
+
+def test_a_report_says_that_confidence_was_too_much_work(monkeypatch):
+    assert summarise_consensus(AGREED, LABELS)["notes"] == []
+    monkeypatch.setattr(_case, "_MAX_CELLS", 35)
+    found = summarise_consensus(AGREED, LABELS)
+    assert any("Confidence was not computed: 12 objects and 3" in note for note in found["notes"])
+    assert "confidence" not in columns_of(found)
+
+
 # ---- a minority job -------------------------------------------------------------------------
 
 
@@ -160,7 +247,8 @@ def test_the_border_lies_on_both_curves(toy):
     assert dot["y"] == pytest.approx([hits.precision], abs=1e-3)
     chance = next(line for line in purity["series"] if line["label"] == "chance")
     assert chance["y"] == pytest.approx([truth.mean()] * 2, abs=1e-3)
-    assert next(line for line in roc["series"] if line["label"] == "chance")["y"] == [0, 1]
+    chance = next(line for line in roc["series"] if line["label"] == "chance")
+    assert (chance["x"], chance["y"]) == ([0, 1], [0, 1])
 
 
 @compiled
@@ -170,6 +258,7 @@ def test_the_headline_and_the_groups_of_a_minority_job(toy):
     n, k = len(X), model.n_clusters_
     said = found["headline"]
     assert f"({percent(model.n_foreground_, n)})" in said[0]
+    assert ("in one group." if k == 1 else f"in {k} groups, ") in said[0]
     assert f"reliability {model.reliability_:.3f}" in said[1]
     undecided = int(model.undecided_.sum())
     assert any(line.startswith(f"{undecided:,} object") for line in said) == (undecided > 0)

@@ -21,6 +21,7 @@ Floats = NDArray[np.float64]
 _NAMED = {"bergmann-hommel": "Bergmann-Hommel", "shaffer": "Shaffer", "holm": "Holm"}
 # Inches: a row of labels, a row of bars, the axis with its numbers, the line of words below.
 _LABEL_ROW, _BAR_ROW, _AXIS, _WORDS = 0.24, 0.13, 0.62, 0.3
+_ASIDE = {"fontsize": "small", "color": "0.35"}
 
 
 @dataclass(frozen=True)
@@ -85,7 +86,7 @@ def rank_bars(
     order = np.argsort(tests.ranks.mean_ranks, kind="stable")
     different = tests.different[np.ix_(order, order)]
     bars: list[tuple[int, int]] = []
-    for first in range(len(order) - 1):
+    for first in range(len(order)):
         last = first
         while last + 1 < len(order) and not different[first : last + 2, first : last + 2].any():
             last += 1
@@ -158,8 +159,8 @@ def rank_diagram(
         ends = [shown.mean_ranks[first] - reach, shown.mean_ranks[last] + reach]
         y = _AXIS + _BAR_ROW * (row + 0.5)
         ax.plot(ends, [y, y], color="0.1", lw=4, solid_capstyle="butt", gid="bar")
-    ax.text(0.5, height - 0.06, shown.words, transform=ax.get_yaxis_transform(), ha="center")
-    ax.texts[-1].set(fontsize="small", color="0.35", va="bottom")
+    place = {"transform": ax.get_yaxis_transform(), "ha": "center", "va": "bottom"}
+    ax.text(0.5, height - 0.06, shown.words, **place, **_ASIDE)
     return ax
 
 
@@ -246,8 +247,7 @@ def _draw_axis(ax: Any, low: int, high: int) -> None:
     for rank in sorted({low, high, *inner}):
         ax.plot([rank, rank], [_AXIS - 0.12, _AXIS - 0.2], color="0.1", lw=1)
         ax.text(rank, _AXIS - 0.24, str(rank), ha="center", va="bottom", fontsize="small")
-    ax.text((low + high) / 2, 0.02, "mean rank (1 is best)", ha="center", va="top")
-    ax.texts[-1].set(fontsize="small", color="0.35")
+    ax.text((low + high) / 2, 0.02, "mean rank (1 is best)", ha="center", va="top", **_ASIDE)
 
 
 def _draw_methods(ax: Any, shown: RankBars, bars_end: float, margin: float) -> None:

@@ -161,6 +161,6 @@ def _step_5(word: str) -> str:
         measure = _measure(before)
         if measure > 1 or (measure == 1 and not _ends_short(before)):
             word = before
-    if _ends_double(word) and word[-1] == "l" and _measure(word) > 1:
+    if word.endswith("ll") and _measure(word) > 1:
         word = word[:-1]
     return word

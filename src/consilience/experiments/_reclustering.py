@@ -21,7 +21,7 @@ class Reclustered(ClusterMixin, BaseEstimator):
     are part of the published figures: with four members most distances tie.
     """
 
-    def __init__(self, n_clusters: int = 2, *, method: str = "average") -> None:
+    def __init__(self, n_clusters: int, *, method: str) -> None:
         self.n_clusters = n_clusters
         self.method = method
 
