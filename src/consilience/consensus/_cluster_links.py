@@ -7,19 +7,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from consilience._labels import NOISE, UNSEEN
-from consilience._validation import Options, check_value
+from consilience._validation import Options, Rule, memory_in_bytes
 from consilience.consensus._row_cut import check_n_columns, cut_result
 from consilience.consensus._row_links import (
     Divisor,
-    Link,
     Vectors,
     check_budget,
-    check_tree_params,
     labels_of_members,
     link_distances,
     tree_result,
 )
 from consilience.consensus._rows import Rows, distinct_rows
+from consilience.consensus._rules import Link
 from consilience.consensus._solve import ConsensusResult, solve
 from consilience.ensemble import Ensemble
 from consilience.evidence import Missing
@@ -47,7 +46,7 @@ Floats = NDArray[np.float64]
 # products by.
 Build = Callable[[Rows], tuple[Rows, Vectors, Divisor]]
 
-SOLVERS = Options(("linkage", "spectral"))
+SOLVERS: list[Rule] = [Options(("linkage", "spectral"))]
 
 # Shares closer than this to the largest are the largest: it alone escapes the decay of ASRS.
 _ROUNDING = 1e-12
@@ -234,15 +233,14 @@ def solve_links(
     n_clusters: int,
     build: Build,
     owner: str,
-    settings: tuple[LinkSolver, Link, Missing, float | str],
+    settings: tuple[LinkSolver, Link, float | str],
     X: Any,
     random_state: Any,
     n_jobs: int | None,
 ) -> ConsensusResult:
     """What the three methods share: a tree, or a cut, of the rows' vectors over clusters."""
-    solver, linkage, missing, max_memory = settings
-    check_value("solver", solver, [SOLVERS], owner=owner)
-    budget = check_tree_params(linkage, missing, max_memory, owner=owner)
+    solver, linkage, max_memory = settings
+    budget = memory_in_bytes(max_memory, owner=owner)
 
     def tree(placed: Ensemble, k: int, _: Any) -> ConsensusResult:
         rows = distinct_rows(placed)
@@ -263,4 +261,4 @@ def solve_links(
         return cut_result(parts, rows)
 
     run = tree if solver == "linkage" else cut
-    return solve(ensemble, n_clusters, run, owner=owner, X=X, n_jobs=n_jobs)
+    return solve(ensemble, n_clusters, run, owner=owner, X=X)

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
+from consilience.consensus._row_cut import check_n_parts
 from consilience.consensus._rows import Rows
-from consilience.errors import InvalidParameterError
 from consilience.kernels.contingency import cluster_contingency
 from consilience.kernels.label_products import row_sums
 from consilience.kernels.signatures import hash_rows
@@ -89,11 +89,7 @@ def meta_clusters(
     Yu (2017), Weighted-object ensemble clustering, Knowl. Inf. Syst. 51, section 3.2.
     """
     n_clusters = int(rows.starts[-1])
-    if k > n_clusters:
-        raise InvalidParameterError(
-            f"The 'n_clusters' parameter of {owner} must be at most the number of clusters of all "
-            f"members, {n_clusters}. Got {k} instead."
-        )
+    check_n_parts(k, n_clusters, owner=owner)
     rng = check_random_state(random_state)
     once = np.ones(rows.n_rows) if weights is None else np.asarray(weights, np.float64)
     masses = once if vertex == "weight" else np.ones(rows.n_rows)

@@ -12,7 +12,7 @@ from consilience.ensemble import Ensemble
 from consilience.errors import ConsilienceWarning, InvalidParameterError
 from consilience.partition import Parts, transfer_cut
 
-__all__ = ["check_n_columns", "cut_result", "cut_rows"]
+__all__ = ["check_n_columns", "check_n_parts", "cut_result", "cut_rows", "dividing_members"]
 
 Floats = NDArray[np.float64]
 
@@ -28,12 +28,17 @@ def check_n_columns(rows: Rows, k: int, *, owner: str) -> ConsensusResult | None
             stacklevel=6,
         )
         return ConsensusResult(np.zeros(len(rows.inverse), np.int32))
+    check_n_parts(k, n_clusters, owner=owner)
+    return None
+
+
+def check_n_parts(k: int, n_clusters: int, *, owner: str) -> None:
+    """Raise if more parts are wanted than all members have clusters."""
     if k > n_clusters:
         raise InvalidParameterError(
             f"The 'n_clusters' parameter of {owner} must be at most the number of clusters of "
             f"all members, {n_clusters}. Got {k} instead."
         )
-    return None
 
 
 def cut_rows(
@@ -56,11 +61,11 @@ def cut_rows(
     alone = check_n_columns(rows, k, owner=owner)
     if alone is not None:
         return alone
-    told = _telling(rows.members, k)
+    kept = dividing_members(rows.members, k)
     widths = np.diff(rows.starts)
-    Q = Ensemble._trusted(rows.members[told]).indicator().astype(np.float64)
+    Q = Ensemble._trusted(rows.members[kept]).indicator().astype(np.float64)
     if weights is not None:
-        Q.data = weights[np.repeat(told, widths)][Q.indices]
+        Q.data = weights[np.repeat(kept, widths)][Q.indices]
     parts = transfer_cut(Q, k, random_state=random_state, weights=rows.counts)
     return cut_result(parts, rows)
 
@@ -75,15 +80,15 @@ def cut_result(parts: Parts, rows: Rows, **details: Any) -> ConsensusResult:
     )
 
 
-def _telling(members: NDArray[np.signedinteger[Any]], k: int) -> NDArray[np.bool_]:
-    """Members that tell some objects apart; all of them where the others would not do.
+def dividing_members(members: NDArray[np.signedinteger[Any]], k: int) -> NDArray[np.bool_]:
+    """Members that divide the objects; all of them where those alone would not do.
 
     A cluster of all objects is a hub that only dilutes the cut.
     """
-    told = np.asarray((members != 0).any(axis=1))
-    kept = members[told]
-    enough = told.any() and int((kept.max(axis=1).astype(np.int64) + 1).sum()) >= k
+    divides = np.asarray((members != 0).any(axis=1))
+    kept = members[divides]
+    enough = divides.any() and int((kept.max(axis=1).astype(np.int64) + 1).sum()) >= k
     # An object may be in no other cluster; then its only edge stays.
     if not enough or (kept < 0).all(axis=0).any():
         return np.ones(len(members), bool)
-    return told
+    return divides

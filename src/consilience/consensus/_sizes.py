@@ -6,34 +6,24 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from consilience._validation import NoneValue, Rule, Satisfies, check_value
 from consilience.errors import InvalidParameterError
 
-__all__ = ["SIZES", "check_sizes", "whole_sizes"]
+__all__ = ["check_lengths", "check_sizes", "whole_sizes"]
 
 
-def _is_sizes(value: Any) -> bool:
-    try:
-        values = np.asarray(value, np.float64)
-    except (TypeError, ValueError):
-        return False
-    return bool(values.ndim == 1 and np.isfinite(values).all() and (values > 0).all())
-
-
-SIZES: list[Rule] = [Satisfies(_is_sizes, "one positive number for each cluster"), NoneValue()]
-
-
-def check_sizes(sizes: Any, n_clusters: Any, solver: str, *, owner: str) -> None:
-    """Raise unless there is one size a cluster, and a solver that keeps sizes."""
-    check_value("sizes", sizes, SIZES, owner=owner)
-    if sizes is None:
-        return
-    if len(sizes) != n_clusters:
+def check_lengths(sizes: Any, n_clusters: int, *, owner: str) -> None:
+    """Raise unless there is one size a cluster, or none at all."""
+    if sizes is not None and len(sizes) != n_clusters:
         raise InvalidParameterError(
             f"The 'sizes' parameter of {owner} must hold one size for each of n_clusters="
             f"{n_clusters} clusters. Got {len(sizes)} instead."
         )
-    if solver == "spectral":
+
+
+def check_sizes(sizes: Any, n_clusters: int, solver: str, *, owner: str) -> None:
+    """Raise unless there is one size a cluster, and a solver that keeps sizes."""
+    check_lengths(sizes, n_clusters, owner=owner)
+    if sizes is not None and solver == "spectral":
         raise InvalidParameterError(
             f"The 'sizes' parameter of {owner} needs solver='metis' or 'balanced'. "
             "Got solver='spectral'."

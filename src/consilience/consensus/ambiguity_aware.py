@@ -1,23 +1,25 @@
 """A consensus that knows which objects nobody can place: leave them out, or place them last."""
 
-import inspect
 import warnings
+from dataclasses import KW_ONLY
 from numbers import Integral
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import has_fit_parameter
 
-from consilience._validation import Interval, NoneValue, Options, Satisfies
+from consilience._validation import Interval, NoneValue, Options, Rule, Satisfies
 from consilience.consensus._affinity import mean_affinity
 from consilience.consensus._base import Consensus
 from consilience.consensus._reallocate import Kernel, reallocate
+from consilience.consensus._solve import ConsensusResult
 from consilience.consensus.accumulation import EAC
 from consilience.consensus.supra import shared_information
 from consilience.ensemble import NOISE, Ensemble
 from consilience.errors import ConsilienceWarning, InvalidInputError
 from consilience.evidence.ambiguity import AMBIGUITY_RULES, Ambiguity, Score, ambiguous
-from consilience.generate import KMeansEnsemble, with_defaults
+from consilience.generate import with_defaults
 
 __all__ = ["AmbiguityAware"]
 
@@ -25,17 +27,30 @@ Action = Literal["ignore", "svm"]
 
 
 def _is_consensus(value: Any) -> bool:
-    fit = getattr(value, "fit", None)
-    if isinstance(value, type) or fit is None or not hasattr(value, "get_params"):
+    if isinstance(value, type) or not (hasattr(value, "fit") and hasattr(value, "get_params")):
         return False
-    return "ensemble" in inspect.signature(fit).parameters
+    return bool(has_fit_parameter(value, "ensemble"))
 
 
 def _are_consensus(value: Any) -> bool:
     return isinstance(value, list | tuple) and bool(value) and all(map(_is_consensus, value))
 
 
-class AmbiguityAware(Consensus):
+_RULES: dict[str, list[Rule]] = {
+    **{name: rules for name, rules in AMBIGUITY_RULES.items() if name != "score"},
+    "scoring": AMBIGUITY_RULES["score"],
+    "consensus": [
+        Satisfies(_is_consensus, "a consensus estimator, not a class"),
+        Satisfies(_are_consensus, "a list of at least one of them"),
+        NoneValue(),
+    ],
+    "action": [Options(("ignore", "svm"))],
+    "kernel": [Options(("linear", "rbf"))],
+    "max_train": [Interval(Integral, 2)],
+}
+
+
+class AmbiguityAware(Consensus, kw_only=False, rules=_RULES):
     """Cluster by any consensus estimator, with ambiguous objects apart.
 
     Ambiguous objects are those whose clusters, in one member and another, hardly overlap (see
@@ -66,8 +81,6 @@ class AmbiguityAware(Consensus):
         consensus estimator, or `KMeansEnsemble()`.
     random_state : int, RandomState or None
         For a generator and for consensus estimators that have none of their own.
-    n_jobs : int or None
-        Threads; None means one.
 
     Attributes
     ----------
@@ -91,8 +104,6 @@ class AmbiguityAware(Consensus):
     information_ : ndarray of shape (n_estimators,)
         Mean normalised mutual information of each consensus with the members, over the objects
         that are not ambiguous.
-    confidence_, runner_up_, n_clusters_, ensemble_
-        As of every consensus estimator.
 
     Notes
     -----
@@ -116,62 +127,27 @@ class AmbiguityAware(Consensus):
     1
     """
 
-    _constraints: ClassVar[dict[str, Any]] = {
-        **Consensus._common_constraints,
-        **{name: rules for name, rules in AMBIGUITY_RULES.items() if name != "score"},
-        "scoring": AMBIGUITY_RULES["score"],
-        "consensus": [
-            Satisfies(_is_consensus, "a consensus estimator, not a class"),
-            Satisfies(_are_consensus, "a list of at least one of them"),
-            NoneValue(),
-        ],
-        "action": [Options(("ignore", "svm"))],
-        "kernel": [Options(("linear", "rbf"))],
-        "max_train": [Interval(Integral, 2)],
-    }
-
-    def __init__(
-        self,
-        consensus: Any = None,
-        *,
-        action: Action = "ignore",
-        kernel: Kernel = "linear",
-        scoring: Score | Any = "relative",
-        threshold: str | float = "otsu",
-        max_share: float = 0.25,
-        quantile: float = 0.1,
-        n_pairs: int | None = None,
-        max_train: int = 20_000,
-        generator: Any = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.consensus = consensus
-        self.action = action
-        self.kernel = kernel
-        self.scoring = scoring
-        self.threshold = threshold
-        self.max_share = max_share
-        self.quantile = quantile
-        self.n_pairs = n_pairs
-        self.max_train = max_train
-        self.generator = generator
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    consensus: Any = None
+    _: KW_ONLY
+    action: Action = "ignore"
+    kernel: Kernel = "linear"
+    scoring: Score | Any = "relative"
+    threshold: str | float = "otsu"
+    max_share: float = 0.25
+    quantile: float = 0.1
+    n_pairs: int | None = None
+    max_train: int = 20_000
 
     def _estimators(self) -> list[Any]:
         many = isinstance(self.consensus, list | tuple)
         given = list(self.consensus) if many else [self.consensus]
         return [EAC() if one is None else one for one in given]
 
-    def _generator(self) -> Any:
-        wanted = self.generator
-        if wanted is None:
-            wanted = getattr(self._estimators()[0], "generator", None)
-        wanted = KMeansEnsemble() if wanted is None else wanted
-        return with_defaults(wanted, self.random_state, self.n_jobs)
+    def _default_generator(self) -> Any:
+        wanted = getattr(self._estimators()[0], "generator", None)
+        return super()._default_generator() if wanted is None else wanted
 
-    def _fit_ensemble(self, ensemble: Ensemble, X: Any) -> None:
+    def _fit_ensemble(self, ensemble: Ensemble, X: Any) -> ConsensusResult:
         if self.action == "svm" and X is None:
             raise InvalidInputError(
                 "AmbiguityAware.fit needs data to allocate ambiguous objects. Got no X. Call "
@@ -197,8 +173,7 @@ class AmbiguityAware(Consensus):
         if found.n_flagged:
             best, information, labels = self._without(ensemble, X, best, information)
         self.consensus_, self.information_ = best, information
-        self.labels_ = labels
-        self.n_clusters_ = int(labels.max()) + 1
+        return ConsensusResult(labels, int(labels.max()) + 1)
 
     def _without(
         self, ensemble: Ensemble, X: Any, best: Any, information: NDArray[np.float64]

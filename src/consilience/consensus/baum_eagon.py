@@ -1,10 +1,8 @@
 """BaumEagon: soft clusters whose overlaps are nearest to the co-association, by least squares."""
 
-from numbers import Integral
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
-from consilience._validation import Interval, NoneValue, Options, check_value, memory_in_bytes
-from consilience.consensus._base import Consensus
+from consilience._validation import NoneValue, Options, memory_in_bytes
 from consilience.consensus._peace_pairs import make_pairs
 from consilience.consensus._peace_square_fits import fit_square
 from consilience.consensus._peace_starts import (
@@ -12,7 +10,6 @@ from consilience.consensus._peace_starts import (
     SoftConsensus,
     all_objects,
     best_of,
-    check_shared,
     make_starts,
 )
 from consilience.consensus._rows import several
@@ -26,14 +23,16 @@ Solver = Literal["growth", "pair"]
 Step = Literal["adaptive", "safe"]
 Init = Literal["mixed", "dirichlet", "labels", "barycentre"]
 
-_STEPS = Options(("adaptive", "safe"))
-_WEIGHTS: list[Any] = [Options(("seen",)), NoneValue()]
-
 
 @consensus_method(
     estimator="BaumEagon",
     paper="Rota Bulò, Lourenço, Fred & Pelillo 2010",
     memory="n^2 bytes, or n (R + k) past max_memory",
+    rules={
+        **RULES,
+        "step": [Options(("adaptive", "safe"))],
+        "weights": [Options(("seen",)), NoneValue()],
+    },
     keeps_noise=True,
 )
 def baumeagon(
@@ -75,12 +74,6 @@ def baumeagon(
         Count all pairs alike, or each by the members that saw it.
     init, n_init, tol, max_iter, max_sweeps, max_memory
         As in `consilience.consensus.peace`; the run with the smallest loss wins.
-    X : array of shape (n_objects, n_features), optional
-        Only used to place objects that no member saw.
-    random_state : int, RandomState or None
-        Seeds the starts; the result does not depend on the order of the objects.
-    n_jobs : int or None
-        Threads, over runs; None means one.
 
     Returns
     -------
@@ -111,17 +104,6 @@ def baumeagon(
     >>> found.memberships[:3].round(2).tolist()
     [[1.0, 0.0], [1.0, 0.0], [0.67, 0.33]]
     """
-    check_shared(
-        "BaumEagon",
-        solver=solver,
-        init=init,
-        n_init=n_init,
-        tol=tol,
-        max_iter=max_iter,
-        max_sweeps=max_sweeps,
-    )
-    check_value("step", step, [_STEPS], owner="BaumEagon")
-    check_value("weights", weights, _WEIGHTS, owner="BaumEagon")
     budget = memory_in_bytes(max_memory, owner="BaumEagon")
 
     def run(placed: Ensemble, k: int, _: Any) -> ConsensusResult:
@@ -146,39 +128,19 @@ def baumeagon(
         return found
 
     return all_objects(
-        solve(ensemble, n_clusters, run, owner="BaumEagon", X=X, n_jobs=n_jobs),
+        solve(ensemble, n_clusters, run, owner="BaumEagon", X=X),
         ensemble,
         "start_labels",
     )
 
 
-class BaumEagon(SoftConsensus):
+class BaumEagon(SoftConsensus, function=baumeagon, attributes=("loss",)):
     """Cluster by least squares on the co-association; see `baumeagon` for the method.
-
-    Parameters
-    ----------
-    n_clusters, solver, step, weights, init, n_init, tol, max_iter, max_sweeps, max_memory
-        See `baumeagon`.
-    generator : generator or None, default=None
-        Makes the members when `fit` is given data only; None is `KMeansEnsemble()`.
-    random_state : int, RandomState or None
-        Seeds the starts, and a generator that has no seed of its own.
-    n_jobs : int or None
-        Threads; None means one.
 
     Attributes
     ----------
-    labels_ : ndarray of shape (n_objects,), int32
-        Clusters; -1 for objects every member calls noise.
-    memberships_ : ndarray of shape (n_objects, n_clusters)
-        Soft assignment. This and the next are not there where no run was needed.
-    loss_, gap_, spread_, objectives_, start_labels_, matrix_free_
+    loss_ : float
         See `baumeagon`, under ``details``.
-    confidence_, runner_up_ : ndarray of shape (n_objects,)
-        See `consilience.evidence.confidence`.
-    n_clusters_, objective_, n_iter_, converged_, details_
-        See `ConsensusResult`; of the best run.
-    ensemble_ : Ensemble
 
     Examples
     --------
@@ -187,62 +149,12 @@ class BaumEagon(SoftConsensus):
     array([0, 0, 0, 1, 1], dtype=int32)
     """
 
-    _attributes: ClassVar[tuple[str, ...]] = (*SoftConsensus._attributes, "loss")
-    _constraints: ClassVar[dict[str, Any]] = {
-        **Consensus._common_constraints,
-        **RULES,
-        "n_clusters": [Interval(Integral, 1)],
-        "step": [_STEPS],
-        "weights": _WEIGHTS,
-    }
-
-    def __init__(
-        self,
-        n_clusters: int = 2,
-        *,
-        solver: Solver = "growth",
-        step: Step = "adaptive",
-        weights: Literal["seen"] | None = None,
-        init: Init = "mixed",
-        n_init: int = 10,
-        tol: float = 1e-4,
-        max_iter: int | None = None,
-        max_sweeps: int = 1000,
-        max_memory: float | str = "4 GiB",
-        generator: Any = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.solver = solver
-        self.step = step
-        self.weights = weights
-        self.init = init
-        self.n_init = n_init
-        self.tol = tol
-        self.max_iter = max_iter
-        self.max_sweeps = max_sweeps
-        self.max_memory = max_memory
-        self.generator = generator
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-
-    def _fit_ensemble(self, ensemble: Ensemble, X: Any) -> None:
-        self._store(
-            baumeagon(
-                ensemble,
-                self.n_clusters,
-                solver=self.solver,
-                step=self.step,
-                weights=self.weights,
-                init=self.init,
-                n_init=self.n_init,
-                tol=self.tol,
-                max_iter=self.max_iter,
-                max_sweeps=self.max_sweeps,
-                max_memory=self.max_memory,
-                X=X,
-                random_state=self.random_state,
-                n_jobs=self.n_jobs,
-            )
-        )
+    solver: Solver = "growth"
+    step: Step = "adaptive"
+    weights: Literal["seen"] | None = None
+    init: Init = "mixed"
+    n_init: int = 10
+    tol: float = 1e-4
+    max_iter: int | None = None
+    max_sweeps: int = 1000
+    max_memory: float | str = "4 GiB"

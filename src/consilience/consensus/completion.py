@@ -3,17 +3,18 @@
 import warnings
 from collections.abc import Callable
 from math import sqrt
-from numbers import Integral, Real
-from typing import Any, ClassVar, Literal
+from numbers import Real
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from consilience._validation import Interval, NoneValue, Options, check_value
-from consilience.consensus._base import Consensus
+from consilience._validation import Interval, NoneValue, Options, Rule
+from consilience.consensus._base import FixedNumber
 from consilience.consensus._completion import Completed, complete, spectral_points
 from consilience.consensus._rows import Rows, distinct_rows, several
+from consilience.consensus._rules import COUNT, POSITIVE
 from consilience.consensus._solve import ConsensusResult, solve
 from consilience.consensus._table import consensus_method
 from consilience.ensemble import Ensemble
@@ -27,10 +28,7 @@ __all__ = ["ECMC", "ecmc"]
 Floats = NDArray[np.float64]
 Reading = Literal["adapted", "published"]
 
-_COUNT = Interval(Integral, 1)
-_SHARE = Interval(Real, 0, 1)
-_POSITIVE = Interval(Real, 0, open_low=True)
-READINGS = Options(("adapted", "published"))
+_SHARE: list[Rule] = [Interval(Real, 0, 1), NoneValue()]
 _REFINEMENTS = 3
 _ODD, _PRIME = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9)
 _GRID = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
@@ -40,6 +38,16 @@ _GRID = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
     estimator="ECMC",
     paper="Yi, Yang, Jin, Jain & Mahdavi 2012",
     memory="u^2 for u distinct label rows",
+    rules={
+        "reading": [Options(("adapted", "published"))],
+        "low": _SHARE,
+        "high": _SHARE,
+        "C": [*POSITIVE, Options(("grid",)), NoneValue()],
+        "n_init": COUNT,
+        "max_iter": COUNT,
+        "tol": POSITIVE,
+        "max_rows": COUNT,
+    },
     keeps_noise=True,
 )
 def ecmc(
@@ -66,8 +74,6 @@ def ecmc(
         Labels of n objects by R members. A pair's co-association is the share of the
         members that saw both objects; noise is together with nobody. Pairs that no member
         saw together are unknown.
-    n_clusters : int
-        Clusters wanted.
     reading : {"adapted", "published"}, default="adapted"
         Which defaults. "published": ``low`` 0.2, ``high`` 0.8 and C = 2 / sqrt(n), as in the
         comparison of Ren et al. (2017); they suit members of about ``n_clusters`` clusters
@@ -93,8 +99,6 @@ def ecmc(
         this, relatively.
     max_rows : int, default=3000
         Most distinct label rows: a step takes time of the order of their third power.
-    X : array of shape (n_objects, n_features), optional
-        Only used to place objects that no member saw.
     random_state : int, RandomState or None
         Seeds k-means; the result does not depend on the order of the objects, nor, in the
         adapted reading, on that of the members or on the names of their clusters.
@@ -137,8 +141,8 @@ def ecmc(
     >>> ecmc(ens, 2, random_state=0).labels
     array([0, 0, 0, 1, 1, 1], dtype=int32)
     """
-    check_value("reading", reading, [READINGS], owner="ECMC")
-    _check(low, high, C, n_init, max_iter, tol, max_rows)
+    if low is not None and high is not None:
+        _check_order(low, high)
     rng = check_random_state(random_state)
 
     def run(placed: Ensemble, k: int, _: Any) -> ConsensusResult:
@@ -181,7 +185,7 @@ def ecmc(
             },
         )
 
-    return solve(ensemble, n_clusters, run, owner="ECMC", X=X, n_jobs=n_jobs)
+    return solve(ensemble, n_clusters, run, owner="ECMC", X=X)
 
 
 def _thresholds(
@@ -335,48 +339,8 @@ def _check_order(low: float, high: float) -> None:
         )
 
 
-def _check(
-    low: float | None,
-    high: float | None,
-    C: Any,
-    n_init: int,
-    max_iter: int,
-    tol: float,
-    max_rows: int,
-) -> None:
-    check_value("low", low, [_SHARE, NoneValue()], owner="ECMC")
-    check_value("high", high, [_SHARE, NoneValue()], owner="ECMC")
-    if low is not None and high is not None:
-        _check_order(low, high)
-    check_value("C", C, [_POSITIVE, Options(("grid",)), NoneValue()], owner="ECMC")
-    check_value("tol", tol, [_POSITIVE], owner="ECMC")
-    for name, value in (("n_init", n_init), ("max_iter", max_iter), ("max_rows", max_rows)):
-        check_value(name, value, [_COUNT], owner="ECMC")
-
-
-class ECMC(Consensus):
+class ECMC(FixedNumber, function=ecmc):
     """Cluster by matrix completion; see `ecmc` for the method.
-
-    Parameters
-    ----------
-    n_clusters, reading, low, high, C, n_init, max_iter, tol, max_rows
-        See `ecmc`.
-    generator : generator or None, default=None
-        Makes the members when `fit` is given data only; None is `KMeansEnsemble()`.
-    random_state : int, RandomState or None
-        Seeds k-means, and a generator that has no seed of its own.
-    n_jobs : int or None
-        Threads; None means one.
-
-    Attributes
-    ----------
-    labels_ : ndarray of shape (n_objects,), int32
-        Clusters; -1 for objects every member calls noise.
-    confidence_, runner_up_ : ndarray of shape (n_objects,)
-        See `consilience.evidence.confidence`.
-    n_clusters_, objective_, n_iter_, converged_, details_
-        See `ConsensusResult`.
-    ensemble_ : Ensemble
 
     Examples
     --------
@@ -385,63 +349,11 @@ class ECMC(Consensus):
     array([0, 0, 0, 1, 1, 1], dtype=int32)
     """
 
-    _constraints: ClassVar[dict[str, Any]] = {
-        **Consensus._common_constraints,
-        "n_clusters": [_COUNT],
-        "reading": [READINGS],
-        "low": [_SHARE, NoneValue()],
-        "high": [_SHARE, NoneValue()],
-        "C": [_POSITIVE, Options(("grid",)), NoneValue()],
-        "n_init": [_COUNT],
-        "max_iter": [_COUNT],
-        "tol": [_POSITIVE],
-        "max_rows": [_COUNT],
-    }
-
-    def __init__(
-        self,
-        n_clusters: int = 2,
-        *,
-        reading: Reading = "adapted",
-        low: float | None = None,
-        high: float | None = None,
-        C: float | str | None = None,
-        n_init: int = 10,
-        max_iter: int = 300,
-        tol: float = 1e-5,
-        max_rows: int = 3000,
-        generator: Any = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.reading = reading
-        self.low = low
-        self.high = high
-        self.C = C
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.max_rows = max_rows
-        self.generator = generator
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-
-    def _fit_ensemble(self, ensemble: Ensemble, X: Any) -> None:
-        self._store(
-            ecmc(
-                ensemble,
-                self.n_clusters,
-                reading=self.reading,
-                low=self.low,
-                high=self.high,
-                C=self.C,
-                n_init=self.n_init,
-                max_iter=self.max_iter,
-                tol=self.tol,
-                max_rows=self.max_rows,
-                X=X,
-                random_state=self.random_state,
-                n_jobs=self.n_jobs,
-            )
-        )
+    reading: Reading = "adapted"
+    low: float | None = None
+    high: float | None = None
+    C: float | str | None = None
+    n_init: int = 10
+    max_iter: int = 300
+    tol: float = 1e-5
+    max_rows: int = 3000

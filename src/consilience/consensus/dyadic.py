@@ -1,23 +1,16 @@
 """DyadicAspect: joined pairs as draws from a mixture of pairs of independent objects."""
 
 import warnings
-from numbers import Integral
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
-from consilience._validation import Interval, check_value, memory_in_bytes
-from consilience.consensus._base import Consensus
+from consilience._validation import memory_in_bytes
 from consilience.consensus._peace_aspect_fits import aspect_start, fit_aspect
 from consilience.consensus._peace_pairs import make_pairs
-from consilience.consensus._peace_starts import (
-    RULES,
-    SoftConsensus,
-    all_objects,
-    best_of,
-    check_shared,
-)
+from consilience.consensus._peace_starts import SoftConsensus, all_objects, best_of
 from consilience.consensus._rows import draw_seeds, several
+from consilience.consensus._rules import COUNT, MEMORY, NOT_NEGATIVE
 from consilience.consensus._solve import ConsensusResult, solve
 from consilience.consensus._table import consensus_method
 from consilience.ensemble import Ensemble
@@ -25,13 +18,12 @@ from consilience.errors import ConsilienceWarning
 
 __all__ = ["DyadicAspect", "dyadicaspect"]
 
-_COUNT = Interval(Integral, 1)
-
 
 @consensus_method(
     estimator="DyadicAspect",
     paper="Lourenço, Fred & Figueiredo 2011",
     memory="n^2 bytes, or n (R + k) past max_memory",
+    rules={"n_init": COUNT, "tol": NOT_NEGATIVE, "max_iter": COUNT, "max_memory": MEMORY},
     keeps_noise=True,
 )
 def dyadicaspect(
@@ -67,12 +59,6 @@ def dyadicaspect(
         Most steps of a run.
     max_memory : number of bytes or text such as "2 GiB", default="4 GiB"
         Where the matrix of counts would need more, its rows are made from the labels.
-    X : array of shape (n_objects, n_features), optional
-        Only used to place objects that no member saw.
-    random_state : int, RandomState or None
-        Seeds the starts; the result does not depend on the order of the objects.
-    n_jobs : int or None
-        Threads, over runs; None means one.
 
     Returns
     -------
@@ -108,8 +94,6 @@ def dyadicaspect(
     >>> dyadicaspect(ens, 2, random_state=0).labels
     array([0, 0, 0, 1, 1, 1], dtype=int32)
     """
-    check_shared("DyadicAspect", n_init=n_init, tol=tol)
-    check_value("max_iter", max_iter, [_COUNT], owner="DyadicAspect")
     budget = memory_in_bytes(max_memory, owner="DyadicAspect")
 
     def run(placed: Ensemble, k: int, _: Any) -> ConsensusResult:
@@ -128,7 +112,7 @@ def dyadicaspect(
         found.details["alone"] = (pairs.joined == 0)[pairs.inverse].astype(np.int8)
         return found
 
-    found = solve(ensemble, n_clusters, run, owner="DyadicAspect", X=X, n_jobs=n_jobs)
+    found = solve(ensemble, n_clusters, run, owner="DyadicAspect", X=X)
     return all_objects(found, ensemble, "start_labels", "alone")
 
 
@@ -147,33 +131,13 @@ def _nothing_joined(n: int, k: int) -> ConsensusResult:
     )
 
 
-class DyadicAspect(SoftConsensus):
+class DyadicAspect(SoftConsensus, function=dyadicaspect, attributes=("log_likelihood", "alone")):
     """Cluster by an aspect model of joined pairs; see `dyadicaspect` for the method.
-
-    Parameters
-    ----------
-    n_clusters, n_init, tol, max_iter, max_memory
-        See `dyadicaspect`.
-    generator : generator or None, default=None
-        Makes the members when `fit` is given data only; None is `KMeansEnsemble()`.
-    random_state : int, RandomState or None
-        Seeds the starts, and a generator that has no seed of its own.
-    n_jobs : int or None
-        Threads; None means one.
 
     Attributes
     ----------
-    labels_ : ndarray of shape (n_objects,), int32
-        Clusters; -1 for objects every member calls noise.
-    memberships_ : ndarray of shape (n_objects, n_clusters)
-        P(aspect | object). This and the next are not there where no run was needed.
-    log_likelihood_, spread_, objectives_, start_labels_, alone_, matrix_free_
+    log_likelihood_, alone_
         See `dyadicaspect`, under ``details``.
-    confidence_, runner_up_ : ndarray of shape (n_objects,)
-        See `consilience.evidence.confidence`.
-    n_clusters_, objective_, n_iter_, converged_, details_
-        See `ConsensusResult`; of the best run.
-    ensemble_ : Ensemble
 
     Examples
     --------
@@ -182,52 +146,7 @@ class DyadicAspect(SoftConsensus):
     array([0, 0, 0, 1, 1], dtype=int32)
     """
 
-    _attributes: ClassVar[tuple[str, ...]] = (
-        *SoftConsensus._attributes,
-        "log_likelihood",
-        "alone",
-    )
-    _constraints: ClassVar[dict[str, Any]] = {
-        **Consensus._common_constraints,
-        "n_clusters": [_COUNT],
-        "n_init": RULES["n_init"],
-        "tol": RULES["tol"],
-        "max_iter": [_COUNT],
-        "max_memory": RULES["max_memory"],
-    }
-
-    def __init__(
-        self,
-        n_clusters: int = 2,
-        *,
-        n_init: int = 10,
-        tol: float = 1e-8,
-        max_iter: int = 1000,
-        max_memory: float | str = "4 GiB",
-        generator: Any = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.n_init = n_init
-        self.tol = tol
-        self.max_iter = max_iter
-        self.max_memory = max_memory
-        self.generator = generator
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-
-    def _fit_ensemble(self, ensemble: Ensemble, X: Any) -> None:
-        self._store(
-            dyadicaspect(
-                ensemble,
-                self.n_clusters,
-                n_init=self.n_init,
-                tol=self.tol,
-                max_iter=self.max_iter,
-                max_memory=self.max_memory,
-                X=X,
-                random_state=self.random_state,
-                n_jobs=self.n_jobs,
-            )
-        )
+    n_init: int = 10
+    tol: float = 1e-8
+    max_iter: int = 1000
+    max_memory: float | str = "4 GiB"

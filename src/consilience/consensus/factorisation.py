@@ -1,14 +1,13 @@
 """Consensus by factorising the co-association: NMF, and WCC, which also weighs the members."""
 
 import warnings
-from numbers import Integral, Real
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from consilience._validation import Interval, Options, check_value
-from consilience.consensus._base import Consensus
+from consilience._validation import Options, Rule
+from consilience.consensus._base import FixedNumber
 from consilience.consensus._label_kmeans import kcc_labellings
 from consilience.consensus._nmf_fits import (
     Factors,
@@ -19,6 +18,7 @@ from consilience.consensus._nmf_fits import (
     start_factors,
 )
 from consilience.consensus._rows import Rows, distinct_rows, several
+from consilience.consensus._rules import COUNT, NOT_NEGATIVE
 from consilience.consensus._solve import ConsensusResult, solve
 from consilience.consensus._table import consensus_method
 from consilience.ensemble import Ensemble
@@ -26,16 +26,16 @@ from consilience.errors import ConsilienceWarning
 
 __all__ = ["WCC", "NMFConsensus", "nmfconsensus", "wcc"]
 
-_COUNT = Interval(Integral, 1)
-_SMALL = Interval(Real, 0)
 Reading = Literal["falling", "published"]
-READINGS = Options(("falling", "published"))
+
+_RULES: dict[str, list[Rule]] = {"n_init": COUNT, "max_iter": COUNT, "tol": NOT_NEGATIVE}
 
 
 @consensus_method(
     estimator="NMFConsensus",
     paper="Li, Ding & Jordan 2007",
     memory="n (R + k) + n_c k",
+    rules={**_RULES, "reading": [Options(("falling", "published"))]},
     keeps_noise=True,
 )
 def nmfconsensus(
@@ -72,12 +72,6 @@ def nmfconsensus(
         A run ends when the squared distance falls by at most this share of the squared norm
         of the co-association; in the published reading, when it changes by at most this
         share of itself.
-    X : array of shape (n_objects, n_features), optional
-        Only used to place objects that no member saw.
-    random_state : int, RandomState or None
-        Seeds the starts; the result does not depend on the order of the objects.
-    n_jobs : int or None
-        Threads, over runs; None means one.
 
     Returns
     -------
@@ -108,8 +102,6 @@ def nmfconsensus(
     >>> nmfconsensus(ens, 2, random_state=0).labels
     array([0, 0, 0, 1, 1, 1], dtype=int32)
     """
-    check_value("reading", reading, [READINGS], owner="NMFConsensus")
-    _check("NMFConsensus", n_init, max_iter, tol)
     updates = descend if reading == "falling" else factorise
 
     def run(placed: Ensemble, k: int, _: Any) -> ConsensusResult:
@@ -127,13 +119,14 @@ def nmfconsensus(
             _warn_unsettled(max_iter)
         return _result(best, rows, {"path": np.array(best.path)})
 
-    return solve(ensemble, n_clusters, run, owner="NMFConsensus", X=X, n_jobs=n_jobs)
+    return solve(ensemble, n_clusters, run, owner="NMFConsensus", X=X)
 
 
 @consensus_method(
     estimator="WCC",
     paper="Li & Ding 2008",
     memory="n (R + k) + n_c k",
+    rules={**_RULES, "max_rounds": COUNT, "weight_tol": NOT_NEGATIVE},
     keeps_noise=True,
 )
 def wcc(
@@ -166,12 +159,6 @@ def wcc(
         notes before raising it.
     weight_tol : float, default=1e-4
         A run ends when no weight changes by as much.
-    X : array of shape (n_objects, n_features), optional
-        Only used to place objects that no member saw.
-    random_state : int, RandomState or None
-        Seeds the starts; the result does not depend on the order of the objects.
-    n_jobs : int or None
-        Threads, over runs; None means one.
 
     Returns
     -------
@@ -203,9 +190,6 @@ def wcc(
     >>> found.labels, found.details["member_weights"].round(2).tolist()
     (array([0, 0, 0, 1, 1, 1], dtype=int32), [0.47, 0.47, 0.07])
     """
-    _check("WCC", n_init, max_iter, tol)
-    check_value("max_rounds", max_rounds, [_COUNT], owner="WCC")
-    check_value("weight_tol", weight_tol, [_SMALL], owner="WCC")
 
     def run(placed: Ensemble, k: int, _: Any) -> ConsensusResult:
         rows = distinct_rows(placed)
@@ -222,7 +206,7 @@ def wcc(
         )
         return _result(found, rows, {"member_weights": weights, "path": np.array(found.path)})
 
-    return solve(ensemble, n_clusters, run, owner="WCC", X=X, n_jobs=n_jobs)
+    return solve(ensemble, n_clusters, run, owner="WCC", X=X)
 
 
 def _warn_unsettled(max_iter: int) -> None:
@@ -253,37 +237,8 @@ def _result(best: Factors, rows: Rows, details: dict[str, Any]) -> ConsensusResu
     )
 
 
-def _check(owner: str, n_init: int, max_iter: int, tol: float) -> None:
-    check_value("n_init", n_init, [_COUNT], owner=owner)
-    check_value("max_iter", max_iter, [_COUNT], owner=owner)
-    check_value("tol", tol, [_SMALL], owner=owner)
-
-
-class NMFConsensus(Consensus):
+class NMFConsensus(FixedNumber, function=nmfconsensus):
     """Cluster by factorising the co-association; see `nmfconsensus` for the method.
-
-    Parameters
-    ----------
-    n_clusters, reading, n_init, max_iter, tol
-        See `nmfconsensus`.
-    generator : generator or None, default=None
-        Makes the members when `fit` is given data only; None is `KMeansEnsemble()`.
-    random_state : int, RandomState or None
-        Seeds the starts, and a generator that has no seed of its own.
-    n_jobs : int or None
-        Threads; None means one.
-
-    Attributes
-    ----------
-    labels_ : ndarray of shape (n_objects,), int32
-        Clusters; -1 for objects every member calls noise.
-    memberships_ : ndarray of shape (n_objects, n_clusters)
-        Rows of the factor, of sum 1; not there where no run was needed.
-    confidence_, runner_up_ : ndarray of shape (n_objects,)
-        See `consilience.evidence.confidence`.
-    n_clusters_, objective_, n_iter_, converged_, details_
-        See `ConsensusResult`; of the best run.
-    ensemble_ : Ensemble
 
     Examples
     --------
@@ -292,74 +247,19 @@ class NMFConsensus(Consensus):
     array([0, 0, 0, 1, 1], dtype=int32)
     """
 
-    _constraints: ClassVar[dict[str, Any]] = {
-        **Consensus._common_constraints,
-        "n_clusters": [_COUNT],
-        "reading": [READINGS],
-        "n_init": [_COUNT],
-        "max_iter": [_COUNT],
-        "tol": [_SMALL],
-    }
-
-    def __init__(
-        self,
-        n_clusters: int = 2,
-        *,
-        reading: Reading = "falling",
-        n_init: int = 5,
-        max_iter: int = 1000,
-        tol: float = 1e-6,
-        generator: Any = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.reading = reading
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.generator = generator
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-
-    def _fit_ensemble(self, ensemble: Ensemble, X: Any) -> None:
-        self._store(
-            nmfconsensus(
-                ensemble,
-                self.n_clusters,
-                reading=self.reading,
-                n_init=self.n_init,
-                max_iter=self.max_iter,
-                tol=self.tol,
-                X=X,
-                random_state=self.random_state,
-                n_jobs=self.n_jobs,
-            )
-        )
+    reading: Reading = "falling"
+    n_init: int = 5
+    max_iter: int = 1000
+    tol: float = 1e-6
 
 
-class WCC(Consensus):
+class WCC(FixedNumber, function=wcc, attributes=("member_weights",)):
     """Cluster by weighted consensus; see `wcc` for the method.
-
-    Parameters
-    ----------
-    n_clusters, n_init, max_iter, max_rounds, tol, weight_tol
-        See `wcc`.
-    generator : generator or None, default=None
-        Makes the members when `fit` is given data only; None is `KMeansEnsemble()`.
-    random_state : int, RandomState or None
-        Seeds the starts, and a generator that has no seed of its own.
-    n_jobs : int or None
-        Threads; None means one.
 
     Attributes
     ----------
-    labels_, memberships_, confidence_, runner_up_, n_clusters_, ensemble_
-        As of `NMFConsensus`.
     member_weights_ : ndarray of shape (n_members,)
-        Weights of the members, of sum 1; not there where no run was needed.
-    objective_, n_iter_, converged_, details_
-        See `ConsensusResult`; of the best run.
+        Weights of the members, of sum 1.
 
     Examples
     --------
@@ -369,48 +269,8 @@ class WCC(Consensus):
     (array([0, 0, 0, 1, 1], dtype=int32), [0.39, 0.21, 0.39])
     """
 
-    _constraints: ClassVar[dict[str, Any]] = {
-        **{name: kept for name, kept in NMFConsensus._constraints.items() if name != "reading"},
-        "max_rounds": [_COUNT],
-        "weight_tol": [_SMALL],
-    }
-
-    def __init__(
-        self,
-        n_clusters: int = 2,
-        *,
-        n_init: int = 10,
-        max_iter: int = 300,
-        max_rounds: int = 2,
-        tol: float = 1e-6,
-        weight_tol: float = 1e-4,
-        generator: Any = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.max_rounds = max_rounds
-        self.tol = tol
-        self.weight_tol = weight_tol
-        self.generator = generator
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-
-    def _fit_ensemble(self, ensemble: Ensemble, X: Any) -> None:
-        found = wcc(
-            ensemble,
-            self.n_clusters,
-            n_init=self.n_init,
-            max_iter=self.max_iter,
-            max_rounds=self.max_rounds,
-            tol=self.tol,
-            weight_tol=self.weight_tol,
-            X=X,
-            random_state=self.random_state,
-            n_jobs=self.n_jobs,
-        )
-        self._store(found)
-        if "member_weights" in found.details:
-            self.member_weights_ = found.details["member_weights"]
+    n_init: int = 10
+    max_iter: int = 300
+    max_rounds: int = 2
+    tol: float = 1e-6
+    weight_tol: float = 1e-4

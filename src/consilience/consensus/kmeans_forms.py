@@ -1,13 +1,13 @@
 """Consensus as k-means on label rows: SEC and KCC."""
 
-from numbers import Integral, Real
-from typing import Any, ClassVar
+from numbers import Real
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from consilience._validation import Boolean, Interval, NoneValue, Options, Satisfies, check_value
-from consilience.consensus._base import Consensus
+from consilience._validation import Boolean, Interval, NoneValue, Options, Rule
+from consilience.consensus._base import FixedNumber
 from consilience.consensus._label_kmeans import (
     LabelKMeans,
     Utility,
@@ -16,6 +16,7 @@ from consilience.consensus._label_kmeans import (
     sec_problem,
 )
 from consilience.consensus._rows import distinct_rows
+from consilience.consensus._rules import COUNT, positive_numbers
 from consilience.consensus._solve import ConsensusResult, solve
 from consilience.consensus._table import consensus_method
 from consilience.ensemble import Ensemble
@@ -23,26 +24,18 @@ from consilience.errors import InvalidParameterError
 
 __all__ = ["KCC", "SEC", "kcc", "sec"]
 
-_UTILITIES = Options(("c", "h", "cos", "lp"))
-_COUNT = Interval(Integral, 1)
-_ABOVE_ONE = Interval(Real, 1, open_low=True)
-
-
-def _is_weights(value: Any) -> bool:
-    try:
-        values = np.asarray(value, float)
-    except (TypeError, ValueError):
-        return False
-    return bool(values.ndim == 1 and np.isfinite(values).all() and (values > 0).all())
-
-
-_WEIGHTS = Satisfies(_is_weights, "one positive number for each member")
+_RULES: dict[str, list[Rule]] = {
+    "member_weights": [positive_numbers("member"), NoneValue()],
+    "n_init": COUNT,
+    "max_iter": COUNT,
+}
 
 
 @consensus_method(
     estimator="SEC",
     paper="Liu, Liu, Wu, Tao & Fu 2015",
     memory="n R + n_c k",
+    rules=_RULES,
     keeps_noise=True,
 )
 def sec(
@@ -72,12 +65,6 @@ def sec(
         from random labels. The best objective wins.
     max_iter : int, default=100
         Most rounds of a run.
-    X : array of shape (n_objects, n_features), optional
-        Only used to place objects that no member saw.
-    random_state : int, RandomState or None
-        Seeds the starts; the result does not depend on the order of the objects.
-    n_jobs : int or None
-        Threads, over runs; None means one.
 
     Returns
     -------
@@ -102,20 +89,26 @@ def sec(
     >>> sec(ens, 2, random_state=0).labels
     array([0, 0, 0, 1, 1, 1], dtype=int32)
     """
-    weights = _check("SEC", ensemble, member_weights, n_init, max_iter)
+    weights = _weights(member_weights, ensemble, "SEC")
 
     def run(placed: Ensemble, k: int, _: Any) -> ConsensusResult:
         rows = distinct_rows(placed)
         problem = sec_problem(rows, weights)
         return _best(problem, k, n_init, max_iter, random_state, n_jobs)
 
-    return solve(ensemble, n_clusters, run, owner="SEC", X=X, n_jobs=n_jobs)
+    return solve(ensemble, n_clusters, run, owner="SEC", X=X)
 
 
 @consensus_method(
     estimator="KCC",
     paper="Wu, Liu, Xiong, Cao & Chen 2015",
     memory="n R + n_c k",
+    rules={
+        **_RULES,
+        "utility": [Options(("c", "h", "cos", "lp"))],
+        "p": [Interval(Real, 1, open_low=True)],
+        "normalised": [Boolean()],
+    },
     keeps_noise=True,
 )
 def kcc(
@@ -156,12 +149,6 @@ def kcc(
         from random labels. The best objective wins.
     max_iter : int, default=100
         Most rounds of a run.
-    X : array of shape (n_objects, n_features), optional
-        Only used to place objects that no member saw.
-    random_state : int, RandomState or None
-        Seeds the starts; the result does not depend on the order of the objects.
-    n_jobs : int or None
-        Threads, over runs; None means one.
 
     Returns
     -------
@@ -188,17 +175,14 @@ def kcc(
     >>> kcc(ens, 2, utility="c", random_state=0).labels
     array([0, 0, 0, 1, 1, 1], dtype=int32)
     """
-    check_value("utility", utility, [_UTILITIES], owner="KCC")
-    check_value("p", p, [_ABOVE_ONE], owner="KCC")
-    check_value("normalised", normalised, [Boolean()], owner="KCC")
-    weights = _check("KCC", ensemble, member_weights, n_init, max_iter) / ensemble.n_members
+    weights = _weights(member_weights, ensemble, "KCC") / ensemble.n_members
 
     def run(placed: Ensemble, k: int, _: Any) -> ConsensusResult:
         rows = distinct_rows(placed)
         problem = kcc_problem(rows, weights, utility, p, normalised)
         return _best(problem, k, n_init, max_iter, random_state, n_jobs)
 
-    return solve(ensemble, n_clusters, run, owner="KCC", X=X, n_jobs=n_jobs)
+    return solve(ensemble, n_clusters, run, owner="KCC", X=X)
 
 
 def _best(
@@ -223,13 +207,8 @@ def _best(
     )
 
 
-def _check(
-    owner: str, ensemble: Ensemble, member_weights: Any, n_init: int, max_iter: int
-) -> NDArray[np.float64]:
-    """Check what both methods take; the members' weights."""
-    check_value("n_init", n_init, [_COUNT], owner=owner)
-    check_value("max_iter", max_iter, [_COUNT], owner=owner)
-    check_value("member_weights", member_weights, [_WEIGHTS, NoneValue()], owner=owner)
+def _weights(member_weights: Any, ensemble: Ensemble, owner: str) -> NDArray[np.float64]:
+    """The members' weights: 1, or as given."""
     if member_weights is None:
         return np.ones(ensemble.n_members)
     weights = np.asarray(member_weights, np.float64)
@@ -241,29 +220,8 @@ def _check(
     return weights
 
 
-class SEC(Consensus):
+class SEC(FixedNumber, function=sec):
     """Cluster by spectral ensemble clustering; see `sec` for the method.
-
-    Parameters
-    ----------
-    n_clusters, member_weights, n_init, max_iter
-        See `sec`.
-    generator : generator or None, default=None
-        Makes the members when `fit` is given data only; None is `KMeansEnsemble()`.
-    random_state : int, RandomState or None
-        Seeds the starts, and a generator that has no seed of its own.
-    n_jobs : int or None
-        Threads; None means one.
-
-    Attributes
-    ----------
-    labels_ : ndarray of shape (n_objects,), int32
-        Clusters; -1 for objects every member calls noise.
-    confidence_, runner_up_ : ndarray of shape (n_objects,)
-        See `consilience.evidence.confidence`.
-    n_clusters_, objective_, n_iter_, converged_, details_
-        See `ConsensusResult`; of the best run. Without objective where no run was needed.
-    ensemble_ : Ensemble
 
     Examples
     --------
@@ -272,71 +230,13 @@ class SEC(Consensus):
     array([0, 0, 1, 1, 1], dtype=int32)
     """
 
-    _constraints: ClassVar[dict[str, Any]] = {
-        **Consensus._common_constraints,
-        "n_clusters": [_COUNT],
-        "member_weights": [_WEIGHTS, NoneValue()],
-        "n_init": [_COUNT],
-        "max_iter": [_COUNT],
-    }
-
-    def __init__(
-        self,
-        n_clusters: int = 2,
-        *,
-        member_weights: Any = None,
-        n_init: int = 10,
-        max_iter: int = 100,
-        generator: Any = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.member_weights = member_weights
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.generator = generator
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-
-    def _fit_ensemble(self, ensemble: Ensemble, X: Any) -> None:
-        self._store(
-            sec(
-                ensemble,
-                self.n_clusters,
-                member_weights=self.member_weights,
-                n_init=self.n_init,
-                max_iter=self.max_iter,
-                X=X,
-                random_state=self.random_state,
-                n_jobs=self.n_jobs,
-            )
-        )
+    member_weights: Any = None
+    n_init: int = 10
+    max_iter: int = 100
 
 
-class KCC(Consensus):
+class KCC(FixedNumber, function=kcc):
     """Cluster by k-means on label rows; see `kcc` for the method.
-
-    Parameters
-    ----------
-    n_clusters, utility, p, normalised, member_weights, n_init, max_iter
-        See `kcc`.
-    generator : generator or None, default=None
-        Makes the members when `fit` is given data only; None is `KMeansEnsemble()`.
-    random_state : int, RandomState or None
-        Seeds the starts, and a generator that has no seed of its own.
-    n_jobs : int or None
-        Threads; None means one.
-
-    Attributes
-    ----------
-    labels_ : ndarray of shape (n_objects,), int32
-        Clusters; -1 for objects every member calls noise.
-    confidence_, runner_up_ : ndarray of shape (n_objects,)
-        See `consilience.evidence.confidence`.
-    n_clusters_, objective_, n_iter_, converged_, details_
-        See `ConsensusResult`; of the best run. Without objective where no run was needed.
-    ensemble_ : Ensemble
 
     Examples
     --------
@@ -345,55 +245,9 @@ class KCC(Consensus):
     2
     """
 
-    _constraints: ClassVar[dict[str, Any]] = {
-        **Consensus._common_constraints,
-        "n_clusters": [_COUNT],
-        "utility": [_UTILITIES],
-        "p": [_ABOVE_ONE],
-        "normalised": [Boolean()],
-        "member_weights": [_WEIGHTS, NoneValue()],
-        "n_init": [_COUNT],
-        "max_iter": [_COUNT],
-    }
-
-    def __init__(
-        self,
-        n_clusters: int = 2,
-        *,
-        utility: Utility = "h",
-        p: float = 5.0,
-        normalised: bool = False,
-        member_weights: Any = None,
-        n_init: int = 10,
-        max_iter: int = 100,
-        generator: Any = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.utility = utility
-        self.p = p
-        self.normalised = normalised
-        self.member_weights = member_weights
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.generator = generator
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-
-    def _fit_ensemble(self, ensemble: Ensemble, X: Any) -> None:
-        self._store(
-            kcc(
-                ensemble,
-                self.n_clusters,
-                utility=self.utility,
-                p=self.p,
-                normalised=self.normalised,
-                member_weights=self.member_weights,
-                n_init=self.n_init,
-                max_iter=self.max_iter,
-                X=X,
-                random_state=self.random_state,
-                n_jobs=self.n_jobs,
-            )
-        )
+    utility: Utility = "h"
+    p: float = 5.0
+    normalised: bool = False
+    member_weights: Any = None
+    n_init: int = 10
+    max_iter: int = 100

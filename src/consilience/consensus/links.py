@@ -1,11 +1,10 @@
 """Link-based consensus: objects in different clusters may still be alike, if the clusters are."""
 
-from collections.abc import Callable
-from numbers import Integral, Real
-from typing import Any, ClassVar
+from numbers import Real
+from typing import Any
 
-from consilience._validation import Interval, check_value
-from consilience.consensus._base import Consensus
+from consilience._validation import Interval, Rule
+from consilience.consensus._base import FixedNumber
 from consilience.consensus._cluster_links import (
     SOLVERS,
     LinkSolver,
@@ -19,16 +18,9 @@ from consilience.consensus._cluster_links import (
     solve_links,
     vectors,
 )
-from consilience.consensus._row_links import (
-    LINKS,
-    MEMORY,
-    MISSING,
-    Divisor,
-    Link,
-    Vectors,
-    seen_together,
-)
+from consilience.consensus._row_links import Divisor, Vectors, seen_together
 from consilience.consensus._rows import Rows
+from consilience.consensus._rules import COUNT, LINKS, MEMORY, MISSING, Link
 from consilience.consensus._solve import ConsensusResult
 from consilience.consensus._table import consensus_method
 from consilience.ensemble import Ensemble
@@ -36,8 +28,13 @@ from consilience.evidence import Missing
 
 __all__ = ["ASRS", "CTS", "SRS", "asrs", "cts", "srs"]
 
-_COUNT = Interval(Integral, 1)
-_DECAY = Interval(Real, 0, 1, open_low=True)
+_RULES: dict[str, list[Rule]] = {
+    "decay": [Interval(Real, 0, 1, open_low=True)],
+    "solver": SOLVERS,
+    "linkage": LINKS,
+    "missing": MISSING,
+    "max_memory": MEMORY,
+}
 _MEMORY_SHAPE = "u^2 + n_c^2, or u n_c for solver='spectral' (u distinct label rows)"
 
 
@@ -45,6 +42,7 @@ _MEMORY_SHAPE = "u^2 + n_c^2, or u n_c for solver='spectral' (u distinct label r
     estimator="CTS",
     paper="Iam-On, Boongoen & Garrett 2008",
     memory=_MEMORY_SHAPE,
+    rules=_RULES,
     keeps_noise=True,
 )
 def cts(
@@ -67,8 +65,6 @@ def cts(
     ensemble : Ensemble
         Labels of n objects by R members with n_c clusters in all, u of the objects with
         different labels.
-    n_clusters : int
-        Clusters wanted.
     decay : float, default=0.8
         What a link through other clusters counts, above 0 and at most 1.
     solver : {"linkage", "spectral"}, default="linkage"
@@ -81,12 +77,8 @@ def cts(
         Divide by the members that saw the objects, or by all.
     max_memory : number of bytes or text such as "2 GiB", default="4 GiB"
         Of the similarities; where they need more, an error.
-    X : array of shape (n_objects, n_features), optional
-        Only used to place objects that no member saw.
     random_state : int, RandomState or None
         Starts of k-means for ``solver="spectral"``; nothing else is random.
-    n_jobs : int or None
-        Threads; None means one.
 
     Returns
     -------
@@ -122,8 +114,7 @@ def cts(
         linked, tables = noise_as_clusters(rows, connected_triples(rows, decay, n_jobs))
         return linked, own_member_vectors(linked, tables), seen_together(linked, missing)
 
-    check_value("decay", decay, [_DECAY], owner="CTS")
-    settings = (solver, linkage, missing, max_memory)
+    settings = (solver, linkage, max_memory)
     return solve_links(ensemble, n_clusters, build, "CTS", settings, X, random_state, n_jobs)
 
 
@@ -131,6 +122,7 @@ def cts(
     estimator="SRS",
     paper="Iam-On, Boongoen & Garrett 2008",
     memory=_MEMORY_SHAPE,
+    rules={**_RULES, "n_iter": COUNT},
     keeps_noise=True,
 )
 def srs(
@@ -187,9 +179,7 @@ def srs(
         C = simrank(rows, decay, n_iter, n_labels, n_jobs)
         return rows, vectors(rows, C), label_pairs(n_labels, 1.0 / decay)
 
-    check_value("decay", decay, [_DECAY], owner="SRS")
-    check_value("n_iter", n_iter, [_COUNT], owner="SRS")
-    settings = (solver, linkage, missing, max_memory)
+    settings = (solver, linkage, max_memory)
     return solve_links(ensemble, n_clusters, build, "SRS", settings, X, random_state, n_jobs)
 
 
@@ -197,6 +187,7 @@ def srs(
     estimator="ASRS",
     paper="Iam-On & Garrett 2010",
     memory=_MEMORY_SHAPE,
+    rules=_RULES,
     keeps_noise=True,
 )
 def asrs(
@@ -250,34 +241,12 @@ def asrs(
         W = approximate_simrank(rows, decay, n_jobs)
         return rows, vectors(rows, W), label_pairs(labels_that_count(rows, missing), 1.0)
 
-    check_value("decay", decay, [_DECAY], owner="ASRS")
-    settings = (solver, linkage, missing, max_memory)
+    settings = (solver, linkage, max_memory)
     return solve_links(ensemble, n_clusters, build, "ASRS", settings, X, random_state, n_jobs)
 
 
-class CTS(Consensus):
+class CTS(FixedNumber, function=cts):
     """Cluster by the connected-triple similarity; see `cts` for the method.
-
-    Parameters
-    ----------
-    n_clusters, decay, solver, linkage, missing, max_memory
-        See `cts`.
-    generator : generator or None, default=None
-        Makes the members when `fit` is given data only; None is `KMeansEnsemble()`.
-    random_state : int, RandomState or None
-        Seeds k-means, and a generator that has no seed of its own.
-    n_jobs : int or None
-        Threads; None means one.
-
-    Attributes
-    ----------
-    labels_ : ndarray of shape (n_objects,), int32
-        Clusters; -1 for objects every member calls noise.
-    confidence_, runner_up_ : ndarray of shape (n_objects,)
-        See `consilience.evidence.confidence`.
-    n_clusters_, objective_, solver_, details_
-        See `cts`. Only the first and ``details_`` where nothing had to be solved.
-    ensemble_ : Ensemble
 
     Examples
     --------
@@ -285,48 +254,15 @@ class CTS(Consensus):
     2
     """
 
-    _function: ClassVar[Callable[..., ConsensusResult]] = staticmethod(cts)
-    _constraints: ClassVar[dict[str, Any]] = {
-        **Consensus._common_constraints,
-        "n_clusters": [_COUNT],
-        "decay": [_DECAY],
-        "solver": [SOLVERS],
-        "linkage": [LINKS],
-        "missing": [MISSING],
-        "max_memory": [MEMORY],
-    }
-
-    def __init__(
-        self,
-        n_clusters: int = 2,
-        *,
-        decay: float = 0.8,
-        solver: LinkSolver = "linkage",
-        linkage: Link = "average",
-        missing: Missing = "pair",
-        generator: Any = None,
-        max_memory: float | str = "4 GiB",
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.decay = decay
-        self.solver = solver
-        self.linkage = linkage
-        self.missing = missing
-        self.generator = generator
-        self.max_memory = max_memory
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-
-    def _fit_ensemble(self, ensemble: Ensemble, X: Any) -> None:
-        params = self.get_params(deep=False)
-        del params["generator"]
-        self._store(type(self)._function(ensemble, **params, X=X))
+    decay: float = 0.8
+    solver: LinkSolver = "linkage"
+    linkage: Link = "average"
+    missing: Missing = "pair"
+    max_memory: float | str = "4 GiB"
 
 
-class ASRS(CTS):
-    """Cluster by approximate SimRank; see `asrs` for the method and `CTS` for the attributes.
+class ASRS(FixedNumber, function=asrs):
+    """Cluster by approximate SimRank; see `asrs` for the method.
 
     Examples
     --------
@@ -334,11 +270,15 @@ class ASRS(CTS):
     2
     """
 
-    _function = staticmethod(asrs)
+    decay: float = 0.8
+    solver: LinkSolver = "linkage"
+    linkage: Link = "average"
+    missing: Missing = "pair"
+    max_memory: float | str = "4 GiB"
 
 
-class SRS(CTS):
-    """Cluster by SimRank; see `srs` for the method and `CTS` for the attributes.
+class SRS(FixedNumber, function=srs):
+    """Cluster by SimRank; see `srs` for the method.
 
     Examples
     --------
@@ -346,32 +286,9 @@ class SRS(CTS):
     2
     """
 
-    _function = staticmethod(srs)
-    _constraints: ClassVar[dict[str, Any]] = {**CTS._constraints, "n_iter": [_COUNT]}
-
-    def __init__(
-        self,
-        n_clusters: int = 2,
-        *,
-        decay: float = 0.8,
-        n_iter: int = 4,
-        solver: LinkSolver = "linkage",
-        linkage: Link = "average",
-        missing: Missing = "pair",
-        generator: Any = None,
-        max_memory: float | str = "4 GiB",
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        super().__init__(
-            n_clusters,
-            decay=decay,
-            solver=solver,
-            linkage=linkage,
-            missing=missing,
-            generator=generator,
-            max_memory=max_memory,
-            random_state=random_state,
-            n_jobs=n_jobs,
-        )
-        self.n_iter = n_iter
+    decay: float = 0.8
+    n_iter: int = 4
+    solver: LinkSolver = "linkage"
+    linkage: Link = "average"
+    missing: Missing = "pair"
+    max_memory: float | str = "4 GiB"

@@ -1,30 +1,25 @@
 """Consensus by clusters of clusters: MCLA."""
 
-from numbers import Integral
-from typing import Any, ClassVar, Literal
+from typing import Any
 
 import numpy as np
 
-from consilience._validation import Interval, Options, check_value
-from consilience.consensus._base import Consensus
+from consilience.consensus._base import FixedNumber
 from consilience.consensus._metaclusters import meta_clusters
 from consilience.consensus._rows import distinct_rows
+from consilience.consensus._rules import CUTS, CutSolver
 from consilience.consensus._solve import ConsensusResult, solve
 from consilience.consensus._table import consensus_method
 from consilience.ensemble import Ensemble
 
 __all__ = ["MCLA", "mcla"]
 
-CutSolver = Literal["auto", "metis", "spectral"]
-
-_COUNT = Interval(Integral, 1)
-_SOLVERS = Options(("auto", "metis", "spectral"))
-
 
 @consensus_method(
     estimator="MCLA",
     paper="Strehl & Ghosh 2002",
     memory="n (R + k) + n_c^2",
+    rules={"solver": CUTS},
     keeps_noise=True,
 )
 def mcla(
@@ -48,13 +43,9 @@ def mcla(
         Cuts the graph of clusters: METIS (as published), or a normalised cut. "auto" is
         METIS where it is installed and there are 50 clusters or more: on smaller graphs its
         cut depends on the seed.
-    X : array of shape (n_objects, n_features), optional
-        Only used to place objects that no member saw.
     random_state : int, RandomState or None
         Order of the clusters inside the solver, and ties. The result does not depend on the
         order of the objects, and equal objects stay together.
-    n_jobs : int or None
-        Threads; None means one.
 
     Returns
     -------
@@ -81,7 +72,6 @@ def mcla(
     >>> mcla(ens, 2, random_state=0).labels
     array([0, 0, 0, 1, 1, 1], dtype=int32)
     """
-    check_value("solver", solver, [_SOLVERS], owner="MCLA")
 
     def run(placed: Ensemble, k: int, _: Any) -> ConsensusResult:
         rows = distinct_rows(placed)
@@ -98,32 +88,11 @@ def mcla(
             },
         )
 
-    return solve(ensemble, n_clusters, run, owner="MCLA", X=X, n_jobs=n_jobs)
+    return solve(ensemble, n_clusters, run, owner="MCLA", X=X)
 
 
-class MCLA(Consensus):
+class MCLA(FixedNumber, function=mcla):
     """Cluster by meta-clusters; see `mcla` for the method.
-
-    Parameters
-    ----------
-    n_clusters, solver
-        See `mcla`.
-    generator : generator or None, default=None
-        Makes the members when `fit` is given data only; None is `KMeansEnsemble()`.
-    random_state : int, RandomState or None
-        Seeds the solver, and a generator that has no seed of its own.
-    n_jobs : int or None
-        Threads; None means one.
-
-    Attributes
-    ----------
-    labels_ : ndarray of shape (n_objects,), int32
-        Clusters; -1 for objects every member calls noise.
-    confidence_, runner_up_ : ndarray of shape (n_objects,)
-        See `consilience.evidence.confidence`.
-    n_clusters_, objective_, solver_, details_, memberships_
-        See `mcla`. Only the first and ``details_`` where nothing had to be solved.
-    ensemble_ : Ensemble
 
     Examples
     --------
@@ -132,35 +101,4 @@ class MCLA(Consensus):
     array([0, 0, 0, 1, 1, 1], dtype=int32)
     """
 
-    _constraints: ClassVar[dict[str, Any]] = {
-        **Consensus._common_constraints,
-        "n_clusters": [_COUNT],
-        "solver": [_SOLVERS],
-    }
-
-    def __init__(
-        self,
-        n_clusters: int = 2,
-        *,
-        solver: CutSolver = "auto",
-        generator: Any = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.solver = solver
-        self.generator = generator
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-
-    def _fit_ensemble(self, ensemble: Ensemble, X: Any) -> None:
-        self._store(
-            mcla(
-                ensemble,
-                self.n_clusters,
-                solver=self.solver,
-                X=X,
-                random_state=self.random_state,
-                n_jobs=self.n_jobs,
-            )
-        )
+    solver: CutSolver = "auto"

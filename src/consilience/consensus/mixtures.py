@@ -1,13 +1,13 @@
 """Probabilistic models of the label table: a multinomial mixture, and Bayesian ensembles."""
 
-from numbers import Integral, Real
-from typing import Any, ClassVar, Literal
+from numbers import Real
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from consilience._validation import Interval, Options, check_value
-from consilience.consensus._base import Consensus
+from consilience._validation import Interval, Options, Rule
+from consilience.consensus._base import FixedNumber
 from consilience.consensus._label_kmeans import kcc_labellings
 from consilience.consensus._mixture_fits import (
     Fit,
@@ -19,6 +19,7 @@ from consilience.consensus._mixture_fits import (
     shares_of_labels,
 )
 from consilience.consensus._rows import Rows, distinct_rows, draw_seeds, several, spectral_start
+from consilience.consensus._rules import COUNT, NOT_NEGATIVE
 from consilience.consensus._solve import ConsensusResult, solve
 from consilience.consensus._table import consensus_method
 from consilience.ensemble import Ensemble
@@ -28,17 +29,15 @@ __all__ = ["BCE", "MixtureConsensus", "bce", "mixtureconsensus"]
 Floats = NDArray[np.float64]
 Start = Literal["kcc", "random"]
 
-STARTS = Options(("kcc", "random"))
-
-_COUNT = Interval(Integral, 1)
-_SMALL = Interval(Real, 0)
-_PSEUDO = Interval(Real, 0, 1_000_000, open_low=True)
+_RULES: dict[str, list[Rule]] = {"n_init": COUNT, "max_iter": COUNT, "tol": NOT_NEGATIVE}
+_PSEUDO: list[Rule] = [Interval(Real, 0, 1_000_000, open_low=True)]
 
 
 @consensus_method(
     estimator="MixtureConsensus",
     paper="Topchy, Jain & Punch 2004",
     memory="n (R + k) + n_c k",
+    rules={**_RULES, "start": [Options(("kcc", "random"))], "smooth": _PSEUDO},
     keeps_noise=True,
 )
 def mixtureconsensus(
@@ -75,12 +74,6 @@ def mixtureconsensus(
     smooth : float, default=1e-6
         Added to every expected count; keeps logarithms finite. Likelihoods of different
         values must not be compared.
-    X : array of shape (n_objects, n_features), optional
-        Only used to place objects that no member saw.
-    random_state : int, RandomState or None
-        Seeds the starts; the result does not depend on the order of the objects.
-    n_jobs : int or None
-        Threads, over runs; None means one.
 
     Returns
     -------
@@ -106,12 +99,6 @@ def mixtureconsensus(
     >>> mixtureconsensus(ens, 2, random_state=0).labels
     array([0, 0, 0, 1, 1, 1], dtype=int32)
     """
-    owner = "MixtureConsensus"
-    for name, value in (("n_init", n_init), ("max_iter", max_iter)):
-        check_value(name, value, [_COUNT], owner=owner)
-    check_value("tol", tol, [_SMALL], owner=owner)
-    check_value("smooth", smooth, [_PSEUDO], owner=owner)
-    check_value("start", start, [STARTS], owner=owner)
 
     def run(placed: Ensemble, k: int, _: Any) -> ConsensusResult:
         rows = distinct_rows(placed)
@@ -125,13 +112,14 @@ def mixtureconsensus(
         )
         return _best(fits, rows)
 
-    return solve(ensemble, n_clusters, run, owner=owner, X=X, n_jobs=n_jobs)
+    return solve(ensemble, n_clusters, run, owner="MixtureConsensus", X=X)
 
 
 @consensus_method(
     estimator="BCE",
     paper="Wang, Shan & Banerjee 2011",
     memory="n (R + k) + n_c k",
+    rules={**_RULES, "lap": _PSEUDO},
     keeps_noise=True,
 )
 def bce(
@@ -164,12 +152,6 @@ def bce(
         inner loop of each row.
     lap : float, default=1e-6
         Added to every expected count of beta.
-    X : array of shape (n_objects, n_features), optional
-        Only used to place objects that no member saw.
-    random_state : int, RandomState or None
-        Seeds the starts; the result does not depend on the order of the objects.
-    n_jobs : int or None
-        Threads, over runs; None means one.
 
     Returns
     -------
@@ -200,10 +182,6 @@ def bce(
     >>> bce(ens, 2, random_state=0).labels
     array([0, 0, 0, 1, 1, 1], dtype=int32)
     """
-    for name, value in (("n_init", n_init), ("max_iter", max_iter)):
-        check_value(name, value, [_COUNT], owner="BCE")
-    check_value("tol", tol, [_SMALL], owner="BCE")
-    check_value("lap", lap, [_PSEUDO], owner="BCE")
 
     def run(placed: Ensemble, k: int, _: Any) -> ConsensusResult:
         rows = distinct_rows(placed)
@@ -219,7 +197,7 @@ def bce(
         fits = several(fit, starts, n_jobs)
         return _best(fits, rows)
 
-    return solve(ensemble, n_clusters, run, owner="BCE", X=X, n_jobs=n_jobs)
+    return solve(ensemble, n_clusters, run, owner="BCE", X=X)
 
 
 def _best(fits: list[Fit], rows: Rows) -> ConsensusResult:
@@ -239,31 +217,8 @@ def _best(fits: list[Fit], rows: Rows) -> ConsensusResult:
     )
 
 
-class MixtureConsensus(Consensus):
+class MixtureConsensus(FixedNumber, function=mixtureconsensus):
     """Cluster by a mixture model of the labels; see `mixtureconsensus` for the method.
-
-    Parameters
-    ----------
-    n_clusters, start, n_init, max_iter, tol, smooth
-        See `mixtureconsensus`.
-    generator : generator or None, default=None
-        Makes the members when `fit` is given data only; None is `KMeansEnsemble()`.
-    random_state : int, RandomState or None
-        Seeds the starts, and a generator that has no seed of its own.
-    n_jobs : int or None
-        Threads; None means one.
-
-    Attributes
-    ----------
-    labels_ : ndarray of shape (n_objects,), int32
-        Clusters; -1 for objects every member calls noise.
-    memberships_ : ndarray of shape (n_objects, n_clusters)
-        Responsibilities; not there where no run was needed.
-    confidence_, runner_up_ : ndarray of shape (n_objects,)
-        See `consilience.evidence.confidence`.
-    n_clusters_, objective_, n_iter_, converged_, details_
-        See `ConsensusResult`; of the best run.
-    ensemble_ : Ensemble
 
     Examples
     --------
@@ -272,81 +227,15 @@ class MixtureConsensus(Consensus):
     array([0, 0, 0, 1, 1], dtype=int32)
     """
 
-    _constraints: ClassVar[dict[str, Any]] = {
-        **Consensus._common_constraints,
-        "n_clusters": [_COUNT],
-        "start": [STARTS],
-        "n_init": [_COUNT],
-        "max_iter": [_COUNT],
-        "tol": [_SMALL],
-        "smooth": [_PSEUDO],
-    }
-
-    def __init__(
-        self,
-        n_clusters: int = 2,
-        *,
-        start: Start = "kcc",
-        n_init: int = 10,
-        max_iter: int = 200,
-        tol: float = 1e-6,
-        smooth: float = 1e-6,
-        generator: Any = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.start = start
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.smooth = smooth
-        self.generator = generator
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-
-    def _fit_ensemble(self, ensemble: Ensemble, X: Any) -> None:
-        self._store(
-            mixtureconsensus(
-                ensemble,
-                self.n_clusters,
-                start=self.start,
-                n_init=self.n_init,
-                max_iter=self.max_iter,
-                tol=self.tol,
-                smooth=self.smooth,
-                X=X,
-                random_state=self.random_state,
-                n_jobs=self.n_jobs,
-            )
-        )
+    start: Start = "kcc"
+    n_init: int = 10
+    max_iter: int = 200
+    tol: float = 1e-6
+    smooth: float = 1e-6
 
 
-class BCE(Consensus):
+class BCE(FixedNumber, function=bce):
     """Cluster by Bayesian cluster ensembles; see `bce` for the method.
-
-    Parameters
-    ----------
-    n_clusters, n_init, max_iter, tol, lap
-        See `bce`.
-    generator : generator or None, default=None
-        Makes the members when `fit` is given data only; None is `KMeansEnsemble()`.
-    random_state : int, RandomState or None
-        Seeds the starts, and a generator that has no seed of its own.
-    n_jobs : int or None
-        Threads; None means one.
-
-    Attributes
-    ----------
-    labels_ : ndarray of shape (n_objects,), int32
-        Clusters; -1 for objects every member calls noise.
-    memberships_ : ndarray of shape (n_objects, n_clusters)
-        Expected shares; not there where no run was needed.
-    confidence_, runner_up_ : ndarray of shape (n_objects,)
-        See `consilience.evidence.confidence`.
-    n_clusters_, objective_, n_iter_, converged_, details_
-        See `ConsensusResult`; of the best run.
-    ensemble_ : Ensemble
 
     Examples
     --------
@@ -355,47 +244,7 @@ class BCE(Consensus):
     array([0, 0, 0, 1, 1], dtype=int32)
     """
 
-    _constraints: ClassVar[dict[str, Any]] = {
-        **Consensus._common_constraints,
-        "n_clusters": [_COUNT],
-        "n_init": [_COUNT],
-        "max_iter": [_COUNT],
-        "tol": [_SMALL],
-        "lap": [_PSEUDO],
-    }
-
-    def __init__(
-        self,
-        n_clusters: int = 2,
-        *,
-        n_init: int = 5,
-        max_iter: int = 500,
-        tol: float = 0.01,
-        lap: float = 1e-6,
-        generator: Any = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.lap = lap
-        self.generator = generator
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-
-    def _fit_ensemble(self, ensemble: Ensemble, X: Any) -> None:
-        self._store(
-            bce(
-                ensemble,
-                self.n_clusters,
-                n_init=self.n_init,
-                max_iter=self.max_iter,
-                tol=self.tol,
-                lap=self.lap,
-                X=X,
-                random_state=self.random_state,
-                n_jobs=self.n_jobs,
-            )
-        )
+    n_init: int = 5
+    max_iter: int = 500
+    tol: float = 0.01
+    lap: float = 1e-6

@@ -1,24 +1,17 @@
 """Path-based consensus: objects are alike if random walks from them take the same paths."""
 
 import warnings
-from numbers import Integral
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from scipy.spatial.distance import squareform
 
-from consilience._validation import Interval, NoneValue, Rule, check_value
-from consilience.consensus._base import Consensus
+from consilience._validation import NoneValue, Rule, memory_in_bytes
+from consilience.consensus._base import FixedNumber
 from consilience.consensus._row_cut import check_n_columns, cut_result
-from consilience.consensus._row_links import (
-    LINKS,
-    MEMORY,
-    MISSING,
-    Link,
-    check_tree_params,
-    tree_result,
-)
+from consilience.consensus._row_links import tree_result
 from consilience.consensus._rows import Rows, distinct_rows
+from consilience.consensus._rules import COUNT, LINKS, MEMORY, MISSING, Link
 from consilience.consensus._solve import ConsensusResult, solve
 from consilience.consensus._table import consensus_method
 from consilience.consensus._walks import mean_to_clusters, row_paths
@@ -30,14 +23,20 @@ from consilience.partition import transfer_cut
 
 __all__ = ["PTA", "PTGP", "pta", "ptgp"]
 
-_COUNT = Interval(Integral, 1)
-_COUNT_OR_NONE: list[Rule] = [_COUNT, NoneValue()]
+_RULES: dict[str, list[Rule]] = {
+    "n_neighbors": [*COUNT, NoneValue()],
+    "n_steps": [*COUNT, NoneValue()],
+    "missing": MISSING,
+    "min_rows": COUNT,
+    "max_memory": MEMORY,
+}
 
 
 @consensus_method(
     estimator="PTA",
     paper="Huang, Lai & Wang 2016",
     memory="u^2 (u distinct label rows)",
+    rules={**_RULES, "linkage": LINKS},
     keeps_noise=True,
 )
 def pta(
@@ -60,8 +59,6 @@ def pta(
     ----------
     ensemble : Ensemble
         Labels of n objects by R members, u of them with different labels.
-    n_clusters : int
-        Clusters wanted.
     n_neighbors : int or None, default=20
         Strongest links of a label row that the walk may take; ties are kept. None is the
         published min(20, sqrt(u) / 2), rounded down, at least 1: a handful where there are
@@ -76,8 +73,6 @@ def pta(
         With fewer label rows than this walks say too little: `eac` is used, with a warning.
     max_memory : number of bytes or text such as "2 GiB", default="4 GiB"
         Of the matrices of u x u, 40 bytes an entry; where they need more, an error.
-    X : array of shape (n_objects, n_features), optional
-        Only used to place objects that no member saw.
     random_state : int, RandomState or None
         Not used: nothing here is random.
     n_jobs : int or None
@@ -115,10 +110,7 @@ def pta(
     >>> np.bincount(found.labels).tolist(), found.details["n_steps"]
     ([60, 60], 20)
     """
-    check_value("n_neighbors", n_neighbors, _COUNT_OR_NONE, owner="PTA")
-    check_value("n_steps", n_steps, _COUNT_OR_NONE, owner="PTA")
-    check_value("min_rows", min_rows, [_COUNT], owner="PTA")
-    budget = check_tree_params(linkage, missing, max_memory, owner="PTA")
+    budget = memory_in_bytes(max_memory, owner="PTA")
 
     def run(placed: Ensemble, k: int, _: Any) -> ConsensusResult:
         rows = distinct_rows(placed)
@@ -130,13 +122,14 @@ def pta(
         distances = squareform(paths, checks=False)
         return tree_result(rows, distances, k, linkage, weighted=False, **took)
 
-    return solve(ensemble, n_clusters, run, owner="PTA", X=X, n_jobs=n_jobs)
+    return solve(ensemble, n_clusters, run, owner="PTA", X=X)
 
 
 @consensus_method(
     estimator="PTGP",
     paper="Huang, Lai & Wang 2016",
     memory="u^2 + u n_c (u distinct label rows)",
+    rules=_RULES,
     keeps_noise=True,
 )
 def ptgp(
@@ -162,8 +155,6 @@ def ptgp(
         Clusters wanted, at most n_c.
     n_neighbors, n_steps, missing, min_rows, max_memory
         See `pta`.
-    X : array of shape (n_objects, n_features), optional
-        Only used to place objects that no member saw.
     random_state : int, RandomState or None
         Starts of k-means on the spectral embedding.
     n_jobs : int or None
@@ -195,10 +186,7 @@ def ptgp(
     >>> np.bincount(found.labels).tolist(), found.details["n_steps"]
     ([60, 60], 20)
     """
-    check_value("n_neighbors", n_neighbors, _COUNT_OR_NONE, owner="PTGP")
-    check_value("n_steps", n_steps, _COUNT_OR_NONE, owner="PTGP")
-    check_value("min_rows", min_rows, [_COUNT], owner="PTGP")
-    budget = check_tree_params("average", missing, max_memory, owner="PTGP")
+    budget = memory_in_bytes(max_memory, owner="PTGP")
 
     def run(placed: Ensemble, k: int, _: Any) -> ConsensusResult:
         rows = distinct_rows(placed)
@@ -211,7 +199,7 @@ def ptgp(
         parts = transfer_cut(mean_to_clusters(paths, rows), k, random_state=random_state)
         return cut_result(parts, rows, **took)
 
-    return solve(ensemble, n_clusters, run, owner="PTGP", X=X, n_jobs=n_jobs)
+    return solve(ensemble, n_clusters, run, owner="PTGP", X=X)
 
 
 def _too_few(
@@ -236,29 +224,8 @@ def _too_few(
     return ConsensusResult(found.labels, solver="eac", details={"linkage": found.linkage})
 
 
-class PTA(Consensus):
+class PTA(FixedNumber, function=pta):
     """Cluster by the dendrogram of random walks; see `pta` for the method.
-
-    Parameters
-    ----------
-    n_clusters, n_neighbors, n_steps, linkage, missing, min_rows, max_memory
-        See `pta`.
-    generator : generator or None, default=None
-        Makes the members when `fit` is given data only; None is `KMeansEnsemble()`.
-    random_state : int, RandomState or None
-        For a generator that has no seed of its own.
-    n_jobs : int or None
-        Threads; None means one.
-
-    Attributes
-    ----------
-    labels_ : ndarray of shape (n_objects,), int32
-        Clusters; -1 for objects every member calls noise.
-    confidence_, runner_up_ : ndarray of shape (n_objects,)
-        See `consilience.evidence.confidence`.
-    n_clusters_, solver_, details_
-        See `pta`. Without ``solver_``, and ``details_`` empty, where nothing had to be solved.
-    ensemble_ : Ensemble
 
     Examples
     --------
@@ -266,82 +233,16 @@ class PTA(Consensus):
     2
     """
 
-    _constraints: ClassVar[dict[str, Any]] = {
-        **Consensus._common_constraints,
-        "n_clusters": [_COUNT],
-        "n_neighbors": _COUNT_OR_NONE,
-        "n_steps": _COUNT_OR_NONE,
-        "linkage": [LINKS],
-        "missing": [MISSING],
-        "min_rows": [_COUNT],
-        "max_memory": [MEMORY],
-    }
-
-    def __init__(
-        self,
-        n_clusters: int = 2,
-        *,
-        n_neighbors: int | None = 20,
-        n_steps: int | None = 20,
-        linkage: Link = "average",
-        missing: Missing = "pair",
-        min_rows: int = 50,
-        generator: Any = None,
-        max_memory: float | str = "4 GiB",
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.n_neighbors = n_neighbors
-        self.n_steps = n_steps
-        self.linkage = linkage
-        self.missing = missing
-        self.min_rows = min_rows
-        self.generator = generator
-        self.max_memory = max_memory
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-
-    def _fit_ensemble(self, ensemble: Ensemble, X: Any) -> None:
-        self._store(
-            pta(
-                ensemble,
-                self.n_clusters,
-                n_neighbors=self.n_neighbors,
-                n_steps=self.n_steps,
-                linkage=self.linkage,
-                missing=self.missing,
-                min_rows=self.min_rows,
-                max_memory=self.max_memory,
-                X=X,
-                n_jobs=self.n_jobs,
-            )
-        )
+    n_neighbors: int | None = 20
+    n_steps: int | None = 20
+    linkage: Link = "average"
+    missing: Missing = "pair"
+    min_rows: int = 50
+    max_memory: float | str = "4 GiB"
 
 
-class PTGP(Consensus):
+class PTGP(FixedNumber, function=ptgp):
     """Cluster by the graph of label rows and clusters; see `ptgp` for the method.
-
-    Parameters
-    ----------
-    n_clusters, n_neighbors, n_steps, missing, min_rows, max_memory
-        See `ptgp`.
-    generator : generator or None, default=None
-        Makes the members when `fit` is given data only; None is `KMeansEnsemble()`.
-    random_state : int, RandomState or None
-        Seeds k-means, and a generator that has no seed of its own.
-    n_jobs : int or None
-        Threads; None means one.
-
-    Attributes
-    ----------
-    labels_ : ndarray of shape (n_objects,), int32
-        Clusters; -1 for objects every member calls noise.
-    confidence_, runner_up_ : ndarray of shape (n_objects,)
-        See `consilience.evidence.confidence`.
-    n_clusters_, objective_, solver_, details_
-        See `ptgp`. Only the first and ``details_`` where nothing had to be solved.
-    ensemble_ : Ensemble
 
     Examples
     --------
@@ -349,51 +250,8 @@ class PTGP(Consensus):
     2
     """
 
-    _constraints: ClassVar[dict[str, Any]] = {
-        **Consensus._common_constraints,
-        "n_clusters": [_COUNT],
-        "n_neighbors": _COUNT_OR_NONE,
-        "n_steps": _COUNT_OR_NONE,
-        "missing": [MISSING],
-        "min_rows": [_COUNT],
-        "max_memory": [MEMORY],
-    }
-
-    def __init__(
-        self,
-        n_clusters: int = 2,
-        *,
-        n_neighbors: int | None = 20,
-        n_steps: int | None = 20,
-        missing: Missing = "pair",
-        min_rows: int = 50,
-        generator: Any = None,
-        max_memory: float | str = "4 GiB",
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.n_neighbors = n_neighbors
-        self.n_steps = n_steps
-        self.missing = missing
-        self.min_rows = min_rows
-        self.generator = generator
-        self.max_memory = max_memory
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-
-    def _fit_ensemble(self, ensemble: Ensemble, X: Any) -> None:
-        self._store(
-            ptgp(
-                ensemble,
-                self.n_clusters,
-                n_neighbors=self.n_neighbors,
-                n_steps=self.n_steps,
-                missing=self.missing,
-                min_rows=self.min_rows,
-                max_memory=self.max_memory,
-                X=X,
-                random_state=self.random_state,
-                n_jobs=self.n_jobs,
-            )
-        )
+    n_neighbors: int | None = 20
+    n_steps: int | None = 20
+    missing: Missing = "pair"
+    min_rows: int = 50
+    max_memory: float | str = "4 GiB"

@@ -1,16 +1,15 @@
 """Consensus by vote: clusters matched one to one, or votes passed on as shares."""
 
 import warnings
-from numbers import Integral
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 from sklearn.utils import check_random_state
 
-from consilience._validation import Interval, Options, check_value
-from consilience.consensus._base import Consensus
+from consilience._validation import Options
+from consilience.consensus._base import FixedNumber
 from consilience.consensus._rows import Rows, distinct_rows
 from consilience.consensus._solve import ConsensusResult, solve
 from consilience.consensus._table import consensus_method
@@ -30,9 +29,7 @@ from consilience.kernels.votes import cast_votes, overlap
 
 __all__ = ["CumulativeVoting", "Voting", "cumulativevoting", "voting"]
 
-_COUNT = Interval(Integral, 1)
 Reference = Literal["agreement", "entropy"]
-REFERENCES = Options(("agreement", "entropy"))
 
 
 @consensus_method(
@@ -58,13 +55,9 @@ def voting(
         objects it calls noise or did not see.
     n_clusters : int
         Clusters wanted; those that win no object vanish.
-    X : array of shape (n_objects, n_features), optional
-        Only used to place objects that no member saw.
     random_state : int, RandomState or None
         Breaks ties of votes, and seeds `kcc` where that is the reference. The order of the
         objects does not matter, and equal objects stay together.
-    n_jobs : int or None
-        Threads; None means one.
 
     Returns
     -------
@@ -113,7 +106,7 @@ def voting(
             details={"reference": "kcc" if reference < 0 else reference, "matches": matches},
         )
 
-    return solve(ensemble, n_clusters, run, owner="Voting", X=X, n_jobs=n_jobs)
+    return solve(ensemble, n_clusters, run, owner="Voting", X=X)
 
 
 def _reference(
@@ -181,6 +174,7 @@ def _plurality(votes: NDArray[np.int32], rng: Any) -> NDArray[np.int32]:
     estimator="CumulativeVoting",
     paper="Ayad & Kamel 2008",
     memory="n (R + max k_r)",
+    rules={"reference": [Options(("agreement", "entropy"))]},
     keeps_noise=True,
 )
 def cumulativevoting(
@@ -207,8 +201,6 @@ def cumulativevoting(
         others on average, by the adjusted Rand index, in which random members of many
         clusters gain nothing; or, as published, the one of highest entropy, which a single
         such member is.
-    X : array of shape (n_objects, n_features), optional
-        Only used to place objects that no member saw.
     random_state : ignored
         The method draws nothing.
     n_jobs : int or None
@@ -246,7 +238,6 @@ def cumulativevoting(
     >>> found.labels, found.memberships[0].round(2).tolist()
     (array([0, 0, 0, 1, 1, 1], dtype=int32), [0.92, 0.08])
     """
-    check_value("reference", reference, [REFERENCES], owner="CumulativeVoting")
 
     def run(placed: Ensemble, k: int, _: Any) -> ConsensusResult:
         rows = distinct_rows(placed)
@@ -268,7 +259,7 @@ def cumulativevoting(
             details={"reference": int(order[0]), "order": order, "lost": lost},
         )
 
-    return solve(ensemble, n_clusters, run, owner="CumulativeVoting", X=X, n_jobs=n_jobs)
+    return solve(ensemble, n_clusters, run, owner="CumulativeVoting", X=X)
 
 
 def _ranked(rows: Rows, reference: Reference, k: int, n_jobs: int | None) -> NDArray[np.int64]:
@@ -293,54 +284,14 @@ def _agreement(rows: Rows, n_jobs: int | None) -> NDArray[np.float64]:
     return (total / max(len(shared) - 1, 1)).round(12)
 
 
-class _Votes(Consensus):
-    """What both estimators share: no parameters of their own."""
-
-    _constraints: ClassVar[dict[str, Any]] = {
-        **Consensus._common_constraints,
-        "n_clusters": [_COUNT],
-    }
-
-    def __init__(
-        self,
-        n_clusters: int = 2,
-        *,
-        generator: Any = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.generator = generator
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-
-
-class Voting(_Votes):
+class Voting(FixedNumber, function=voting):
     """Cluster by plurality vote; see `voting` for the method.
 
     Parameters
     ----------
-    n_clusters
-        See `voting`.
     generator : generator or None, default=None
         Makes the members when `fit` is given data only; None is `KMeansEnsemble()`. Members
         with ``n_clusters`` clusters each suit the method best.
-    random_state : int, RandomState or None
-        Breaks ties, and seeds a generator that has no seed of its own.
-    n_jobs : int or None
-        Threads; None means one.
-
-    Attributes
-    ----------
-    labels_ : ndarray of shape (n_objects,), int32
-        Clusters; -1 for objects every member calls noise.
-    memberships_ : ndarray of shape (n_objects, K)
-        Shares of the votes.
-    confidence_, runner_up_ : ndarray of shape (n_objects,)
-        See `consilience.evidence.confidence`.
-    n_clusters_, objective_, details_
-        See `voting`. Only the first and the last where nothing had to be solved.
-    ensemble_ : Ensemble
 
     Examples
     --------
@@ -349,36 +300,9 @@ class Voting(_Votes):
     array([0, 0, 0, 1, 1, 1], dtype=int32)
     """
 
-    def _fit_ensemble(self, ensemble: Ensemble, X: Any) -> None:
-        params = {"X": X, "random_state": self.random_state, "n_jobs": self.n_jobs}
-        self._store(voting(ensemble, self.n_clusters, **params))
 
-
-class CumulativeVoting(_Votes):
+class CumulativeVoting(FixedNumber, function=cumulativevoting):
     """Cluster by cumulative votes; see `cumulativevoting` for the method.
-
-    Parameters
-    ----------
-    n_clusters, reference
-        See `cumulativevoting`.
-    generator : generator or None, default=None
-        Makes the members when `fit` is given data only; None is `KMeansEnsemble()`.
-    random_state : int, RandomState or None
-        For a generator that has none of its own.
-    n_jobs : int or None
-        Threads; None means one.
-
-    Attributes
-    ----------
-    labels_ : ndarray of shape (n_objects,), int32
-        Clusters; -1 for objects every member calls noise.
-    memberships_ : ndarray of shape (n_objects, K)
-        Shares of the votes.
-    confidence_, runner_up_ : ndarray of shape (n_objects,)
-        See `consilience.evidence.confidence`.
-    n_clusters_, objective_, details_
-        See `cumulativevoting`. Only the first and the last where nothing had to be solved.
-    ensemble_ : Ensemble
 
     Examples
     --------
@@ -387,20 +311,4 @@ class CumulativeVoting(_Votes):
     array([0, 0, 0, 1, 1, 1], dtype=int32)
     """
 
-    _constraints: ClassVar[dict[str, Any]] = {**_Votes._constraints, "reference": [REFERENCES]}
-
-    def __init__(
-        self,
-        n_clusters: int = 2,
-        *,
-        reference: Reference = "agreement",
-        generator: Any = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        super().__init__(n_clusters, generator=generator, random_state=random_state, n_jobs=n_jobs)
-        self.reference = reference
-
-    def _fit_ensemble(self, ensemble: Ensemble, X: Any) -> None:
-        params = {"X": X, "random_state": self.random_state, "n_jobs": self.n_jobs}
-        self._store(cumulativevoting(ensemble, self.n_clusters, reference=self.reference, **params))
+    reference: Reference = "agreement"

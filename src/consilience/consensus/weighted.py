@@ -2,8 +2,7 @@
 
 import warnings
 from dataclasses import replace
-from numbers import Integral
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,19 +12,19 @@ from sklearn.utils import check_random_state
 from threadpoolctl import threadpool_limits
 
 from consilience._units import check_range
-from consilience._validation import Interval, Options, check_value
-from consilience.consensus._base import Consensus
+from consilience._validation import Options
 from consilience.consensus._metaclusters import Vertex, meta_clusters
 from consilience.consensus._objects import (
     WEIGHTS,
     WeightedObjects,
     checked_data,
-    checked_weights,
     needed_data,
     of_placed,
+    weights_of,
 )
 from consilience.consensus._order import object_order, ordered
 from consilience.consensus._rows import Rows, distinct_rows, rows_in_order
+from consilience.consensus._rules import COUNT, CUTS
 from consilience.consensus._solve import ConsensusResult, solve
 from consilience.consensus._table import consensus_method
 from consilience.ensemble import Ensemble
@@ -35,9 +34,6 @@ __all__ = ["WOMC", "WOKMeans", "wokmeans", "womc"]
 
 Floats = NDArray[np.float64]
 
-_COUNT = Interval(Integral, 1)
-_VERTEX = Options(("weight", "size"))
-_SOLVERS = Options(("auto", "metis", "spectral"))
 _PAPER = "Ren, Domeniconi, Zhang & Yu 2017"
 
 
@@ -45,6 +41,7 @@ _PAPER = "Ren, Domeniconi, Zhang & Yu 2017"
     estimator="WOMC",
     paper=_PAPER,
     memory="n (R + k) + n_c^2",
+    rules={"weights": WEIGHTS, "vertex": [Options(("weight", "size"))], "solver": CUTS},
     keeps_noise=True,
 )
 def womc(
@@ -75,13 +72,9 @@ def womc(
     solver : {"auto", "metis", "spectral"}, default="auto"
         Cuts the graph of clusters: METIS (as published), or a normalised cut. "auto" is
         METIS where it is installed and there are 50 clusters or more.
-    X : array of shape (n_objects, n_features), optional
-        Only used to place objects that no member saw.
     random_state : int, RandomState or None
         Order of the clusters inside the solver, and ties. The result does not depend on the
         order of the objects.
-    n_jobs : int or None
-        Threads; None means one.
 
     Returns
     -------
@@ -107,12 +100,9 @@ def womc(
     >>> womc(ens, 2, random_state=0).labels
     array([0, 0, 0, 1, 1, 1], dtype=int32)
     """
-    check_value("weights", weights, WEIGHTS, owner="WOMC")
-    check_value("vertex", vertex, [_VERTEX], owner="WOMC")
-    check_value("solver", solver, [_SOLVERS], owner="WOMC")
 
     def run(placed: Ensemble, k: int, _: Any) -> ConsensusResult:
-        given = checked_weights(weights, ensemble, n_jobs, owner="WOMC")
+        given = weights_of(weights, ensemble, n_jobs)
         rows, row_weights = _weighted_rows(placed, of_placed(given, ensemble), weights)
         found = meta_clusters(
             rows,
@@ -137,7 +127,7 @@ def womc(
             },
         )
 
-    return solve(ensemble, n_clusters, run, owner="WOMC", X=X, n_jobs=n_jobs)
+    return solve(ensemble, n_clusters, run, owner="WOMC", X=X)
 
 
 def _weighted_rows(placed: Ensemble, weights: Floats, kind: Any) -> tuple[Rows, Floats]:
@@ -160,6 +150,7 @@ def _weighted_rows(placed: Ensemble, weights: Floats, kind: Any) -> tuple[Rows, 
     estimator="WOKMeans",
     paper=_PAPER,
     memory="n (R + d)",
+    rules={"weights": WEIGHTS, "n_init": COUNT, "max_iter": COUNT},
     needs_data=True,
     keeps_noise=True,
 )
@@ -180,8 +171,6 @@ def wokmeans(
     ----------
     ensemble : Ensemble
         Labels of n objects by R members; only their weights are used.
-    n_clusters : int
-        Clusters wanted.
     weights : {"one-shot"}, array of shape (n_objects,) or None, default="one-shot"
         Weights of the objects in the centres: `evidence.object_weights`, your own, or equal,
         which is k-means.
@@ -218,13 +207,10 @@ def wokmeans(
     >>> wokmeans(ens, 2, X=X, random_state=0).labels
     array([0, 0, 0, 1, 1, 1], dtype=int32)
     """
-    check_value("weights", weights, WEIGHTS, owner="WOKMeans")
-    check_value("n_init", n_init, [_COUNT], owner="WOKMeans")
-    check_value("max_iter", max_iter, [_COUNT], owner="WOKMeans")
 
     def run(placed: Ensemble, k: int, data: Any) -> ConsensusResult:
         needed_data(data, owner="WOKMeans")
-        given = checked_weights(weights, ensemble, n_jobs, owner="WOKMeans")
+        given = weights_of(weights, ensemble, n_jobs)
         best = ordered(best_of_starts, of_placed(given, ensemble), data=True)
         return replace(best(placed, k, data), details={"object_weights": given})
 
@@ -237,9 +223,7 @@ def wokmeans(
     data = checked_data(X, ensemble, owner="WOKMeans")
     if data is not None:
         check_range(data, owner="WOKMeans")
-    return solve(
-        ensemble, n_clusters, run, owner="WOKMeans", X=data, splits_equals=True, n_jobs=n_jobs
-    )
+    return solve(ensemble, n_clusters, run, owner="WOKMeans", X=data, splits_equals=True)
 
 
 def _lloyd(X: Any, start: NDArray[Any], weights: Floats, max_iter: int) -> ConsensusResult:
@@ -259,30 +243,8 @@ def _lloyd(X: Any, start: NDArray[Any], weights: Floats, max_iter: int) -> Conse
     )
 
 
-class WOMC(WeightedObjects):
+class WOMC(WeightedObjects, function=womc):
     """Cluster by weighted-object meta-clusters; see `womc` for the method.
-
-    Parameters
-    ----------
-    n_clusters, weights, vertex, solver
-        See `womc`.
-    generator : generator or None, default=None
-        Makes the members when `fit` is given data only; None is the paper's:
-        `generate.woec` with 40 members of ``n_clusters`` clusters.
-    random_state : int, RandomState or None
-        For the solver, and for a generator that has none of its own.
-    n_jobs : int or None
-        Threads; None means one.
-
-    Attributes
-    ----------
-    labels_ : ndarray of shape (n_objects,), int32
-        Clusters; -1 for objects every member calls noise.
-    confidence_, runner_up_ : ndarray of shape (n_objects,)
-        See `consilience.evidence.confidence`.
-    n_clusters_, objective_, solver_, memberships_, details_
-        See `womc`. Only the first and ``details_`` where nothing had to be solved.
-    ensemble_ : Ensemble
 
     Examples
     --------
@@ -291,62 +253,13 @@ class WOMC(WeightedObjects):
     array([0, 0, 0, 1, 1, 1], dtype=int32)
     """
 
-    _constraints: ClassVar[dict[str, Any]] = {
-        **Consensus._common_constraints,
-        "n_clusters": [_COUNT],
-        "weights": WEIGHTS,
-        "vertex": [_VERTEX],
-        "solver": [_SOLVERS],
-    }
-
-    def __init__(
-        self,
-        n_clusters: int = 2,
-        *,
-        weights: Any = "one-shot",
-        vertex: Vertex = "weight",
-        solver: Solver = "auto",
-        generator: Any = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.weights = weights
-        self.vertex = vertex
-        self.solver = solver
-        self.generator = generator
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-
-    def _fit_ensemble(self, ensemble: Ensemble, X: Any) -> None:
-        found = womc(
-            ensemble,
-            self.n_clusters,
-            weights=self.weights,
-            vertex=self.vertex,
-            solver=self.solver,
-            X=X,
-            random_state=self.random_state,
-            n_jobs=self.n_jobs,
-        )
-        self._store(found)
+    weights: Any = "one-shot"
+    vertex: Vertex = "weight"
+    solver: Solver = "auto"
 
 
-class WOKMeans(WeightedObjects):
+class WOKMeans(WeightedObjects, function=wokmeans):
     """Cluster by k-means with weighted objects; see `wokmeans` for the method.
-
-    Parameters
-    ----------
-    n_clusters, weights, n_init, max_iter
-        See `wokmeans`.
-    generator, random_state, n_jobs
-        See `WOMC`.
-
-    Attributes
-    ----------
-    labels_, confidence_, runner_up_, n_clusters_, objective_, n_iter_, converged_, details_,
-    ensemble_
-        See `WOMC` and `ConsensusResult`; of the best start.
 
     Examples
     --------
@@ -355,42 +268,6 @@ class WOKMeans(WeightedObjects):
     [40, 40]
     """
 
-    _constraints: ClassVar[dict[str, Any]] = {
-        **Consensus._common_constraints,
-        "n_clusters": [_COUNT],
-        "weights": WEIGHTS,
-        "n_init": [_COUNT],
-        "max_iter": [_COUNT],
-    }
-
-    def __init__(
-        self,
-        n_clusters: int = 2,
-        *,
-        weights: Any = "one-shot",
-        n_init: int = 10,
-        max_iter: int = 100,
-        generator: Any = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.weights = weights
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.generator = generator
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-
-    def _fit_ensemble(self, ensemble: Ensemble, X: Any) -> None:
-        found = wokmeans(
-            ensemble,
-            self.n_clusters,
-            weights=self.weights,
-            n_init=self.n_init,
-            max_iter=self.max_iter,
-            X=X,
-            random_state=self.random_state,
-            n_jobs=self.n_jobs,
-        )
-        self._store(found)
+    weights: Any = "one-shot"
+    n_init: int = 10
+    max_iter: int = 100
