@@ -26,7 +26,7 @@ from consilience._validation import (
     Rule,
     check_params,
 )
-from consilience.consensus._docs import Entry, entries, filled
+from consilience.consensus._docs import Entry, entries, filled, with_example
 from consilience.consensus._solve import ConsensusResult
 from consilience.consensus._table import CONSENSUS, Method
 from consilience.ensemble import Ensemble
@@ -38,6 +38,16 @@ __all__ = ["ChosenNumber", "Consensus", "FixedNumber", "Stated"]
 
 # Parameters of every estimator; they come after its own.
 _LAST = ("generator", "random_state", "n_jobs")
+
+_EXAMPLE = """\
+>>> members = [[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 2, 2], [5, 5, 5, 7, 7, 7]]
+>>> {name}(2, random_state=0).fit(ensemble=members).labels_
+array([0, 0, 0, 1, 1, 1], dtype=int32)"""
+_EXAMPLE_OF_DATA = """\
+>>> import numpy as np
+>>> X = np.concatenate([np.random.default_rng(0).normal(c, 0.3, (40, 2)) for c in (0, 3)])
+>>> np.bincount({name}(2, random_state=0).fit(X).labels_).tolist()
+[40, 40]"""
 
 
 @dataclass_transform(kw_only_default=True, eq_default=False)
@@ -79,7 +89,11 @@ def _whole_doc(cls: Any, parameters: tuple[str, ...]) -> str:
     doc = filled(doc, "Parameters", more, parameters)
     shared = entries(base, "Attributes")
     order = [name for entry in shared for name in entry.names]
-    return filled(doc, "Attributes", shared, order)
+    doc = filled(doc, "Attributes", shared, order)
+    if not hasattr(cls, "_method"):
+        return doc
+    example = _EXAMPLE_OF_DATA if cls._method.needs_data else _EXAMPLE
+    return with_example(doc, example.format(name=cls.__name__))
 
 
 class Consensus(Stated):

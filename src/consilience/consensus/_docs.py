@@ -10,7 +10,11 @@ from inspect import cleandoc
 from itertools import pairwise
 from typing import NamedTuple
 
-__all__ = ["Entry", "entries", "filled"]
+__all__ = ["Entry", "entries", "filled", "with_example"]
+
+
+# The order of the sections that may be filled up; others stand before the last.
+_SECTIONS = ("Parameters", "Attributes", "Returns", "Warns", "Notes", "References", "Examples")
 
 
 class Entry(NamedTuple):
@@ -66,6 +70,14 @@ def filled(doc: str, section: str, more: Iterable[Entry], order: Sequence[str]) 
     return "\n\n".join("\n".join(block) for block in blocks if block)
 
 
+def with_example(doc: str, example: str) -> str:
+    """The docstring with this example if it has none."""
+    before, own, after = _split(doc, "Examples")
+    lines = own or example.splitlines()
+    blocks = (before, ["Examples", "--------", *lines], after)
+    return "\n\n".join("\n".join(block) for block in blocks if block)
+
+
 def _split(doc: str, section: str) -> tuple[list[str], list[str], list[str]]:
     """Lines before a section, in it, and after it; where it would stand if it is not there."""
     lines = cleandoc(doc).splitlines()
@@ -74,7 +86,8 @@ def _split(doc: str, section: str) -> tuple[list[str], list[str], list[str]]:
         if lines[start] == section:
             stop = heads[place + 1] if place + 1 < len(heads) else len(lines)
             return _trimmed(lines[:start]), _trimmed(lines[start + 2 : stop]), lines[stop:]
-    first = next((i for i in heads if lines[i] != "Parameters"), len(lines))
+    earlier = _SECTIONS[: _SECTIONS.index(section)]
+    first = next((i for i in heads if lines[i] not in earlier), len(lines))
     return _trimmed(lines[:first]), [], lines[first:]
 
 

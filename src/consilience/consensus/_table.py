@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import Any, TypeVar, cast
 
 from consilience._validation import N_JOBS, NoneValue, RandomState, Rule, check_value
-from consilience.consensus._docs import Entry, filled
+from consilience.consensus._docs import Entry, filled, with_example
 from consilience.consensus._rules import COUNT
 from consilience.consensus._solve import ConsensusResult
 from consilience.ensemble import check_ensemble
@@ -39,6 +39,11 @@ _SHARED = (
     ),
     Entry(("n_jobs",), "int or None", ("    Threads; None means one.",)),
 )
+_EXAMPLE = """\
+>>> from consilience import Ensemble
+>>> ens = Ensemble([[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 2, 2], [5, 5, 5, 7, 7, 7]])
+>>> {name}(ens, 2, random_state=0).labels
+array([0, 0, 0, 1, 1, 1], dtype=int32)"""
 _COMMON = {name for entry in _SHARED for name in entry.names}
 
 
@@ -161,7 +166,7 @@ def consensus_method(
     needs_data: bool = False,
     needs_n_clusters: bool = True,
     balanced: bool = False,
-    keeps_noise: bool = False,
+    keeps_noise: bool = True,
 ) -> Callable[[F], F]:
     """Enter a consensus function into the table under its own name, and check its arguments.
 
@@ -175,12 +180,8 @@ def consensus_method(
         The shape of the memory it needs, for instance ``"n R"``.
     rules : mapping of name -> rules, optional
         What values its own parameters may have: for the function and the estimator alike.
-    needs_data, needs_n_clusters : bool
-        Whether it needs X, and whether the number of clusters must be given.
-    balanced : bool
-        Whether it aims at clusters of equal size.
-    keeps_noise : bool
-        Whether objects that every member calls noise are labelled -1.
+    needs_data, needs_n_clusters, balanced, keeps_noise : bool
+        See `Method`.
     """
     numbers = COUNT if needs_n_clusters else [*COUNT, NoneValue()]
     own: dict[str, Sequence[Rule]] = {"n_clusters": numbers, **(rules or {})}
@@ -190,7 +191,8 @@ def consensus_method(
         summary = (function.__doc__ or "").strip().partition("\n")[0]
         if function.__doc__:
             shared = (entry for entry in _SHARED if entry.names[0] in names)
-            function.__doc__ = filled(function.__doc__, "Parameters", shared, names)
+            doc = filled(function.__doc__, "Parameters", shared, names)
+            function.__doc__ = with_example(doc, _EXAMPLE.format(name=function.__name__))
         function = _checked(function, names, own, estimator)
         CONSENSUS[function.__name__] = Method(
             name=function.__name__,

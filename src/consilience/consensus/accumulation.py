@@ -72,7 +72,6 @@ class EACResult(ConsensusResult):
     memory="n R; n^2 for complete link",
     rules={"linkage": LINKS, "missing": MISSING, "min_size": COUNT, "max_memory": MEMORY},
     needs_n_clusters=False,
-    keeps_noise=True,
 )
 def eac(
     ensemble: Ensemble,

@@ -33,7 +33,6 @@ Init = Literal["mixed", "dirichlet", "labels", "barycentre"]
         "step": [Options(("adaptive", "safe"))],
         "weights": [Options(("seen",)), NoneValue()],
     },
-    keeps_noise=True,
 )
 def baumeagon(
     ensemble: Ensemble,

@@ -41,7 +41,6 @@ _NOTHING = 1e-6
     memory="n R, or n (R + k) + n_c^2 for solver='spectral'",
     rules={"solver": CUTS, "n_cuts": COUNT},
     balanced=True,
-    keeps_noise=True,
 )
 def hbgf(
     ensemble: Ensemble,
@@ -195,14 +194,7 @@ def _normalised_cut(rows: Rows, labels: NDArray[np.int32], sizes: Floats, k: int
 
 
 class HBGF(FixedNumber, function=hbgf):
-    """Cluster by the graph of objects and clusters; see `hbgf` for the method.
-
-    Examples
-    --------
-    >>> model = HBGF(2, random_state=0).fit(ensemble=[[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 2, 2]])
-    >>> model.labels_
-    array([0, 0, 0, 1, 1, 1], dtype=int32)
-    """
+    """Cluster by the graph of objects and clusters; see `hbgf` for the method."""
 
     solver: CutSolver = "auto"
     n_cuts: int = 10

@@ -48,7 +48,6 @@ _GRID = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
         "tol": POSITIVE,
         "max_rows": COUNT,
     },
-    keeps_noise=True,
 )
 def ecmc(
     ensemble: Ensemble,
@@ -340,14 +339,7 @@ def _check_order(low: float, high: float) -> None:
 
 
 class ECMC(FixedNumber, function=ecmc):
-    """Cluster by matrix completion; see `ecmc` for the method.
-
-    Examples
-    --------
-    >>> members = [[0, 0, 0, 1, 1, 1]] * 4 + [[0, 0, 1, 1, 1, 0]]
-    >>> ECMC(2, random_state=0).fit(ensemble=members).labels_
-    array([0, 0, 0, 1, 1, 1], dtype=int32)
-    """
+    """Cluster by matrix completion; see `ecmc` for the method."""
 
     reading: Reading = "adapted"
     low: float | None = None

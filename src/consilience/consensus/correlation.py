@@ -51,7 +51,6 @@ _RULES: dict[str, list[Rule]] = {
     memory="n R + n_c k",
     rules=_RULES,
     needs_n_clusters=False,
-    keeps_noise=True,
 )
 def correlationclustering(
     ensemble: Ensemble,

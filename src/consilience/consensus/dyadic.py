@@ -24,7 +24,6 @@ __all__ = ["DyadicAspect", "dyadicaspect"]
     paper="Lourenço, Fred & Figueiredo 2011",
     memory="n^2 bytes, or n (R + k) past max_memory",
     rules={"n_init": COUNT, "tol": NOT_NEGATIVE, "max_iter": COUNT, "max_memory": MEMORY},
-    keeps_noise=True,
 )
 def dyadicaspect(
     ensemble: Ensemble,
@@ -86,13 +85,6 @@ def dyadicaspect(
     ----------
     Lourenço, Fred & Figueiredo (2011), A generative dyadic aspect model for evidence
     accumulation clustering, SIMBAD, pages 104-116.
-
-    Examples
-    --------
-    >>> from consilience import Ensemble
-    >>> ens = Ensemble([[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 2, 2], [5, 5, 5, 7, 7, 7]])
-    >>> dyadicaspect(ens, 2, random_state=0).labels
-    array([0, 0, 0, 1, 1, 1], dtype=int32)
     """
     budget = memory_in_bytes(max_memory, owner="DyadicAspect")
 

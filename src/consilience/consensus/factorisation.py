@@ -36,7 +36,6 @@ _RULES: dict[str, list[Rule]] = {"n_init": COUNT, "max_iter": COUNT, "tol": NOT_
     paper="Li, Ding & Jordan 2007",
     memory="n (R + k) + n_c k",
     rules={**_RULES, "reading": [Options(("falling", "published"))]},
-    keeps_noise=True,
 )
 def nmfconsensus(
     ensemble: Ensemble,
@@ -94,13 +93,6 @@ def nmfconsensus(
     ----------
     Li, Ding & Jordan (2007), Solving consensus and semi-supervised clustering problems using
     nonnegative matrix factorization, ICDM, section 3.
-
-    Examples
-    --------
-    >>> from consilience import Ensemble
-    >>> ens = Ensemble([[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 2, 2], [5, 5, 5, 7, 7, 7]])
-    >>> nmfconsensus(ens, 2, random_state=0).labels
-    array([0, 0, 0, 1, 1, 1], dtype=int32)
     """
     updates = descend if reading == "falling" else factorise
 
@@ -127,7 +119,6 @@ def nmfconsensus(
     paper="Li & Ding 2008",
     memory="n (R + k) + n_c k",
     rules={**_RULES, "max_rounds": COUNT, "weight_tol": NOT_NEGATIVE},
-    keeps_noise=True,
 )
 def wcc(
     ensemble: Ensemble,
@@ -238,14 +229,7 @@ def _result(best: Factors, rows: Rows, details: dict[str, Any]) -> ConsensusResu
 
 
 class NMFConsensus(FixedNumber, function=nmfconsensus):
-    """Cluster by factorising the co-association; see `nmfconsensus` for the method.
-
-    Examples
-    --------
-    >>> members = [[0, 0, 0, 1, 1], [0, 0, 1, 1, 1], [0, 0, 0, 1, 1]]
-    >>> NMFConsensus(2, random_state=0).fit(ensemble=members).labels_
-    array([0, 0, 0, 1, 1], dtype=int32)
-    """
+    """Cluster by factorising the co-association; see `nmfconsensus` for the method."""
 
     reading: Reading = "falling"
     n_init: int = 5

@@ -35,7 +35,6 @@ __all__ = ["CSPA", "HGPA", "cspa", "hgpa"]
     memory="n^2 up to 3,000 objects, n R past that",
     rules={"solver": PARTS, "sizes": SIZES, "collapse": [Boolean()], "n_cuts": COUNT},
     balanced=True,
-    keeps_noise=True,
 )
 def cspa(
     ensemble: Ensemble,
@@ -85,13 +84,6 @@ def cspa(
     References
     ----------
     Strehl & Ghosh (2002), Cluster ensembles, JMLR 3, section 3.2.
-
-    Examples
-    --------
-    >>> from consilience import Ensemble
-    >>> ens = Ensemble([[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 2, 2], [5, 5, 5, 7, 7, 7]])
-    >>> cspa(ens, 2, random_state=0).labels
-    array([0, 0, 0, 1, 1, 1], dtype=int32)
     """
     _check_sizes(sizes, n_clusters, solver, collapse)
 
@@ -148,7 +140,6 @@ def _check_sizes(
     memory="n R",
     rules={"imbalance": NOT_NEGATIVE},
     balanced=True,
-    keeps_noise=True,
 )
 def hgpa(
     ensemble: Ensemble,
@@ -189,13 +180,6 @@ def hgpa(
     References
     ----------
     Strehl & Ghosh (2002), Cluster ensembles, JMLR 3, section 3.3.
-
-    Examples
-    --------
-    >>> from consilience import Ensemble
-    >>> ens = Ensemble([[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 2, 2], [5, 5, 5, 7, 7, 7]])
-    >>> hgpa(ens, 2, random_state=0).labels
-    array([0, 0, 0, 1, 1, 1], dtype=int32)
     """
 
     def run(placed: Ensemble, k: int, _: Any) -> ConsensusResult:
@@ -207,14 +191,7 @@ def hgpa(
 
 
 class CSPA(FixedNumber, function=cspa):
-    """Cluster by balanced parts of the co-association; see `cspa` for the method.
-
-    Examples
-    --------
-    >>> model = CSPA(2, random_state=0).fit(ensemble=[[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 2, 2]])
-    >>> model.labels_
-    array([0, 0, 0, 1, 1, 1], dtype=int32)
-    """
+    """Cluster by balanced parts of the co-association; see `cspa` for the method."""
 
     solver: Solver = "auto"
     sizes: Sequence[float] | None = None
@@ -223,13 +200,6 @@ class CSPA(FixedNumber, function=cspa):
 
 
 class HGPA(FixedNumber, function=hgpa):
-    """Cluster by balanced parts of a hypergraph; see `hgpa` for the method.
-
-    Examples
-    --------
-    >>> model = HGPA(2, random_state=0).fit(ensemble=[[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 2, 2]])
-    >>> model.labels_
-    array([0, 0, 0, 1, 1, 1], dtype=int32)
-    """
+    """Cluster by balanced parts of a hypergraph; see `hgpa` for the method."""
 
     imbalance: float = 0.05

@@ -36,7 +36,6 @@ _RULES: dict[str, list[Rule]] = {
     paper="Liu, Liu, Wu, Tao & Fu 2015",
     memory="n R + n_c k",
     rules=_RULES,
-    keeps_noise=True,
 )
 def sec(
     ensemble: Ensemble,
@@ -81,13 +80,6 @@ def sec(
     References
     ----------
     Liu, Liu, Wu, Tao & Fu (2015), Spectral ensemble clustering, KDD.
-
-    Examples
-    --------
-    >>> from consilience import Ensemble
-    >>> ens = Ensemble([[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 2, 2], [5, 5, 5, 7, 7, 7]])
-    >>> sec(ens, 2, random_state=0).labels
-    array([0, 0, 0, 1, 1, 1], dtype=int32)
     """
     weights = _weights(member_weights, ensemble, "SEC")
 
@@ -109,7 +101,6 @@ def sec(
         "p": [Interval(Real, 1, open_low=True)],
         "normalised": [Boolean()],
     },
-    keeps_noise=True,
 )
 def kcc(
     ensemble: Ensemble,
@@ -221,14 +212,7 @@ def _weights(member_weights: Any, ensemble: Ensemble, owner: str) -> NDArray[np.
 
 
 class SEC(FixedNumber, function=sec):
-    """Cluster by spectral ensemble clustering; see `sec` for the method.
-
-    Examples
-    --------
-    >>> model = SEC(2, random_state=0).fit(ensemble=[[0, 0, 0, 1, 1], [0, 0, 1, 1, 1]])
-    >>> model.labels_
-    array([0, 0, 1, 1, 1], dtype=int32)
-    """
+    """Cluster by spectral ensemble clustering; see `sec` for the method."""
 
     member_weights: Any = None
     n_init: int = 10
@@ -236,14 +220,7 @@ class SEC(FixedNumber, function=sec):
 
 
 class KCC(FixedNumber, function=kcc):
-    """Cluster by k-means on label rows; see `kcc` for the method.
-
-    Examples
-    --------
-    >>> model = KCC(2, utility="cos").fit(ensemble=[[0, 0, 0, 1, 1], [0, 0, 1, 1, 1]])
-    >>> model.n_clusters_
-    2
-    """
+    """Cluster by k-means on label rows; see `kcc` for the method."""
 
     utility: Utility = "h"
     p: float = 5.0

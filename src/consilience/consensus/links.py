@@ -43,7 +43,6 @@ _MEMORY_SHAPE = "u^2 + n_c^2, or u n_c for solver='spectral' (u distinct label r
     paper="Iam-On, Boongoen & Garrett 2008",
     memory=_MEMORY_SHAPE,
     rules=_RULES,
-    keeps_noise=True,
 )
 def cts(
     ensemble: Ensemble,
@@ -101,13 +100,6 @@ def cts(
     ----------
     Iam-On, Boongoen & Garrett (2008), Refining pairwise similarity matrix for cluster
     ensemble problem with cluster relations, Discovery Science, section 3.1.
-
-    Examples
-    --------
-    >>> from consilience import Ensemble
-    >>> ens = Ensemble([[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 2, 2], [5, 5, 5, 7, 7, 7]])
-    >>> cts(ens, 2).labels
-    array([0, 0, 0, 1, 1, 1], dtype=int32)
     """
 
     def build(rows: Rows) -> tuple[Rows, Vectors, Divisor]:
@@ -123,7 +115,6 @@ def cts(
     paper="Iam-On, Boongoen & Garrett 2008",
     memory=_MEMORY_SHAPE,
     rules={**_RULES, "n_iter": COUNT},
-    keeps_noise=True,
 )
 def srs(
     ensemble: Ensemble,
@@ -165,13 +156,6 @@ def srs(
     Iam-On, Boongoen & Garrett (2008), Refining pairwise similarity matrix for cluster
     ensemble problem with cluster relations, Discovery Science, section 3.2. Jeh & Widom
     (2002), SimRank, KDD.
-
-    Examples
-    --------
-    >>> from consilience import Ensemble
-    >>> ens = Ensemble([[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 2, 2], [5, 5, 5, 7, 7, 7]])
-    >>> srs(ens, 2).labels
-    array([0, 0, 0, 1, 1, 1], dtype=int32)
     """
 
     def build(rows: Rows) -> tuple[Rows, Vectors, Divisor]:
@@ -188,7 +172,6 @@ def srs(
     paper="Iam-On & Garrett 2010",
     memory=_MEMORY_SHAPE,
     rules=_RULES,
-    keeps_noise=True,
 )
 def asrs(
     ensemble: Ensemble,
@@ -228,13 +211,6 @@ def asrs(
     ----------
     Iam-On & Garrett (2010), LinkCluE: a MATLAB package for link-based cluster ensembles,
     Journal of Statistical Software 36(9), section 3.3.
-
-    Examples
-    --------
-    >>> from consilience import Ensemble
-    >>> ens = Ensemble([[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 2, 2], [5, 5, 5, 7, 7, 7]])
-    >>> asrs(ens, 2).labels
-    array([0, 0, 0, 1, 1, 1], dtype=int32)
     """
 
     def build(rows: Rows) -> tuple[Rows, Vectors, Divisor]:
@@ -246,13 +222,7 @@ def asrs(
 
 
 class CTS(FixedNumber, function=cts):
-    """Cluster by the connected-triple similarity; see `cts` for the method.
-
-    Examples
-    --------
-    >>> CTS(2).fit(ensemble=[[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 2, 2]]).n_clusters_
-    2
-    """
+    """Cluster by the connected-triple similarity; see `cts` for the method."""
 
     decay: float = 0.8
     solver: LinkSolver = "linkage"
@@ -262,13 +232,7 @@ class CTS(FixedNumber, function=cts):
 
 
 class ASRS(FixedNumber, function=asrs):
-    """Cluster by approximate SimRank; see `asrs` for the method.
-
-    Examples
-    --------
-    >>> ASRS(2).fit(ensemble=[[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 2, 2]]).n_clusters_
-    2
-    """
+    """Cluster by approximate SimRank; see `asrs` for the method."""
 
     decay: float = 0.8
     solver: LinkSolver = "linkage"
@@ -278,13 +242,7 @@ class ASRS(FixedNumber, function=asrs):
 
 
 class SRS(FixedNumber, function=srs):
-    """Cluster by SimRank; see `srs` for the method.
-
-    Examples
-    --------
-    >>> SRS(2, n_iter=2).fit(ensemble=[[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 2, 2]]).n_clusters_
-    2
-    """
+    """Cluster by SimRank; see `srs` for the method."""
 
     decay: float = 0.8
     n_iter: int = 4

@@ -35,7 +35,6 @@ Floats = NDArray[np.float64]
     paper="Huang, Wang & Lai 2018",
     memory="u^2 + n_c^2 (u distinct label rows)",
     rules={"theta": POSITIVE, "linkage": LINKS, "missing": MISSING, "max_memory": MEMORY},
-    keeps_noise=True,
 )
 def lwea(
     ensemble: Ensemble,
@@ -119,7 +118,6 @@ def lwea(
     paper="Huang, Wang & Lai 2018",
     memory="n (R + k) + n_c^2",
     rules={"theta": POSITIVE},
-    keeps_noise=True,
 )
 def lwgp(
     ensemble: Ensemble,
@@ -159,13 +157,6 @@ def lwgp(
     ----------
     Huang, Wang & Lai (2018), Locally weighted ensemble clustering, IEEE Transactions on
     Cybernetics 48(5), section III.E.
-
-    Examples
-    --------
-    >>> from consilience import Ensemble
-    >>> ens = Ensemble([[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 2, 2], [5, 5, 5, 7, 7, 7]])
-    >>> lwgp(ens, 2, random_state=0).labels
-    array([0, 0, 0, 1, 1, 1], dtype=int32)
     """
 
     def run(placed: Ensemble, k: int, _: Any) -> ConsensusResult:
@@ -204,13 +195,7 @@ def _shared(rows: Rows, certainty: Floats) -> Vectors:
 
 
 class LWEA(FixedNumber, function=lwea):
-    """Cluster by locally weighted evidence accumulation; see `lwea` for the method.
-
-    Examples
-    --------
-    >>> LWEA(2).fit(ensemble=[[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 2, 2]]).labels_
-    array([0, 0, 0, 1, 1, 1], dtype=int32)
-    """
+    """Cluster by locally weighted evidence accumulation; see `lwea` for the method."""
 
     theta: float = 0.4
     linkage: Link = "average"
@@ -219,12 +204,6 @@ class LWEA(FixedNumber, function=lwea):
 
 
 class LWGP(FixedNumber, function=lwgp):
-    """Cluster by the locally weighted graph of objects and clusters; see `lwgp` for the method.
-
-    Examples
-    --------
-    >>> LWGP(2, random_state=0).fit(ensemble=[[0, 0, 0, 1, 1], [0, 0, 1, 1, 1]]).n_clusters_
-    2
-    """
+    """Cluster by the locally weighted graph of objects and clusters; see `lwgp` for the method."""
 
     theta: float = 0.4

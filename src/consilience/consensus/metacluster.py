@@ -20,7 +20,6 @@ __all__ = ["MCLA", "mcla"]
     paper="Strehl & Ghosh 2002",
     memory="n (R + k) + n_c^2",
     rules={"solver": CUTS},
-    keeps_noise=True,
 )
 def mcla(
     ensemble: Ensemble,
@@ -64,13 +63,6 @@ def mcla(
     References
     ----------
     Strehl & Ghosh (2002), Cluster ensembles, JMLR 3, section 3.4.
-
-    Examples
-    --------
-    >>> from consilience import Ensemble
-    >>> ens = Ensemble([[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 2, 2], [5, 5, 5, 7, 7, 7]])
-    >>> mcla(ens, 2, random_state=0).labels
-    array([0, 0, 0, 1, 1, 1], dtype=int32)
     """
 
     def run(placed: Ensemble, k: int, _: Any) -> ConsensusResult:
@@ -92,13 +84,6 @@ def mcla(
 
 
 class MCLA(FixedNumber, function=mcla):
-    """Cluster by meta-clusters; see `mcla` for the method.
-
-    Examples
-    --------
-    >>> model = MCLA(2, random_state=0).fit(ensemble=[[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 2, 2]])
-    >>> model.labels_
-    array([0, 0, 0, 1, 1, 1], dtype=int32)
-    """
+    """Cluster by meta-clusters; see `mcla` for the method."""
 
     solver: CutSolver = "auto"

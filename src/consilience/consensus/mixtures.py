@@ -38,7 +38,6 @@ _PSEUDO: list[Rule] = [Interval(Real, 0, 1_000_000, open_low=True)]
     paper="Topchy, Jain & Punch 2004",
     memory="n (R + k) + n_c k",
     rules={**_RULES, "start": [Options(("kcc", "random"))], "smooth": _PSEUDO},
-    keeps_noise=True,
 )
 def mixtureconsensus(
     ensemble: Ensemble,
@@ -91,13 +90,6 @@ def mixtureconsensus(
     ----------
     Topchy, Jain & Punch (2004), A mixture model for clustering ensembles, SIAM SDM,
     section 3.
-
-    Examples
-    --------
-    >>> from consilience import Ensemble
-    >>> ens = Ensemble([[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 2, 2], [5, 5, 5, 7, 7, 7]])
-    >>> mixtureconsensus(ens, 2, random_state=0).labels
-    array([0, 0, 0, 1, 1, 1], dtype=int32)
     """
 
     def run(placed: Ensemble, k: int, _: Any) -> ConsensusResult:
@@ -120,7 +112,6 @@ def mixtureconsensus(
     paper="Wang, Shan & Banerjee 2011",
     memory="n (R + k) + n_c k",
     rules={**_RULES, "lap": _PSEUDO},
-    keeps_noise=True,
 )
 def bce(
     ensemble: Ensemble,
@@ -174,13 +165,6 @@ def bce(
     ----------
     Wang, Shan & Banerjee (2011), Bayesian cluster ensembles, Statistical Analysis and Data
     Mining 4(1), section 4.
-
-    Examples
-    --------
-    >>> from consilience import Ensemble
-    >>> ens = Ensemble([[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 2, 2], [5, 5, 5, 7, 7, 7]])
-    >>> bce(ens, 2, random_state=0).labels
-    array([0, 0, 0, 1, 1, 1], dtype=int32)
     """
 
     def run(placed: Ensemble, k: int, _: Any) -> ConsensusResult:
@@ -218,14 +202,7 @@ def _best(fits: list[Fit], rows: Rows) -> ConsensusResult:
 
 
 class MixtureConsensus(FixedNumber, function=mixtureconsensus):
-    """Cluster by a mixture model of the labels; see `mixtureconsensus` for the method.
-
-    Examples
-    --------
-    >>> members = [[0, 0, 0, 1, 1], [0, 0, 1, 1, 1], [0, 0, 0, 1, 1]]
-    >>> MixtureConsensus(2, random_state=0).fit(ensemble=members).labels_
-    array([0, 0, 0, 1, 1], dtype=int32)
-    """
+    """Cluster by a mixture model of the labels; see `mixtureconsensus` for the method."""
 
     start: Start = "kcc"
     n_init: int = 10
@@ -235,14 +212,7 @@ class MixtureConsensus(FixedNumber, function=mixtureconsensus):
 
 
 class BCE(FixedNumber, function=bce):
-    """Cluster by Bayesian cluster ensembles; see `bce` for the method.
-
-    Examples
-    --------
-    >>> members = [[0, 0, 0, 1, 1], [0, 0, 1, 1, 1], [0, 0, 0, 1, 1]]
-    >>> BCE(2, random_state=0).fit(ensemble=members).labels_
-    array([0, 0, 0, 1, 1], dtype=int32)
-    """
+    """Cluster by Bayesian cluster ensembles; see `bce` for the method."""
 
     n_init: int = 5
     max_iter: int = 500

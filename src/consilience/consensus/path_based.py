@@ -37,7 +37,6 @@ _RULES: dict[str, list[Rule]] = {
     paper="Huang, Lai & Wang 2016",
     memory="u^2 (u distinct label rows)",
     rules={**_RULES, "linkage": LINKS},
-    keeps_noise=True,
 )
 def pta(
     ensemble: Ensemble,
@@ -130,7 +129,6 @@ def pta(
     paper="Huang, Lai & Wang 2016",
     memory="u^2 + u n_c (u distinct label rows)",
     rules=_RULES,
-    keeps_noise=True,
 )
 def ptgp(
     ensemble: Ensemble,

@@ -35,7 +35,6 @@ _TOO_LOW = 0.5
     paper="Lourenço, Rota Bulò, Rebagliati, Fred, Figueiredo & Pelillo 2013",
     memory="n^2 bytes, or n (R + k) past max_memory",
     rules={**RULES, "two_rates": [Boolean()]},
-    keeps_noise=True,
 )
 def peace(
     ensemble: Ensemble,

@@ -55,7 +55,6 @@ _REFERENCE: list[Rule] = [
     paper="A criterion for cluster validation and a selective ensemble (EEAC)",
     memory="n R; u^2 (u distinct rows of kept clusters) for complete link",
     rules={**SELECTION_RULES, "reference": _REFERENCE, "linkage": LINKS, "max_memory": MEMORY},
-    keeps_noise=True,
 )
 def eeac(
     ensemble: Ensemble,

@@ -47,7 +47,6 @@ _PAPER = "Ren, Domeniconi, Zhang & Yu 2017"
     rules={**_RULES, "solver": PARTS, "sizes": SIZES},
     needs_data=True,
     balanced=True,
-    keeps_noise=True,
 )
 def wosp(
     ensemble: Ensemble,
@@ -134,7 +133,6 @@ def wosp(
     rules={**_RULES, "balance": BALANCE, "solver": CUTS},
     needs_data=True,
     balanced=True,
-    keeps_noise=True,
 )
 def wohb(
     ensemble: Ensemble,
@@ -227,15 +225,7 @@ def _solve(
 
 
 class WOSP(WeightedObjects, function=wosp):
-    """Cluster by weighted-object similarity partitioning; see `wosp` for the method.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> X = np.concatenate([np.random.default_rng(0).normal(c, 0.3, (40, 2)) for c in (0, 3)])
-    >>> np.bincount(WOSP(2, random_state=0).fit(X).labels_).tolist()
-    [40, 40]
-    """
+    """Cluster by weighted-object similarity partitioning; see `wosp` for the method."""
 
     weights: Any = "one-shot"
     t: float | None = None
@@ -245,15 +235,7 @@ class WOSP(WeightedObjects, function=wosp):
 
 
 class WOHB(WeightedObjects, function=wohb):
-    """Cluster by the weighted-object hybrid bipartite graph; see `wohb` for the method.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> X = np.concatenate([np.random.default_rng(0).normal(c, 0.3, (40, 2)) for c in (0, 3)])
-    >>> np.bincount(WOHB(2, random_state=0).fit(X).labels_).tolist()
-    [40, 40]
-    """
+    """Cluster by the weighted-object hybrid bipartite graph; see `wohb` for the method."""
 
     weights: Any = "one-shot"
     t: float | None = None

@@ -53,7 +53,6 @@ _RULES: dict[str, list[Rule]] = {
     rules={**_RULES, "solver": PARTS, "sizes": SIZES},
     needs_data=True,
     balanced=True,
-    keeps_noise=True,
 )
 def wspa(
     ensemble: Ensemble,
@@ -127,7 +126,6 @@ def wspa(
     rules={**_RULES, "balance": BALANCE, "solver": CUTS},
     needs_data=True,
     balanced=True,
-    keeps_noise=True,
 )
 def wbpa(
     ensemble: Ensemble,
@@ -261,14 +259,7 @@ class _Subspace(FixedNumber):
 
 
 class WSPA(_Subspace, function=wspa):
-    """Cluster by weighted similarity partitioning of subspace clusterings; see `wspa`.
-
-    Examples
-    --------
-    >>> X = np.concatenate([np.random.default_rng(0).normal(c, 0.3, (40, 2)) for c in (0, 3)])
-    >>> np.bincount(WSPA(2, random_state=0).fit(X).labels_).tolist()
-    [40, 40]
-    """
+    """Cluster by weighted similarity partitioning of subspace clusterings; see `wspa`."""
 
     inv_h: float | None = None
     solver: Solver = "auto"
@@ -276,14 +267,7 @@ class WSPA(_Subspace, function=wspa):
 
 
 class WBPA(_Subspace, function=wbpa):
-    """Cluster by the bipartite graph of objects and subspace clusters; see `wbpa`.
-
-    Examples
-    --------
-    >>> X = np.concatenate([np.random.default_rng(0).normal(c, 0.3, (40, 2)) for c in (0, 3)])
-    >>> np.bincount(WBPA(2, random_state=0).fit(X).labels_).tolist()
-    [40, 40]
-    """
+    """Cluster by the bipartite graph of objects and subspace clusters; see `wbpa`."""
 
     inv_h: float | None = None
     balance: Balance = "all"

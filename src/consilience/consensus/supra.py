@@ -34,7 +34,6 @@ def _is_names(value: Any) -> bool:
     paper="Strehl & Ghosh 2002",
     memory="that of its methods",
     rules={"methods": [Satisfies(_is_names, "a list of names of consensus methods")]},
-    keeps_noise=True,
 )
 def supraconsensus(
     ensemble: Ensemble,

@@ -17,7 +17,6 @@ __all__ = ["USENC", "usenc"]
     estimator="USENC",
     paper="Huang, Wang, Wu, Lai & Kwoh 2020",
     memory="n (R + k) + n_c^2",
-    keeps_noise=True,
 )
 def usenc(
     ensemble: Ensemble,
@@ -55,13 +54,6 @@ def usenc(
     ----------
     Huang, Wang, Wu, Lai & Kwoh (2020), Ultra-scalable spectral clustering and ensemble
     clustering, IEEE TKDE 32(6), section 3.2.
-
-    Examples
-    --------
-    >>> from consilience import Ensemble
-    >>> ens = Ensemble([[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 2, 2], [5, 5, 5, 7, 7, 7]])
-    >>> usenc(ens, 2, random_state=0).labels
-    array([0, 0, 0, 1, 1, 1], dtype=int32)
     """
 
     def run(placed: Ensemble, k: int, _: Any) -> ConsensusResult:

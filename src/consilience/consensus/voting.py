@@ -36,7 +36,6 @@ Reference = Literal["agreement", "entropy"]
     estimator="Voting",
     paper="Dudoit & Fridlyand 2003",
     memory="n (R + k) + n_c^2",
-    keeps_noise=True,
 )
 def voting(
     ensemble: Ensemble,
@@ -175,7 +174,6 @@ def _plurality(votes: NDArray[np.int32], rng: Any) -> NDArray[np.int32]:
     paper="Ayad & Kamel 2008",
     memory="n (R + max k_r)",
     rules={"reference": [Options(("agreement", "entropy"))]},
-    keeps_noise=True,
 )
 def cumulativevoting(
     ensemble: Ensemble,
@@ -292,23 +290,10 @@ class Voting(FixedNumber, function=voting):
     generator : generator or None, default=None
         Makes the members when `fit` is given data only; None is `KMeansEnsemble()`. Members
         with ``n_clusters`` clusters each suit the method best.
-
-    Examples
-    --------
-    >>> model = Voting(2, random_state=0).fit(ensemble=[[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 2, 2]])
-    >>> model.labels_
-    array([0, 0, 0, 1, 1, 1], dtype=int32)
     """
 
 
 class CumulativeVoting(FixedNumber, function=cumulativevoting):
-    """Cluster by cumulative votes; see `cumulativevoting` for the method.
-
-    Examples
-    --------
-    >>> model = CumulativeVoting(2).fit(ensemble=[[0, 0, 0, 1, 1, 1], [0, 0, 1, 2, 2, 2]])
-    >>> model.labels_
-    array([0, 0, 0, 1, 1, 1], dtype=int32)
-    """
+    """Cluster by cumulative votes; see `cumulativevoting` for the method."""
 
     reference: Reference = "agreement"

@@ -42,7 +42,6 @@ _PAPER = "Ren, Domeniconi, Zhang & Yu 2017"
     paper=_PAPER,
     memory="n (R + k) + n_c^2",
     rules={"weights": WEIGHTS, "vertex": [Options(("weight", "size"))], "solver": CUTS},
-    keeps_noise=True,
 )
 def womc(
     ensemble: Ensemble,
@@ -93,12 +92,6 @@ def womc(
     ----------
     Ren, Domeniconi, Zhang & Yu (2017), Weighted-object ensemble clustering, Knowledge and
     Information Systems 51, section 3.3.1, equation 5.
-
-    Examples
-    --------
-    >>> ens = Ensemble([[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 2, 2], [5, 5, 5, 7, 7, 7]])
-    >>> womc(ens, 2, random_state=0).labels
-    array([0, 0, 0, 1, 1, 1], dtype=int32)
     """
 
     def run(placed: Ensemble, k: int, _: Any) -> ConsensusResult:
@@ -152,7 +145,6 @@ def _weighted_rows(placed: Ensemble, weights: Floats, kind: Any) -> tuple[Rows, 
     memory="n (R + d)",
     rules={"weights": WEIGHTS, "n_init": COUNT, "max_iter": COUNT},
     needs_data=True,
-    keeps_noise=True,
 )
 def wokmeans(
     ensemble: Ensemble,
@@ -244,14 +236,7 @@ def _lloyd(X: Any, start: NDArray[Any], weights: Floats, max_iter: int) -> Conse
 
 
 class WOMC(WeightedObjects, function=womc):
-    """Cluster by weighted-object meta-clusters; see `womc` for the method.
-
-    Examples
-    --------
-    >>> model = WOMC(2, random_state=0).fit(ensemble=[[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 2, 2]])
-    >>> model.labels_
-    array([0, 0, 0, 1, 1, 1], dtype=int32)
-    """
+    """Cluster by weighted-object meta-clusters; see `womc` for the method."""
 
     weights: Any = "one-shot"
     vertex: Vertex = "weight"
@@ -259,14 +244,7 @@ class WOMC(WeightedObjects, function=womc):
 
 
 class WOKMeans(WeightedObjects, function=wokmeans):
-    """Cluster by k-means with weighted objects; see `wokmeans` for the method.
-
-    Examples
-    --------
-    >>> X = np.concatenate([np.random.default_rng(0).normal(c, 0.3, (40, 2)) for c in (0, 3)])
-    >>> np.bincount(WOKMeans(2, random_state=0).fit(X).labels_).tolist()
-    [40, 40]
-    """
+    """Cluster by k-means with weighted objects; see `wokmeans` for the method."""
 
     weights: Any = "one-shot"
     n_init: int = 10
