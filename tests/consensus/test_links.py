@@ -356,7 +356,7 @@ def test_bad_parameters_are_named(estimator, params, message):
     with pytest.raises(InvalidParameterError, match=message):
         estimator(2, **params).fit(ensemble=[[0, 0, 1]])
     with pytest.raises(InvalidParameterError, match=message):
-        estimator._function(Ensemble([[0, 0, 1]]), 2, **params)
+        CONSENSUS[estimator.__name__.lower()].function(Ensemble([[0, 0, 1]]), 2, **params)
 
 
 def test_updates_are_a_parameter_of_srs(seed):
