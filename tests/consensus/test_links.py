@@ -9,21 +9,26 @@ from sklearn.metrics import adjusted_rand_score
 from strategies import ensembles
 
 from consilience import Ensemble
-from consilience.consensus import _row_links
-from consilience.consensus._cluster_links import (
+from consilience.consensus import CONSENSUS, _row_links
+from consilience.consensus._row_links import link_distances, seen_together
+from consilience.consensus._rows import distinct_rows
+from consilience.consensus.links import (
+    ASRS,
+    CTS,
+    SRS,
     approximate_simrank,
+    asrs,
     connected_triples,
+    cts,
     jaccard,
     label_pairs,
     labels_that_count,
     noise_as_clusters,
     own_member_vectors,
     simrank,
+    srs,
     vectors,
 )
-from consilience.consensus._row_links import link_distances, seen_together
-from consilience.consensus._rows import distinct_rows
-from consilience.consensus.links import ASRS, CTS, SRS, asrs, cts, srs
 from consilience.ensemble import NOISE, UNSEEN
 from consilience.errors import ConsilienceWarning, InvalidParameterError, MemoryBudgetError
 from consilience.evidence import never_placed

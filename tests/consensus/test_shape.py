@@ -185,3 +185,25 @@ def test_seed_and_threads_are_taken_by_every_method(method):
     np.testing.assert_array_equal(runs[0].labels, runs[1].labels)
     with pytest.raises(InvalidParameterError, match="'n_jobs' parameter of"):
         method.run(ENSEMBLE, 2, data, n_jobs=0)
+
+
+@pytest.mark.parametrize("name", sorted(CONSENSUS))
+def test_a_warning_points_at_the_line_that_called(name):
+    members = Ensemble([[0, 0, 1, 1, None], [0, 0, 1, 1, None]])
+    data = np.arange(10.0).reshape(5, 2)
+    calls = [
+        lambda: CONSENSUS[name].function(members, 2, X=data),
+        lambda: CONSENSUS[name].run(members, 2, data),
+        lambda: CONSENSUS[name].estimator(2).fit(data, ensemble=members),
+    ]
+    for call in calls:
+        with pytest.warns(ConsilienceWarning, match="seen by no member") as caught:
+            call()
+        assert {one.filename for one in caught} == {__file__}
+
+
+def test_every_method_has_an_example_of_its_function_and_its_class(method):
+    for thing in (method.function, method.estimator):
+        _, _, example = thing.__doc__.partition("\nExamples\n--------\n")
+        assert example.startswith(">>> ")
+        assert f"{thing.__name__}(" in example

@@ -17,16 +17,9 @@ from typing import Any, ClassVar, Self, dataclass_transform
 import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
 
+from consilience._docs import Entry, entries, filled, with_example
 from consilience._sklearn import CallbackSupportMixin, Steps, validate_data, with_callbacks
-from consilience._validation import (
-    N_JOBS,
-    HasMethods,
-    NoneValue,
-    RandomState,
-    Rule,
-    check_params,
-)
-from consilience.consensus._docs import Entry, entries, filled, with_example
+from consilience._validation import N_JOBS, HasMethods, NoneValue, RandomState, Rule, check_params
 from consilience.consensus._solve import ConsensusResult
 from consilience.consensus._table import CONSENSUS, Method
 from consilience.ensemble import Ensemble
@@ -80,20 +73,15 @@ def _order_parameters(cls: type) -> tuple[str, ...]:
 def _whole_doc(cls: Any, parameters: tuple[str, ...]) -> str:
     """The docstring of a class with what its function and its base say of the rest."""
     doc, base = cls.__doc__ or "", cls.__mro__[1].__doc__ or ""
-    more = entries(base, "Parameters")
+    more, attributes = entries(base, "Parameters"), entries(base, "Attributes")
     if hasattr(cls, "_method"):
         own = tuple(name for name in parameters if name not in _LAST)
-        stated = {name for entry in entries(doc, "Parameters") for name in entry.names}
-        names = tuple(name for name in own if name not in stated)
-        more.append(Entry(names, "", (f"    See `{cls._method.name}`.",)))
+        more.insert(0, Entry(own, "", (f"    See `{cls._method.name}`.",)))
+        example = _EXAMPLE_OF_DATA if cls._method.needs_data else _EXAMPLE
+        doc = with_example(doc, example.format(name=cls.__name__))
     doc = filled(doc, "Parameters", more, parameters)
-    shared = entries(base, "Attributes")
-    order = [name for entry in shared for name in entry.names]
-    doc = filled(doc, "Attributes", shared, order)
-    if not hasattr(cls, "_method"):
-        return doc
-    example = _EXAMPLE_OF_DATA if cls._method.needs_data else _EXAMPLE
-    return with_example(doc, example.format(name=cls.__name__))
+    order = [name for entry in attributes for name in entry.names]
+    return filled(doc, "Attributes", attributes, order)
 
 
 class Consensus(Stated):

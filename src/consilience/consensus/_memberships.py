@@ -5,7 +5,6 @@ cut the graph of objects whose similarities are mean cosines of these rows; WOHB
 graph of objects and clusters whose edges are the memberships themselves.
 """
 
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -17,11 +16,10 @@ from scipy import sparse
 from sklearn.metrics import euclidean_distances
 from threadpoolctl import threadpool_limits
 
-from consilience.consensus._cuts import cut_result
-from consilience.consensus._sizes import whole_sizes
+from consilience.consensus._cuts import cut_result, whole_sizes
 from consilience.consensus._solve import ConsensusResult
 from consilience.ensemble import Ensemble
-from consilience.errors import ConsilienceWarning
+from consilience.errors import warn
 from consilience.generate.lac import LACRun
 from consilience.kernels._parallel import Parallel, delayed
 from consilience.kernels.contingency import first_columns
@@ -287,10 +285,8 @@ def _is_balanced(solver: Solver, n: int) -> bool:
 
 
 def _nothing_to_cut(memberships: Memberships) -> ConsensusResult:
-    warnings.warn(
+    warn(
         "No member has more than one cluster, so nothing tells the objects apart; they are one "
         "cluster.",
-        ConsilienceWarning,
-        stacklevel=5,
     )
     return ConsensusResult(np.zeros(memberships.n_objects, np.int32))

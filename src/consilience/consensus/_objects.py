@@ -6,9 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from consilience._sklearn import check_array
-from consilience._validation import NoneValue, Options, Rule
+from consilience._validation import NoneValue, Options, Rule, positive_numbers
 from consilience.consensus._base import FixedNumber
-from consilience.consensus._rules import positive_numbers
 from consilience.consensus._solve import ConsensusResult
 from consilience.ensemble import Ensemble
 from consilience.errors import InvalidInputError

@@ -1,17 +1,16 @@
 """Starts of the soft models of co-association, several runs from them, and what they spread."""
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from consilience._validation import NoneValue, Options, Rule
+from consilience._validation import COUNT, MEMORY, NOT_NEGATIVE, NoneValue, Options, Rule
 from consilience.consensus._base import FixedNumber
 from consilience.consensus._peace_fits import Fit
 from consilience.consensus._peace_pairs import Pairs
 from consilience.consensus._rows import draw_seeds
-from consilience.consensus._rules import COUNT, MEMORY, NOT_NEGATIVE
 from consilience.consensus._solve import ConsensusResult
 from consilience.ensemble import Ensemble
 from consilience.evidence import never_placed
@@ -20,7 +19,9 @@ from consilience.kernels.trees import cut_merges
 
 __all__ = [
     "RULES",
+    "Init",
     "SoftConsensus",
+    "Solver",
     "Spread",
     "all_objects",
     "best_of",
@@ -30,6 +31,8 @@ __all__ = [
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int32]
+Solver = Literal["growth", "pair"]
+Init = Literal["mixed", "dirichlet", "labels", "barycentre"]
 
 # Shares of a random start that are drawn, and of one from labels that stay on the label.
 _DRAWN, _KEPT = 0.999, 0.8

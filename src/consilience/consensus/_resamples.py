@@ -1,6 +1,5 @@
 """What Monti's consensus clustering is told, and the resampled members it asks for."""
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Integral, Real
@@ -9,6 +8,8 @@ from typing import Any
 from sklearn.base import clone
 
 from consilience._validation import (
+    COUNT,
+    MEMORY,
     N_JOBS,
     Interval,
     NoneValue,
@@ -18,9 +19,8 @@ from consilience._validation import (
     Satisfies,
     check_value,
 )
-from consilience.consensus._rules import COUNT, MEMORY
 from consilience.ensemble import Ensemble
-from consilience.errors import ConsilienceWarning, InvalidParameterError
+from consilience.errors import InvalidParameterError, warn
 from consilience.generate import EstimatorEnsemble, KMeansEnsemble
 from consilience.generate._draw import SHARE, subset_size
 
@@ -123,11 +123,9 @@ class Plan:
                 f"Got {value!r} instead. Ask for fewer clusters or raise max_samples."
             )
         if len(fitting) < len(wanted):
-            warnings.warn(
+            warn(
                 f"{OWNER} tries at most n_clusters={fitting[-1]}: a member sees only {seen} of "
                 f"n_samples={n_objects} objects.",
-                ConsilienceWarning,
-                stacklevel=3,
             )
         return fitting
 

@@ -5,7 +5,6 @@ can be told apart, objects nobody placed. A method only ever sees objects that s
 placed, and a number of clusters between 2 and what its rows allow.
 """
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -16,16 +15,12 @@ from numpy.typing import NDArray
 from consilience._validation import check_n_clusters
 from consilience.consensus._unplaced import numeric_rows, place_unseen
 from consilience.ensemble import NOISE, Ensemble
-from consilience.errors import ConsilienceWarning
+from consilience.errors import warn
 from consilience.evidence import never_placed, never_seen
 
-__all__ = [
-    "ConsensusResult",
-    "by_first_appearance",
-    "solve",
-    "warn_of_few_rows",
-    "warn_of_noise_only",
-]
+__all__ = ["NOISE_ONLY", "ConsensusResult", "by_first_appearance", "few_rows", "solve"]
+
+NOISE_ONLY = "No member put any object into a cluster; every object is noise."
 
 
 @dataclass(frozen=True)
@@ -99,7 +94,7 @@ def solve(
         check_n_clusters(n_clusters, ensemble.n_objects, owner=owner)
     unplaced = never_placed(ensemble)
     if unplaced.all():
-        warn_of_noise_only(stacklevel=4)
+        warn(NOISE_ONLY)
         return ConsensusResult(np.full(ensemble.n_objects, NOISE, np.int32))
     some = unplaced.any()
     placed = ensemble.take(~unplaced) if some else ensemble
@@ -126,28 +121,17 @@ def _decide(ensemble: Ensemble, k: int, run: Run, X: Any, splits_equals: bool) -
     if splits_equals and distinct > 1:
         return ConsensusResult(np.arange(n, dtype=np.int32)) if k >= n else run(ensemble, k, X)
     if k > distinct:
-        warn_of_few_rows(k, distinct, stacklevel=5)
+        warn(few_rows(k, distinct))
     if k >= distinct:
         return ConsensusResult(inverse.astype(np.int32))
     return run(ensemble, k, X)
 
 
-def warn_of_noise_only(*, stacklevel: int) -> None:
-    """Say that there is nothing to cluster."""
-    warnings.warn(
-        "No member put any object into a cluster; every object is noise.",
-        ConsilienceWarning,
-        stacklevel=stacklevel,
-    )
-
-
-def warn_of_few_rows(k: int, distinct: int, *, stacklevel: int) -> None:
-    """Say that more clusters were wanted than can be told apart."""
-    warnings.warn(
+def few_rows(k: int, distinct: int) -> str:
+    """What to say where more clusters are wanted than can be told apart."""
+    return (
         f"n_clusters={k} was asked for, but only {distinct} groups of objects differ in "
-        "any member's labels; they are the clusters. More diverse members would split them.",
-        ConsilienceWarning,
-        stacklevel=stacklevel,
+        "any member's labels; they are the clusters. More diverse members would split them."
     )
 
 

@@ -11,9 +11,8 @@ from functools import wraps
 from importlib import import_module
 from typing import Any, TypeVar, cast
 
-from consilience._validation import N_JOBS, NoneValue, RandomState, Rule, check_value
-from consilience.consensus._docs import Entry, filled, with_example
-from consilience.consensus._rules import COUNT
+from consilience._docs import entries, filled, with_example
+from consilience._validation import COUNT, N_JOBS, NoneValue, RandomState, Rule, check_value
 from consilience.consensus._solve import ConsensusResult
 from consilience.ensemble import check_ensemble
 from consilience.errors import InvalidParameterError
@@ -24,20 +23,21 @@ F = TypeVar("F", bound=Callable[..., Any])
 Rules = Mapping[str, Sequence[Rule]]
 
 # What is said of parameters that all functions have, where one has nothing else to say.
-_SHARED = (
-    Entry(("ensemble",), "Ensemble", ("    Labels of n objects by R members.",)),
-    Entry(("n_clusters",), "int", ("    Clusters wanted.",)),
-    Entry(
-        ("X",),
-        "array of shape (n_objects, n_features), optional",
-        ("    Only used to place objects that no member saw.",),
-    ),
-    Entry(
-        ("random_state",),
-        "int, RandomState or None",
-        ("    Seeds the starts; the result does not depend on the order of the objects.",),
-    ),
-    Entry(("n_jobs",), "int or None", ("    Threads; None means one.",)),
+_SHARED = entries(
+    """\
+Parameters
+----------
+ensemble : Ensemble
+    Labels of n objects by R members with n_c clusters in all.
+n_clusters : int
+    Clusters wanted; fewer are found where some win no object.
+X : array of shape (n_objects, n_features), optional
+    Only used to place objects that no member saw.
+random_state : int, RandomState or None
+    Seeds the starts; the result does not depend on the order of the objects.
+n_jobs : int or None
+    Threads; None means one.""",
+    "Parameters",
 )
 _EXAMPLE = """\
 >>> from consilience import Ensemble

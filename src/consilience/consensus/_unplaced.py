@@ -4,7 +4,6 @@ Noise everywhere: every member saw the object and left it out; it stays noise. U
 everywhere: no member saw it; it is placed by the data, or with the largest cluster.
 """
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.metrics import pairwise_distances_argmin
 
 from consilience._sklearn import check_array
-from consilience.errors import ConsilienceWarning, InvalidInputError
+from consilience.errors import InvalidInputError, warn
 
 __all__ = ["add_unplaced", "numeric_rows", "place_unseen"]
 
@@ -39,11 +38,9 @@ def place_unseen(
         centres = np.stack([np.asarray(mean).ravel() for mean in means])
         labels[unseen] = pairwise_distances_argmin(X[unseen], centres)
         where = "the cluster with the nearest mean"
-    warnings.warn(
+    warn(
         f"{int(unseen.sum())} objects were seen by no member; {owner} put them into {where}. "
         "Their confidence is 0.",
-        ConsilienceWarning,
-        stacklevel=4,
     )
     return labels
 

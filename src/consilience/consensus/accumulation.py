@@ -4,46 +4,39 @@ The tree is a function of the multiset of label rows: rows are linked in the ord
 by one algorithm for each linkage, whatever memory there is.
 """
 
-import warnings
 from dataclasses import dataclass, field
+from math import ceil
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from consilience._validation import check_n_clusters, memory_in_bytes
+from consilience._validation import COUNT, MEMORY, check_n_clusters, memory_in_bytes
 from consilience.consensus._affinity import attach_outside
 from consilience.consensus._base import ChosenNumber
-from consilience.consensus._large import cut_large
 from consilience.consensus._order import tie_order
 from consilience.consensus._rows import Rows, rows_in_order
-from consilience.consensus._rules import COUNT, LINKS, MEMORY, MISSING, Link
-from consilience.consensus._solve import (
-    ConsensusResult,
-    by_first_appearance,
-    warn_of_few_rows,
-    warn_of_noise_only,
-)
+from consilience.consensus._rules import LINKS, MISSING, Link
+from consilience.consensus._solve import NOISE_ONLY, ConsensusResult, by_first_appearance, few_rows
 from consilience.consensus._table import consensus_method
 from consilience.consensus._unplaced import add_unplaced, place_unseen
 from consilience.ensemble import NOISE, Ensemble
-from consilience.errors import ConsilienceWarning, MemoryBudgetError
+from consilience.errors import MemoryBudgetError, warn
 from consilience.evidence import Missing, fractions, never_placed, never_seen, twins
 from consilience.kernels.agglomerate import agglomerate
 from consilience.kernels.chain import MAX_MEMORY, average_link
 from consilience.kernels.compare import count_type
 from consilience.kernels.pairs import count_pairs_condensed, has_unseen
 from consilience.kernels.prim import single_link
-from consilience.kernels.trees import (
-    cut_merges,
-    expand_tree,
-    lifetimes,
-    longest_lifetime,
-)
+from consilience.kernels.trees import cut_merges, expand_tree, lifetimes, longest_lifetime
 
 __all__ = ["EAC", "EACResult", "eac"]
 
 Tree = NDArray[np.float64]
+Sizes = NDArray[np.int64]
+
+# Lengths that differ by less are equal up to rounding.
+_EQUAL = 1e-12
 
 
 @dataclass(frozen=True)
@@ -155,7 +148,7 @@ def eac(
     else:
         k = longest_lifetime(full[:, 2]) if n_clusters is None else n_clusters
         if k > rows.n_rows:
-            warn_of_few_rows(k, rows.n_rows, stacklevel=4)
+            warn(few_rows(k, rows.n_rows))
         cut = cut_merges(tree, min(k, rows.n_rows))[rows.inverse]
     labels[~unplaced] = by_first_appearance(ConsensusResult(cut)).labels
     labels = place_unseen(labels, never_seen(ensemble), X, owner="EAC")
@@ -177,12 +170,10 @@ def _cut_large(
     labels = cut_large(tree, rows.counts, min_size, k)[rows.inverse]
     if (labels < 0).all():
         if k is not None:
-            warnings.warn(
+            warn(
                 f"n_clusters={k} was asked for, but at no height of the dendrogram are there as "
                 f"many of min_size={min_size} objects; all are one cluster. A smaller 'min_size' "
                 "would find some.",
-                ConsilienceWarning,
-                stacklevel=3,
             )
         return np.zeros(placed.n_objects, np.int32)
     attach_outside(placed, labels)
@@ -191,7 +182,7 @@ def _cut_large(
 
 def _nothing_placed(ensemble: Ensemble) -> EACResult:
     """No member placed any object: everything is noise, and the caller is told."""
-    warn_of_noise_only(stacklevel=5)
+    warn(NOISE_ONLY)
     n = ensemble.n_objects
     tree = add_unplaced(np.empty((0, 4)), np.zeros(n, bool))
     labels = np.full(n, NOISE, np.int32)
@@ -247,6 +238,71 @@ def _complete_link(rows: Rows, with_seen: bool, n_jobs: int) -> Tree:
 
 def _gib(n_bytes: int) -> str:
     return f"{n_bytes / 2**30:.3g} GiB"
+
+
+def smallest_counted(n_objects: int) -> int:
+    """Objects of a cluster that counts where the number is chosen: 2 %, but at least five."""
+    return max(5, ceil(0.02 * n_objects))
+
+
+def large_counts(tree: Tree, at_least: int, leaves: Sizes | None = None) -> Sizes:
+    """Clusters of at least so many objects, before the first merge of a tree and after each.
+
+    ``leaves`` are the objects of each leaf, one each if not given.
+
+    Examples
+    --------
+    >>> tree = np.array([[0, 1, 0.1, 2], [2, 3, 0.2, 2], [5, 6, 0.8, 4], [4, 7, 1.0, 5]])
+    >>> large_counts(tree, 2).tolist()
+    [0, 1, 2, 1, 1]
+    """
+    n = len(tree) + 1
+    sizes = np.concatenate([np.ones(n) if leaves is None else leaves, tree[:, 3]])
+    large = (sizes >= at_least).astype(np.int64)
+    nodes = tree[:, :2].astype(np.int64)
+    change = large[n:] - large[nodes[:, 0]] - large[nodes[:, 1]]
+    return np.asarray(np.cumsum(np.append(large[:n].sum(), change)))
+
+
+def cut_large(tree: Tree, leaves: Sizes, at_least: int, k: int | None) -> NDArray[np.int32]:
+    """Labels of the leaves where k clusters of at least so many objects last longest.
+
+    Parameters
+    ----------
+    tree : ndarray of shape (n - 1, 4)
+        Rising heights, in SciPy's format, sizes counting objects.
+    leaves : ndarray of shape (n,)
+        Objects of each leaf.
+    at_least : int
+        Objects of a cluster that counts.
+    k : int or None
+        Such clusters; None takes the number above 1 that has the widest range of heights in
+        all, the smallest on ties.
+
+    Returns
+    -------
+    ndarray of shape (n,), int32
+        -1 for leaves in clusters that do not count; -1 everywhere where no height has k.
+
+    Examples
+    --------
+    >>> tree = np.array([[0, 1, 0.1, 2], [2, 3, 0.2, 2], [5, 6, 0.8, 4], [4, 7, 1.0, 5]])
+    >>> cut_large(tree, np.ones(5, int), 2, None).tolist()
+    [0, 0, 1, 1, -1]
+    """
+    counts = large_counts(tree, at_least, leaves)[:-1]
+    lasts = np.diff(tree[:, 2], prepend=0.0)
+    if k is None:
+        totals = np.bincount(counts, lasts, minlength=3)
+        totals[:2] = 0.0
+        k = int(np.argmax(totals > totals.max() - _EQUAL)) if totals.max() > _EQUAL else -1
+    lasts = np.where(counts == k, lasts, -1.0)
+    if lasts.max(initial=-1.0) < 0:
+        return np.full(len(leaves), -1, np.int32)
+    # The widest range of heights with k such clusters, the first on ties.
+    labels = cut_merges(tree, len(leaves) - int(np.argmax(lasts > lasts.max() - _EQUAL)))
+    large = np.bincount(labels, leaves) >= at_least
+    return np.where(large[labels], np.cumsum(large)[labels] - 1, -1).astype(np.int32)
 
 
 class EAC(ChosenNumber, function=eac, attributes=("linkage", "lifetimes", "matrix_free")):

@@ -7,12 +7,18 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
+from consilience._validation import COUNT
 from consilience.consensus._base import FixedNumber
-from consilience.consensus._cuts import balance, cut_result, warn_if_loose
+from consilience.consensus._cuts import (
+    balance,
+    check_n_parts,
+    cut_result,
+    dividing_members,
+    warn_if_loose,
+)
 from consilience.consensus._order import ordered
-from consilience.consensus._row_cut import check_n_parts, dividing_members
 from consilience.consensus._rows import Rows, distinct_rows
-from consilience.consensus._rules import COUNT, CUTS, CutSolver
+from consilience.consensus._rules import CUTS, CutSolver
 from consilience.consensus._solve import ConsensusResult, solve
 from consilience.consensus._table import consensus_method
 from consilience.ensemble import Ensemble
@@ -56,8 +62,6 @@ def hbgf(
 
     Parameters
     ----------
-    ensemble : Ensemble
-        Labels of n objects by R members with n_c clusters in all.
     n_clusters : int
         Clusters wanted, at most n_c.
     solver : {"auto", "metis", "spectral"}, default="auto"

@@ -1,12 +1,13 @@
 """Correlation clustering: the partition that disagrees least with the members."""
 
-import warnings
 from numbers import Integral, Real
 from typing import Any, Literal
 
 import numpy as np
 
 from consilience._validation import (
+    COUNT,
+    MEMORY,
     Interval,
     NoneValue,
     Options,
@@ -15,15 +16,13 @@ from consilience._validation import (
     check_value,
 )
 from consilience.consensus._base import ChosenNumber
-from consilience.consensus._correlation import Problem
-from consilience.consensus._median import Options as MedianOptions
-from consilience.consensus._median import cluster
+from consilience.consensus._correlation import Options as MedianOptions
+from consilience.consensus._correlation import Problem, cluster
 from consilience.consensus._rows import draw_seeds
-from consilience.consensus._rules import COUNT, MEMORY
 from consilience.consensus._solve import ConsensusResult, solve
 from consilience.consensus._table import consensus_method
 from consilience.ensemble import Ensemble, relabel, takes_ensemble
-from consilience.errors import ConsilienceWarning, InvalidInputError
+from consilience.errors import InvalidInputError, warn
 
 __all__ = ["CorrelationClustering", "correlation_cost", "correlationclustering"]
 
@@ -71,8 +70,6 @@ def correlationclustering(
 
     Parameters
     ----------
-    ensemble : Ensemble
-        Labels of n objects by R members with n_c clusters in all.
     n_clusters : int or None, default=None
         Most clusters allowed. None lets the disagreement decide.
     algorithm : str, default="local"
@@ -103,8 +100,6 @@ def correlationclustering(
         few objects. Less of it costs time only.
     random_state : int, RandomState or None
         Order of visits, annealing, samples; the order of the objects does not matter.
-    n_jobs : int or None
-        Threads, over starts; None means one.
 
     Returns
     -------
@@ -199,11 +194,9 @@ def correlation_cost(
 def _warn_of_idle_cap(placed: Ensemble, cap: int) -> None:
     distinct = len(placed.signatures().counts)
     if cap > distinct:
-        warnings.warn(
+        warn(
             f"n_clusters={cap} was asked for, but only {distinct} groups of objects differ "
             "in any member's labels: the cap has no effect.",
-            ConsilienceWarning,
-            stacklevel=6,
         )
 
 

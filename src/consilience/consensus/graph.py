@@ -7,12 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from consilience._validation import Boolean
+from consilience._validation import COUNT, NOT_NEGATIVE, Boolean
 from consilience.consensus._base import FixedNumber
-from consilience.consensus._cuts import cut_result, warn_if_loose
+from consilience.consensus._cuts import check_lengths, cut_result, warn_if_loose, whole_sizes
 from consilience.consensus._order import ordered
-from consilience.consensus._rules import COUNT, NOT_NEGATIVE, PARTS, SIZES
-from consilience.consensus._sizes import check_lengths, whole_sizes
+from consilience.consensus._rules import PARTS, SIZES
 from consilience.consensus._solve import ConsensusResult, solve
 from consilience.consensus._table import consensus_method
 from consilience.ensemble import Ensemble
@@ -67,8 +66,6 @@ def cspa(
         Cuts that METIS tries at each bisection; time grows with it.
     random_state : int, RandomState or None
         Order of the objects inside the solver, and ties.
-    n_jobs : int or None
-        Threads for the co-association; None means one.
 
     Returns
     -------

@@ -6,7 +6,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from consilience._validation import Boolean, Interval, NoneValue, Options, Rule
+from consilience._validation import (
+    COUNT,
+    Boolean,
+    Interval,
+    NoneValue,
+    Options,
+    Rule,
+    positive_numbers,
+)
 from consilience.consensus._base import FixedNumber
 from consilience.consensus._label_kmeans import (
     LabelKMeans,
@@ -16,7 +24,6 @@ from consilience.consensus._label_kmeans import (
     sec_problem,
 )
 from consilience.consensus._rows import distinct_rows
-from consilience.consensus._rules import COUNT, positive_numbers
 from consilience.consensus._solve import ConsensusResult, solve
 from consilience.consensus._table import consensus_method
 from consilience.ensemble import Ensemble
@@ -55,8 +62,6 @@ def sec(
     ensemble : Ensemble
         Labels of n objects by R members. Noise and unseen labels are left out of an
         object's row.
-    n_clusters : int
-        Clusters wanted; fewer may be found.
     member_weights : array of shape (n_members,), optional
         Weight of each member in the co-association; 1 if not given.
     n_init : int, default=10
@@ -123,8 +128,6 @@ def kcc(
     ensemble : Ensemble
         Labels of n objects by R members. Noise and unseen labels are left out of every sum;
         a centre's distribution over a member's clusters is that of its labelled objects.
-    n_clusters : int
-        Clusters wanted; fewer may be found.
     utility : {"c", "h", "cos", "lp"}, default="h"
         Category utility (squared Euclidean distance), mutual information (Kullback-Leibler
         divergence), cosine, or p-norm.
@@ -135,11 +138,8 @@ def kcc(
         that members with many even clusters do not outweigh the others.
     member_weights : array of shape (n_members,), optional
         Weight of each member; 1 / R if not given.
-    n_init : int, default=10
-        Runs: the first from a spectral partition of the ensemble's clusters, the others
-        from random labels. The best objective wins.
-    max_iter : int, default=100
-        Most rounds of a run.
+    n_init, max_iter
+        See `sec`.
 
     Returns
     -------

@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import xlogy
 
-from consilience._validation import memory_in_bytes
+from consilience._validation import MEMORY, POSITIVE, memory_in_bytes
 from consilience.consensus._base import FixedNumber
-from consilience.consensus._row_cut import cut_rows
+from consilience.consensus._cuts import cut_rows
 from consilience.consensus._row_links import (
     Vectors,
     check_budget,
@@ -18,7 +18,7 @@ from consilience.consensus._row_links import (
     tree_result,
 )
 from consilience.consensus._rows import Rows, distinct_rows
-from consilience.consensus._rules import LINKS, MEMORY, MISSING, POSITIVE, Link
+from consilience.consensus._rules import LINKS, MISSING, Link
 from consilience.consensus._solve import ConsensusResult, solve
 from consilience.consensus._table import consensus_method
 from consilience.ensemble import Ensemble
@@ -132,14 +132,10 @@ def lwgp(
 
     Parameters
     ----------
-    ensemble : Ensemble
-        Labels of n objects by R members with n_c clusters in all.
     n_clusters : int
         Clusters wanted, at most n_c.
     theta : float, default=0.4
         See `lwea`.
-    random_state : int, RandomState or None
-        Starts of k-means on the spectral embedding.
 
     Returns
     -------

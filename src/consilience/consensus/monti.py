@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from consilience._sklearn import Steps, check_array, validate_data, with_callbacks
-from consilience._validation import Rule, check_params
+from consilience._validation import Rule
 from consilience.consensus._base import Stated
 from consilience.consensus._monti import (
     Pairs,
@@ -305,7 +305,6 @@ max_memory, random_state, n_jobs
     @with_callbacks
     def fit(self, X: Any, y: Any = None) -> Self:
         """Try every number of clusters on ``X`` of shape (n_objects, n_features)."""
-        check_params(self)
         plan = Plan(**self.get_params(deep=False))
         plan.check()
         X = validate_data(

@@ -1,28 +1,40 @@
-"""Path-based consensus: objects are alike if random walks from them take the same paths."""
+"""Path-based consensus: objects are alike if random walks from them take the same paths.
 
-import warnings
+The walks go over distinct label rows.
+"""
+
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
 from scipy.spatial.distance import squareform
 
-from consilience._validation import NoneValue, Rule, memory_in_bytes
+from consilience._validation import COUNT, MEMORY, NoneValue, Rule, memory_in_bytes
 from consilience.consensus._base import FixedNumber
-from consilience.consensus._row_cut import check_n_columns, cut_result
-from consilience.consensus._row_links import tree_result
+from consilience.consensus._cuts import check_n_columns, rows_result
+from consilience.consensus._row_links import check_budget, tree_result
 from consilience.consensus._rows import Rows, distinct_rows
-from consilience.consensus._rules import COUNT, LINKS, MEMORY, MISSING, Link
+from consilience.consensus._rules import LINKS, MISSING, Link
 from consilience.consensus._solve import ConsensusResult, solve
 from consilience.consensus._table import consensus_method
-from consilience.consensus._walks import mean_to_clusters, row_paths
 from consilience.consensus.accumulation import eac
 from consilience.ensemble import Ensemble
-from consilience.errors import ConsilienceWarning
-from consilience.evidence import Missing
-from consilience.partition import transfer_cut
+from consilience.errors import warn
+from consilience.evidence import CoAssociation, Missing
+from consilience.partition import one_thread, transfer_cut
 
 __all__ = ["PTA", "PTGP", "pta", "ptgp"]
 
+Floats = NDArray[np.float64]
+
+# Similarity of a row that is together with nobody, to everything.
+_ISOLATED = 1e-20
+# Where more of the walk's matrix than this is not zero, dense products are faster.
+_SPARSE = 0.04
+# Matrices of rows x rows in memory at once.
+_N_MATRICES = 5
+_BLOCK = 512
 _RULES: dict[str, list[Rule]] = {
     "n_neighbors": [*COUNT, NoneValue()],
     "n_steps": [*COUNT, NoneValue()],
@@ -74,8 +86,6 @@ def pta(
         Of the matrices of u x u, 40 bytes an entry; where they need more, an error.
     random_state : int, RandomState or None
         Not used: nothing here is random.
-    n_jobs : int or None
-        Threads of `eac`; None means one.
 
     Returns
     -------
@@ -147,16 +157,10 @@ def ptgp(
 
     Parameters
     ----------
-    ensemble : Ensemble
-        Labels of n objects by R members with n_c clusters in all.
     n_clusters : int
         Clusters wanted, at most n_c.
     n_neighbors, n_steps, missing, min_rows, max_memory
         See `pta`.
-    random_state : int, RandomState or None
-        Starts of k-means on the spectral embedding.
-    n_jobs : int or None
-        Threads of `eac`; None means one.
 
     Returns
     -------
@@ -195,7 +199,7 @@ def ptgp(
             return alone
         paths, took = row_paths(rows, n_neighbors, n_steps, missing, budget)
         parts = transfer_cut(mean_to_clusters(paths, rows), k, random_state=random_state)
-        return cut_result(parts, rows, **took)
+        return rows_result(parts, rows, **took)
 
     return solve(ensemble, n_clusters, run, owner="PTGP", X=X)
 
@@ -211,15 +215,96 @@ def _too_few(
     owner: str,
 ) -> ConsensusResult:
     """Evidence accumulation instead of walks, and a warning."""
-    warnings.warn(
+    warn(
         f"The members tell only {rows.n_rows} groups of objects apart, too few for the walks of "
         f"{owner}; EAC was used instead. More members, or more clusters in each, would help; "
         "min_rows=1 insists.",
-        ConsilienceWarning,
-        stacklevel=6,
     )
     found = eac(placed, k, linkage=linkage, missing=missing, n_jobs=n_jobs)
     return ConsensusResult(found.labels, solver="eac", details={"linkage": found.linkage})
+
+
+def row_paths(
+    rows: Rows, n_neighbors: int | None, n_steps: int | None, missing: Missing, budget: int
+) -> tuple[Floats, dict[str, int]]:
+    """Similarity of the walks from all pairs of rows, and the settings used."""
+    u = rows.n_rows
+    needed = _N_MATRICES * 8 * u * u
+    check_budget(u, needed, budget, remedy="use LWGP, which needs no such matrix")
+    usual = max(1, min(20, int(np.sqrt(u) / 2)))
+    K = min(usual if n_neighbors is None else int(n_neighbors), u - 1)
+    T = usual if n_steps is None else int(n_steps)
+    ensemble = Ensemble._trusted(rows.members)
+    links = CoAssociation(ensemble, missing=missing).rows(0, u)
+    return path_similarity(links, rows.counts, K, T), {"n_neighbors": K, "n_steps": T}
+
+
+def path_similarity(links: Floats, counts: NDArray[Any], n_neighbors: int, n_steps: int) -> Floats:
+    """Cosine between the probabilities of walks from every two rows.
+
+    Parameters
+    ----------
+    links : ndarray of shape (u, u)
+        Symmetric, not negative; the diagonal does not count. OVERWRITTEN.
+    counts : ndarray of shape (u,)
+        Objects that each row stands for.
+    n_neighbors, n_steps : int
+        At least 1; ``n_neighbors`` below u.
+
+    Returns
+    -------
+    ndarray of shape (u, u)
+        Symmetric, in [0, 1], with a unit diagonal; 1e-20 for rows without any link.
+
+    Examples
+    --------
+    >>> links = np.array([[1.0, 0.5, 0.0], [0.5, 1.0, 0.5], [0.0, 0.5, 1.0]])
+    >>> path_similarity(links, np.ones(3), 1, 1).round(3)
+    array([[1., 0., 1.],
+           [0., 1., 0.],
+           [1., 0., 1.]])
+    """
+    with one_thread():
+        P = _walk(links, counts, n_neighbors)
+        G = np.zeros(P.shape)
+        for _ in range(n_steps):
+            # Horner's rule for the sum over t of P^t (P^t)^T.
+            G[np.diag_indices_from(G)] += 1.0
+            G = np.asarray(P @ np.asarray(P @ G).T)
+        G = (G + G.T) / 2.0
+    lengths = np.sqrt(G.diagonal())
+    isolated = lengths == 0
+    lengths[isolated] = 1.0
+    G /= lengths[:, None]
+    G /= lengths
+    np.minimum(G, 1.0, out=G)
+    np.fill_diagonal(G, 1.0)
+    G[isolated] = _ISOLATED
+    G[:, isolated] = _ISOLATED
+    return G
+
+
+def _walk(links: Floats, counts: NDArray[Any], n_neighbors: int) -> Any:
+    """Probabilities of the walk's steps; rows without any link are zero. Sparse if that pays."""
+    np.fill_diagonal(links, 0.0)
+    for start in range(0, len(links), _BLOCK):
+        block = links[start : start + _BLOCK]
+        weakest = np.partition(block, -n_neighbors, axis=1)[:, -n_neighbors]
+        block[block < weakest[:, None]] = 0.0
+    strong = np.maximum(links, links.T)
+    strong *= counts
+    totals = strong.sum(axis=1)
+    strong /= np.where(totals > 0, totals, 1.0)[:, None]
+    return sparse.csr_array(strong) if np.count_nonzero(strong) < _SPARSE * strong.size else strong
+
+
+def mean_to_clusters(paths: Floats, rows: Rows) -> Floats:
+    """Mean similarity of each row to the rows in each cluster."""
+    B = Ensemble._trusted(rows.members).indicator().astype(np.float64)
+    sizes = np.asarray(B.sum(axis=0)).ravel()
+    with one_thread():
+        means: Floats = np.asarray(B.T @ paths).T / sizes
+    return means
 
 
 class PTA(FixedNumber, function=pta):

@@ -1,7 +1,6 @@
 """PEACE: soft clusters that explain how often two objects were put together, by likelihood."""
 
-import warnings
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -10,7 +9,9 @@ from consilience.consensus._peace_fits import fit_peace
 from consilience.consensus._peace_pairs import Pairs, inside_share, make_pairs
 from consilience.consensus._peace_starts import (
     RULES,
+    Init,
     SoftConsensus,
+    Solver,
     all_objects,
     best_of,
     make_starts,
@@ -19,12 +20,9 @@ from consilience.consensus._rows import several
 from consilience.consensus._solve import ConsensusResult, solve
 from consilience.consensus._table import consensus_method
 from consilience.ensemble import Ensemble
-from consilience.errors import ConsilienceWarning
+from consilience.errors import warn
 
 __all__ = ["PEACE", "peace"]
-
-Solver = Literal["growth", "pair"]
-Init = Literal["mixed", "dirichlet", "labels", "barycentre"]
 
 # Below this mean co-association inside its clusters an ensemble does not suit the model.
 _TOO_LOW = 0.5
@@ -63,8 +61,6 @@ def peace(
     ensemble : Ensemble
         Labels of n objects by R members. Noise is together with nobody; a pair that no
         member saw says nothing.
-    n_clusters : int
-        Clusters wanted; some may win no object.
     solver : {"growth", "pair"}, default="growth"
         "growth" moves all objects at once by the Baum-Eagon transform and ends with pair
         steps; "pair" is the published iteration: pair steps from the start.
@@ -188,7 +184,7 @@ def _warn(pairs: Pairs, share: float, two_rates: bool) -> None:
         )
     else:
         return
-    warnings.warn(message, ConsilienceWarning, stacklevel=6)
+    warn(message)
 
 
 class PEACE(SoftConsensus, function=peace, attributes=("log_likelihood", "rates", "inside_share")):

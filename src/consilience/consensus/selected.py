@@ -1,6 +1,5 @@
 """Evidence accumulation of the stable clusters only (EEAC)."""
 
-import warnings
 from dataclasses import replace
 from typing import Any
 
@@ -8,21 +7,16 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from consilience._validation import HasMethods, NoneValue, Rule, Satisfies, memory_in_bytes
+from consilience._validation import MEMORY, HasMethods, NoneValue, Rule, Satisfies, memory_in_bytes
 from consilience.consensus._affinity import attach_outside
 from consilience.consensus._base import FixedNumber
 from consilience.consensus._order import tie_order
 from consilience.consensus._rows import Rows, rows_in_order
-from consilience.consensus._rules import LINKS, MEMORY, Link
+from consilience.consensus._rules import LINKS, Link
 from consilience.consensus._solve import ConsensusResult, solve
 from consilience.consensus._table import consensus_method
 from consilience.ensemble import Ensemble
-from consilience.errors import (
-    ConsilienceWarning,
-    InvalidInputError,
-    InvalidParameterError,
-    MemoryBudgetError,
-)
+from consilience.errors import InvalidInputError, InvalidParameterError, MemoryBudgetError, warn
 from consilience.evidence import never_placed
 from consilience.evidence.stability import (
     SELECTION_RULES,
@@ -173,14 +167,14 @@ def _cut(
     }
     labels = np.full(placed.n_objects, -1, np.int32)
     if not covered.any():
-        _warn("No cluster holds some but not all objects: they are one cluster.")
+        warn("No cluster holds some but not all objects: they are one cluster.")
         labels[:] = 0
         return ConsensusResult(labels, details=details)
     alike = Ensemble._trusted(np.ascontiguousarray(members[:, covered])).signatures()
     order = tie_order(alike.ensemble.members, alike.counts)
     rows = rows_in_order(order, alike.ensemble.members, alike.inverse, alike.counts)
     if k > rows.n_rows:
-        _warn(
+        warn(
             f"n_clusters={k} was asked for, but only {rows.n_rows} groups of objects differ in "
             "the clusters kept; they are the clusters. A larger 'top' would split them."
         )
@@ -220,14 +214,10 @@ def _attach(placed: Ensemble, labels: NDArray[np.int32]) -> None:
     """Give objects in no kept cluster to the cluster they are most often with, in place."""
     n_outside = attach_outside(placed, labels)
     if n_outside:
-        _warn(
+        warn(
             f"{n_outside} objects are in none of the clusters kept; EEAC put them into the cluster "
             "they are most often with. A larger 'top' or 'min_cover' would cover them."
         )
-
-
-def _warn(message: str) -> None:
-    warnings.warn(message, ConsilienceWarning, stacklevel=6)
 
 
 class EEAC(

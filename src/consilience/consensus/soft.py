@@ -1,11 +1,12 @@
 """Weighted objects and the data: soft memberships around shifted centres, cut as a graph."""
 
 from dataclasses import replace
+from functools import partial
 from typing import Any, Literal
 
-from consilience._validation import NoneValue, Options, Rule
+from consilience._validation import POSITIVE, NoneValue, Options, Rule
+from consilience.consensus._cuts import check_sizes
 from consilience.consensus._memberships import (
-    Memberships,
     around_centres,
     cut_bipartite,
     cut_similarities,
@@ -21,8 +22,7 @@ from consilience.consensus._objects import (
     weights_of,
 )
 from consilience.consensus._order import ordered
-from consilience.consensus._rules import BALANCE, CUTS, PARTS, POSITIVE, SIZES, Balance
-from consilience.consensus._sizes import check_sizes
+from consilience.consensus._rules import BALANCE, CUTS, PARTS, SIZES, Balance
 from consilience.consensus._solve import ConsensusResult, solve
 from consilience.consensus._table import consensus_method
 from consilience.ensemble import Ensemble
@@ -85,8 +85,6 @@ def wosp(
         Data; standardise features of different scales first.
     random_state : int, RandomState or None
         Order of the objects inside the partitioner.
-    n_jobs : int or None
-        Threads that make the memberships; None means one.
 
     Returns
     -------
@@ -118,11 +116,9 @@ def wosp(
     """
     check_sizes(sizes, n_clusters, solver, owner="WOSP")
 
-    def cut(memberships: Memberships, k: int) -> ConsensusResult:
-        return cut_similarities(
-            memberships, k, solver=solver, sizes=sizes, random_state=random_state, n_jobs=n_jobs
-        )
-
+    cut = partial(
+        cut_similarities, solver=solver, sizes=sizes, random_state=random_state, n_jobs=n_jobs
+    )
     return _solve(ensemble, n_clusters, cut, weights, t, t_mode, X, n_jobs, "WOSP")
 
 
@@ -183,12 +179,9 @@ def wohb(
     >>> wohb(ens, 2, X=X, random_state=0).labels
     array([0, 0, 0, 1, 1, 1], dtype=int32)
     """
-
-    def cut(memberships: Memberships, k: int) -> ConsensusResult:
-        return cut_bipartite(
-            memberships, k, solver=solver, balance=balance, random_state=random_state, n_jobs=n_jobs
-        )
-
+    cut = partial(
+        cut_bipartite, solver=solver, balance=balance, random_state=random_state, n_jobs=n_jobs
+    )
     return _solve(ensemble, n_clusters, cut, weights, t, t_mode, X, n_jobs, "WOHB")
 
 

@@ -1,24 +1,20 @@
 """Ensembles of subspace clusterings: memberships by LAC's own distances, cut as a graph."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from consilience._sklearn import validate_data
-from consilience._validation import NoneValue, Rule, Satisfies
+from consilience._validation import NOT_NEGATIVE, NoneValue, Rule, Satisfies
 from consilience.consensus._base import FixedNumber
-from consilience.consensus._memberships import (
-    Memberships,
-    by_distances,
-    cut_bipartite,
-    cut_similarities,
-)
+from consilience.consensus._cuts import check_sizes
+from consilience.consensus._memberships import by_distances, cut_bipartite, cut_similarities
 from consilience.consensus._objects import checked_data, needed_data, only_member
 from consilience.consensus._order import ordered
-from consilience.consensus._rules import BALANCE, CUTS, NOT_NEGATIVE, PARTS, SIZES, Balance
-from consilience.consensus._sizes import check_sizes
+from consilience.consensus._rules import BALANCE, CUTS, PARTS, SIZES, Balance
 from consilience.consensus._solve import ConsensusResult, solve
 from consilience.consensus._table import consensus_method
 from consilience.ensemble import Ensemble
@@ -111,11 +107,9 @@ def wspa(
     """
     check_sizes(sizes, n_clusters, solver, owner="WSPA")
 
-    def cut(memberships: Memberships, k: int) -> ConsensusResult:
-        return cut_similarities(
-            memberships, k, solver=solver, sizes=sizes, random_state=random_state, n_jobs=n_jobs
-        )
-
+    cut = partial(
+        cut_similarities, solver=solver, sizes=sizes, random_state=random_state, n_jobs=n_jobs
+    )
     return _solve(ensemble, n_clusters, cut, runs, inv_h, X, "WSPA")
 
 
@@ -166,12 +160,9 @@ def wbpa(
     >>> wbpa(ensemble, 2, X=X, runs=generator.runs_, random_state=0).labels
     array([0, 0, 0, 1, 1, 1], dtype=int32)
     """
-
-    def cut(memberships: Memberships, k: int) -> ConsensusResult:
-        return cut_bipartite(
-            memberships, k, solver=solver, balance=balance, random_state=random_state, n_jobs=n_jobs
-        )
-
+    cut = partial(
+        cut_bipartite, solver=solver, balance=balance, random_state=random_state, n_jobs=n_jobs
+    )
     return _solve(ensemble, n_clusters, cut, runs, inv_h, X, "WBPA")
 
 

@@ -1,6 +1,5 @@
 """The best of several consensus methods, by what it shares with the members."""
 
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,7 +14,7 @@ from consilience.consensus._table import CONSENSUS, Method, consensus_method
 from consilience.consensus.graph import cspa, hgpa
 from consilience.consensus.metacluster import mcla
 from consilience.ensemble import NOISE, UNSEEN, Ensemble
-from consilience.errors import ConsilienceWarning, InvalidParameterError, MissingPackageError
+from consilience.errors import InvalidParameterError, MissingPackageError, warn
 from consilience.metrics import nmi
 
 __all__ = ["SupraConsensus", "shared_information", "supra", "supraconsensus"]
@@ -55,8 +54,6 @@ def supraconsensus(
         For methods that use the data, and to place objects that no member saw.
     random_state : int, RandomState or None
         One seed is drawn for each method.
-    n_jobs : int or None
-        Threads of each method; None means one.
 
     Returns
     -------
@@ -88,10 +85,8 @@ def supraconsensus(
                     placed, k, data, random_state=int(seed), n_jobs=n_jobs
                 )
             except MissingPackageError as error:
-                warnings.warn(
+                warn(
                     f"SupraConsensus goes on without {method.name!r}: {error}",
-                    ConsilienceWarning,
-                    stacklevel=5,
                 )
         if not found:
             raise MissingPackageError(

@@ -3,7 +3,7 @@
 from typing import Any
 
 from consilience.consensus._base import FixedNumber
-from consilience.consensus._row_cut import cut_rows
+from consilience.consensus._cuts import cut_rows
 from consilience.consensus._rows import distinct_rows
 from consilience.consensus._solve import ConsensusResult, solve
 from consilience.consensus._table import consensus_method
@@ -30,12 +30,8 @@ def usenc(
 
     Parameters
     ----------
-    ensemble : Ensemble
-        Labels of n objects by R members with n_c clusters in all.
     n_clusters : int
         Clusters wanted, at most n_c.
-    random_state : int, RandomState or None
-        Starts of k-means on the spectral embedding.
     n_jobs : int or None
         Not used here; the members are made in that many threads.
 

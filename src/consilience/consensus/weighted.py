@@ -12,8 +12,7 @@ from sklearn.utils import check_random_state
 from threadpoolctl import threadpool_limits
 
 from consilience._units import check_range
-from consilience._validation import Options
-from consilience.consensus._metaclusters import Vertex, meta_clusters
+from consilience._validation import COUNT, Options
 from consilience.consensus._objects import (
     WEIGHTS,
     WeightedObjects,
@@ -24,9 +23,10 @@ from consilience.consensus._objects import (
 )
 from consilience.consensus._order import object_order, ordered
 from consilience.consensus._rows import Rows, distinct_rows, rows_in_order
-from consilience.consensus._rules import COUNT, CUTS
+from consilience.consensus._rules import CUTS
 from consilience.consensus._solve import ConsensusResult, solve
 from consilience.consensus._table import consensus_method
+from consilience.consensus.metacluster import Vertex, meta_clusters
 from consilience.ensemble import Ensemble
 from consilience.partition import Solver
 
@@ -58,22 +58,14 @@ def womc(
 
     Parameters
     ----------
-    ensemble : Ensemble
-        Labels of n objects by R members with n_c clusters in all.
-    n_clusters : int
-        Clusters wanted, at most n_c; meta-clusters that win no object vanish.
     weights : {"one-shot"}, array of shape (n_objects,) or None, default="one-shot"
         Weights of the objects: `evidence.object_weights`, your own, or equal, which is
         MCLA.
     vertex : {"weight", "size"}, default="weight"
         What balance counts for a cluster: the sum of the roots of its objects' weights (as
         in the authors' code; the paper is silent), or its objects.
-    solver : {"auto", "metis", "spectral"}, default="auto"
-        Cuts the graph of clusters: METIS (as published), or a normalised cut. "auto" is
-        METIS where it is installed and there are 50 clusters or more.
-    random_state : int, RandomState or None
-        Order of the clusters inside the solver, and ties. The result does not depend on the
-        order of the objects.
+    n_clusters, solver, random_state
+        See `mcla`.
 
     Returns
     -------
@@ -107,18 +99,7 @@ def womc(
             n_jobs=n_jobs,
             owner="WOMC",
         )
-        return ConsensusResult(
-            found.labels[rows.inverse],
-            objective=found.parts.cut,
-            solver=found.parts.solver,
-            memberships=found.shares[rows.inverse],
-            details={
-                "object_weights": given,
-                "meta_clusters": found.parts.labels,
-                "vanished": k - len(np.unique(found.labels)),
-                "note": found.parts.note,
-            },
-        )
+        return found.result(rows, k, object_weights=given)
 
     return solve(ensemble, n_clusters, run, owner="WOMC", X=X)
 
@@ -174,8 +155,6 @@ def wokmeans(
         Data; standardise features of different scales first.
     random_state : int, RandomState or None
         Draws the objects to start from.
-    n_jobs : int or None
-        Threads for the object weights; None means one.
 
     Returns
     -------

@@ -1,7 +1,7 @@
 """Docstrings whose shared entries stand once: numpydoc sections, read and filled up.
 
-What all methods say alike of a parameter or an attribute is written in one place and put into
-the docstring of each, so that ``help`` and the reference show the whole list.
+What is said alike of a parameter or an attribute in many places is written in one and put into the
+docstring of each, so that ``help`` and the reference show the whole list.
 """
 
 import re
@@ -63,6 +63,7 @@ def filled(doc: str, section: str, more: Iterable[Entry], order: Sequence[str]) 
     for entry in more:
         names = tuple(name for name in entry.names if name not in stated)
         own += [entry._replace(names=names)] if names else []
+        stated |= set(names)
     places = {name: place for place, name in enumerate(order)}
     own.sort(key=lambda entry: places.get(entry.names[0], len(places)))
     head = [section, "-" * len(section), *(line for entry in own for line in entry.lines())]
