@@ -126,7 +126,7 @@ class Method:
         X : array of shape (n_objects, n_features), optional
             Data, for the methods that need them and to place objects that no member saw.
         random_state, n_jobs
-            Taken by every method; one that draws nothing goes without the seed.
+            Taken by every method, whether or not it draws numbers or uses threads.
         **options
             The method's own parameters, those in ``options``; any other is refused.
 
@@ -147,10 +147,9 @@ class Method:
 of its own; it has solver.
         """
         self.check_options(options)
-        common = {"X": X, "random_state": random_state, "n_jobs": n_jobs}
-        if "random_state" not in inspect.signature(self.function).parameters:
-            del common["random_state"]
-        result: ConsensusResult = self.function(ensemble, n_clusters, **common, **options)
+        result: ConsensusResult = self.function(
+            ensemble, n_clusters, X=X, random_state=random_state, n_jobs=n_jobs, **options
+        )
         return result
 
 
@@ -190,8 +189,7 @@ def consensus_method(
         names = tuple(inspect.signature(function).parameters)
         summary = (function.__doc__ or "").strip().partition("\n")[0]
         if function.__doc__:
-            shared = (entry for entry in _SHARED if entry.names[0] in names)
-            doc = filled(function.__doc__, "Parameters", shared, names)
+            doc = filled(function.__doc__, "Parameters", _SHARED, names)
             function.__doc__ = with_example(doc, _EXAMPLE.format(name=function.__name__))
         function = _checked(function, names, own, estimator)
         CONSENSUS[function.__name__] = Method(

@@ -75,6 +75,7 @@ def eac(
     min_size: int = 1,
     max_memory: float | str = "4 GiB",
     X: Any = None,
+    random_state: Any = None,
     n_jobs: int | None = None,
 ) -> EACResult:
     """Cut the dendrogram of the co-association; at its longest lifetime by default.
@@ -98,6 +99,8 @@ def eac(
     max_memory : number of bytes or text such as "2 GiB", default="4 GiB"
         For the matrix of pairs, which only complete link needs; it raises where the matrix
         takes more. Average link keeps rows of it in a quarter of this: less costs time only.
+    random_state : int, RandomState or None
+        Not used: nothing here is random.
 
     Returns
     -------
