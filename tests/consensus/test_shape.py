@@ -23,6 +23,7 @@ ESTIMATORS = {
 LAST = ["generator", "random_state", "n_jobs"]
 # The function's; the estimator makes them itself.
 NOT_PARAMETERS = {"wspa": {"runs"}, "wbpa": {"runs"}}
+ENSEMBLE = Ensemble([[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 2, 2], [5, 5, 5, 7, 7, 7]])
 X = np.concatenate([np.random.default_rng(0).normal(c, 0.5, (15, 2)) for c in (0.0, 4.0)])
 
 
@@ -76,6 +77,26 @@ def test_parameters_survive_scikit_learn_and_pickle(name):
         assert type(copy) is type(model)
         assert copy.get_params(deep=False) == model.get_params(deep=False)
         assert vars(copy) == copy.get_params(deep=False)
+
+
+def test_estimators_of_others_may_derive_from_ours():
+    class Stated(consensus.EAC):
+        """One more parameter, stated."""
+
+        depth: int = 3
+
+    class Written(consensus.EAC):
+        """A constructor of its own."""
+
+        def __init__(self, n_jobs=None, *, depth=3, n_clusters=None):
+            super().__init__(n_clusters, n_jobs=n_jobs)
+            self.depth = depth
+
+    assert list(parameters(Stated))[-4:] == ["depth", *LAST]
+    assert list(parameters(Written)) == ["n_jobs", "depth", "n_clusters"]
+    for model in (Stated(2, depth=4), Written(depth=4, n_clusters=2)):
+        assert clone(model).get_params()["depth"] == 4
+        assert model.fit(ensemble=ENSEMBLE).n_clusters_ == 2
 
 
 def test_every_parameter_has_a_rule_that_function_and_estimator_keep(method):
@@ -145,9 +166,6 @@ def test_what_a_function_finds_is_what_its_estimator_stores(method):
 
 
 # ---- the table runs its methods ------------------------------------------------------------
-
-
-ENSEMBLE = Ensemble([[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 2, 2], [5, 5, 5, 7, 7, 7]])
 
 
 def test_an_option_that_a_method_does_not_have_is_refused_by_name(method):

@@ -61,13 +61,12 @@ class Stated(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         return tags
 
 
-def _order_parameters(cls: type) -> tuple[str, ...]:
-    """Put a class's own parameters before those of all estimators; their names in this order."""
-    init: Any = cls.__init__  # type: ignore[misc]
+def _order_parameters(cls: type) -> None:
+    """Put a class's own parameters before those of all estimators: only names matter."""
+    init: Any = vars(cls)["__init__"]
     signature = inspect.signature(init)
     given = sorted(signature.parameters.values(), key=lambda parameter: parameter.name in _LAST)
     init.__signature__ = signature.replace(parameters=given)
-    return tuple(parameter.name for parameter in given[1:])
 
 
 def _whole_doc(cls: Any, parameters: tuple[str, ...]) -> str:
@@ -142,13 +141,17 @@ class Consensus(Stated):
         attributes: tuple[str, ...] = (),
         **options: Any,
     ) -> None:
+        written = "__init__" in vars(cls)
         super().__init_subclass__(**options)
-        parameters = _order_parameters(cls)
+        if not written:
+            _order_parameters(cls)
+        parameters = tuple(inspect.signature(cls).parameters)
         known: dict[str, Sequence[Rule]] = dict(cls._constraints)
         if function is not None:
             cls._method = CONSENSUS[function.__name__]
-            known |= {n: r for n, r in cls._method.rules.items() if n in parameters}
-        cls._constraints = {**known, **(rules or {})}
+            known |= cls._method.rules
+        known |= rules or {}
+        cls._constraints = {name: rule for name, rule in known.items() if name in parameters}
         cls._attributes = (*cls._attributes, *attributes)
         if cls.__doc__:
             cls.__doc__ = _whole_doc(cls, parameters)
