@@ -4,7 +4,6 @@ What is said alike of a parameter or an attribute in many places is written in o
 docstring of each, so that ``help`` and the reference show the whole list.
 """
 
-import re
 from collections.abc import Iterable, Sequence
 from inspect import cleandoc
 from itertools import pairwise
@@ -82,7 +81,7 @@ def with_example(doc: str, example: str) -> str:
 def _split(doc: str, section: str) -> tuple[list[str], list[str], list[str]]:
     """Lines before a section, in it, and after it; where it would stand if it is not there."""
     lines = cleandoc(doc).splitlines()
-    heads = [i for i in range(len(lines) - 1) if re.fullmatch("-{3,}", lines[i + 1])]
+    heads = [i for i, line in enumerate(lines[1:]) if line[:3] == "---" and not line.strip("-")]
     for place, start in enumerate(heads):
         if lines[start] == section:
             stop = heads[place + 1] if place + 1 < len(heads) else len(lines)

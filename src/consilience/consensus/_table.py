@@ -6,7 +6,7 @@ knows the rules of its parameters, and can run its method.
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import wraps
 from importlib import import_module
 from typing import Any, TypeVar, cast
@@ -87,8 +87,8 @@ class Method:
     keeps_noise: bool
     memory: str
     paper: str
-    options: tuple[str, ...]
-    rules: Rules
+    options: tuple[str, ...] = ()
+    rules: Rules = field(default_factory=dict)
 
     @property
     def estimator(self) -> type:
@@ -147,9 +147,11 @@ class Method:
 of its own; it has solver.
         """
         self.check_options(options)
-        result: ConsensusResult = self.function(
-            ensemble, n_clusters, X=X, random_state=random_state, n_jobs=n_jobs, **options
-        )
+        # Ours take all of these; a method that somebody else entered may need none.
+        takes = inspect.signature(self.function).parameters
+        common = {"X": X, "random_state": random_state, "n_jobs": n_jobs}
+        given = {name: value for name, value in common.items() if name in takes}
+        result: ConsensusResult = self.function(ensemble, n_clusters, **given, **options)
         return result
 
 
