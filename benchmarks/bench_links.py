@@ -18,9 +18,9 @@ from sklearn.cluster import SpectralCoclustering
 from sklearn.neighbors import NearestNeighbors
 
 from consilience.consensus._rows import distinct_rows
-from consilience.consensus._walks import path_similarity
 from consilience.consensus.links import srs
 from consilience.consensus.locally_weighted import cluster_certainty, lwea, lwgp
+from consilience.consensus.path_based import path_similarity
 from consilience.consensus.usenc import usenc
 from consilience.ensemble import Ensemble
 from consilience.evidence import CoAssociation

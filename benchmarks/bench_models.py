@@ -17,13 +17,11 @@ from sklearn.metrics import adjusted_rand_score
 from threadpoolctl import threadpool_limits
 
 from consilience import Ensemble
-from consilience.consensus._completion import complete
-from consilience.consensus._mixture_fits import fit_mixture
-from consilience.consensus._nmf_fits import factorise, make_target, start_factors
 from consilience.consensus._rows import distinct_rows
-from consilience.consensus.completion import _co_association
+from consilience.consensus.completion import _co_association, complete
+from consilience.consensus.factorisation import factorise, make_target, start_factors
 from consilience.consensus.kmeans_forms import kcc, sec
-from consilience.consensus.mixtures import bce
+from consilience.consensus.mixtures import bce, fit_mixture
 
 
 def cases():

@@ -130,13 +130,13 @@ def test_the_number_of_clusters_may_be_left_to_the_method(groups, capsys):
 
 
 def test_methods_without_lifetimes_say_who_chose(groups, capsys, monkeypatch):
-    fit = EAC._fit_ensemble
+    store = EAC._store
 
-    def fit_without(self, ensemble, X):
-        fit(self, ensemble, X)
+    def store_without(self, result):
+        store(self, result)
         del self.lifetimes_
 
-    monkeypatch.setattr(EAC, "_fit_ensemble", fit_without)
+    monkeypatch.setattr(EAC, "_store", store_without)
     assert main(["cluster", *groups, "--linkage", "single", *FEW]) == 0
     assert "3 clusters, a number chosen by eac" in capsys.readouterr().out
     assert written("consilience-groups")[1]["n_clusters_candidates"] == []

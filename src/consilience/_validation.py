@@ -23,8 +23,12 @@ from numpy.typing import NDArray
 from consilience.errors import InvalidInputError, InvalidParameterError
 
 __all__ = [
+    "COUNT",
+    "MEMORY",
+    "NOT_NEGATIVE",
     "N_JOBS",
     "N_MEMBERS",
+    "POSITIVE",
     "Boolean",
     "HasMethods",
     "Interval",
@@ -38,6 +42,7 @@ __all__ = [
     "check_params",
     "check_value",
     "memory_in_bytes",
+    "positive_numbers",
 ]
 
 
@@ -174,6 +179,32 @@ class Satisfies:
         return self.words
 
 
+def _are_positive(value: Any) -> bool:
+    try:
+        values = np.asarray(value, np.float64)
+    except (TypeError, ValueError):
+        return False
+    return bool(values.ndim == 1 and np.isfinite(values).all() and (values > 0).all())
+
+
+def positive_numbers(each: str) -> Rule:
+    """A list of positive numbers, one for each of what is named."""
+    return Satisfies(_are_positive, f"one positive number for each {each}")
+
+
+def _is_memory(value: Any) -> bool:
+    try:
+        memory_in_bytes(value, owner="")
+    except InvalidParameterError:
+        return False
+    return True
+
+
+COUNT: list[Rule] = [Interval(Integral, 1)]
+NOT_NEGATIVE: list[Rule] = [Interval(Real, 0)]
+POSITIVE: list[Rule] = [Interval(Real, 0, open_low=True)]
+#: A budget, for `memory_in_bytes`.
+MEMORY: list[Rule] = [Satisfies(_is_memory, "a number of bytes or a text such as '2 GiB'")]
 #: Members of an ensemble: past a million they would not fit into any memory with their objects.
 N_MEMBERS: Rule = Interval(Integral, 1, 1_000_000)
 #: Threads or processes; joblib knows no meaning of 0.

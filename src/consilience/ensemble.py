@@ -28,7 +28,15 @@ from consilience._validation import same_length
 from consilience.errors import InvalidInputError, InvalidParameterError
 from consilience.kernels.signatures import group_rows
 
-__all__ = ["NOISE", "UNSEEN", "Ensemble", "Signatures", "relabel", "takes_ensemble"]
+__all__ = [
+    "NOISE",
+    "UNSEEN",
+    "Ensemble",
+    "Signatures",
+    "check_ensemble",
+    "relabel",
+    "takes_ensemble",
+]
 
 Labels = NDArray[np.signedinteger[Any]]
 Record = Mapping[str, Any]
@@ -339,25 +347,30 @@ def _chosen(key: Any, n: int, noun: str) -> NDArray[np.int64]:
 
 
 def takes_ensemble(function: F) -> F:
-    """Decorate a function so that its ``ensemble`` must be an `Ensemble`.
-
-    Labels in a list or an array could be meant either way round, so they are not guessed at.
-    """
+    """Decorate a function so that its ``ensemble`` must be an `Ensemble`."""
     place = list(signature(function).parameters).index("ensemble")
 
     @wraps(function)
     def checked(*args: Any, **kwargs: Any) -> Any:
         # One that is missing is Python's to complain of.
-        given = args[place : place + 1] or [kwargs[k] for k in ("ensemble",) if k in kwargs]
-        if given and not isinstance(given[0], Ensemble):
-            raise InvalidParameterError(
-                f"The 'ensemble' parameter of {function.__name__} must be an Ensemble. Got "
-                f"{type(given[0]).__name__} instead. Make one of n_objects x n_members labels "
-                "with Ensemble(labels)."
-            )
+        for given in args[place : place + 1] or [kwargs[k] for k in ("ensemble",) if k in kwargs]:
+            check_ensemble(given, owner=function.__name__)
         return function(*args, **kwargs)
 
     return cast(F, checked)
+
+
+def check_ensemble(ensemble: Any, *, owner: str) -> None:
+    """Raise `InvalidParameterError` unless it is an `Ensemble`.
+
+    Labels in a list or an array could be meant either way round, so they are not guessed at.
+    """
+    if not isinstance(ensemble, Ensemble):
+        raise InvalidParameterError(
+            f"The 'ensemble' parameter of {owner} must be an Ensemble. Got "
+            f"{type(ensemble).__name__} instead. Make one of n_objects x n_members labels "
+            "with Ensemble(labels)."
+        )
 
 
 def _by_first_object(labels: Labels) -> NDArray[np.int32]:

@@ -4,6 +4,9 @@ Every error derives from `ConsilienceError` and from the built-in exception a ca
 would expect, so ``except ValueError`` works as well.
 """
 
+import sys
+import warnings
+
 __all__ = [
     "ConsilienceError",
     "ConsilienceWarning",
@@ -12,6 +15,9 @@ __all__ = [
     "MemoryBudgetError",
     "MissingPackageError",
 ]
+
+# Callers in these packages are no user's code.
+_INSIDE = {"consilience", "sklearn", "joblib"}
 
 
 class ConsilienceError(Exception):
@@ -36,3 +42,13 @@ class MemoryBudgetError(ConsilienceError, MemoryError):
 
 class ConsilienceWarning(UserWarning):
     """The result is usable but not quite what was asked for."""
+
+
+def warn(message: str) -> None:
+    """Give a `ConsilienceWarning` at the line of the user's code that led here."""
+    level = 1
+    frame = sys._getframe(level)
+    while frame.f_back and str(frame.f_globals.get("__name__")).partition(".")[0] in _INSIDE:
+        frame = frame.f_back
+        level += 1
+    warnings.warn(message, ConsilienceWarning, stacklevel=level + 1)

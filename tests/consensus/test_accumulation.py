@@ -14,7 +14,7 @@ from strategies import ensembles
 import consilience as cs
 from consilience import Ensemble
 from consilience.consensus import accumulation, eac
-from consilience.consensus._strangers import add_strangers
+from consilience.consensus._unplaced import add_unplaced
 from consilience.errors import ConsilienceWarning, MemoryBudgetError
 from consilience.evidence import co_association, never_placed
 
@@ -254,10 +254,10 @@ def test_nothing_placed_is_all_noise():
     assert hierarchy.is_valid_linkage(model.linkage_)
 
 
-def test_strangers_join_the_tree_last():
-    tree = add_strangers(np.empty((0, 4)), np.array([False, False, False]))
+def test_objects_nobody_placed_join_the_tree_last():
+    tree = add_unplaced(np.empty((0, 4)), np.array([False, False, False]))
     np.testing.assert_array_equal(tree, [[0, 1, 1, 2], [2, 3, 1, 3]])
-    tree = add_strangers(np.empty((0, 4)), np.array([False, True]))
+    tree = add_unplaced(np.empty((0, 4)), np.array([False, True]))
     np.testing.assert_array_equal(tree, [[0, 1, 1, 2]])
 
 

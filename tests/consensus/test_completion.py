@@ -11,9 +11,8 @@ from sklearn.metrics import adjusted_rand_score
 from strategies import ensembles
 
 from consilience import Ensemble
-from consilience.consensus._completion import complete, spectral_points
 from consilience.consensus._rows import distinct_rows
-from consilience.consensus.completion import ECMC, _co_association, ecmc
+from consilience.consensus.completion import ECMC, _co_association, complete, ecmc, spectral_points
 from consilience.errors import ConsilienceWarning, InvalidParameterError, MemoryBudgetError
 from consilience.evidence import co_association
 

@@ -4,7 +4,6 @@ Methods that cut into parts of equal size, or that look at the data as well, may
 objects with equal labels; what only holds for the others is asked of the others only.
 """
 
-import inspect
 import sys
 import warnings
 
@@ -69,16 +68,10 @@ def _splits_equals(method):
 
 
 def _labels(method, ensemble, k, X=None):
-    """Labels by the function; data only for methods that need them."""
-    params = {}
-    if "random_state" in inspect.signature(method.function).parameters:
-        params["random_state"] = 0
-    if method.needs_data:
-        params["X"] = (
-            np.random.default_rng(1).normal(size=(ensemble.n_objects, 2)) if X is None else X
-        )
-    found = method.function(ensemble, k, **params)
-    return getattr(found, "labels", found)
+    """Labels by the table; data only for methods that need them."""
+    if X is None:
+        X = np.random.default_rng(1).normal(size=(ensemble.n_objects, 2))
+    return method.run(ensemble, k, X if method.needs_data else None, random_state=0).labels
 
 
 def _agreement_wanted(method):

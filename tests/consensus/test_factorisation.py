@@ -11,17 +11,20 @@ from sklearn.metrics import adjusted_rand_score
 from strategies import ensembles
 
 from consilience import Ensemble
-from consilience.consensus._nmf_fits import (
+from consilience.consensus._rows import Rows, distinct_rows
+from consilience.consensus.factorisation import (
+    WCC,
     Factors,
+    NMFConsensus,
     alternate,
     descend,
     factorise,
     make_target,
+    nmfconsensus,
     simplex_weights,
     start_factors,
+    wcc,
 )
-from consilience.consensus._rows import Rows, distinct_rows
-from consilience.consensus.factorisation import WCC, NMFConsensus, nmfconsensus, wcc
 from consilience.errors import ConsilienceWarning, InvalidParameterError
 
 seeds = st.integers(0, 2**31)

@@ -14,12 +14,12 @@ from sklearn.metrics import adjusted_rand_score
 from strategies import ensembles
 
 from consilience import Ensemble, generate
-from consilience.consensus import _metaclusters, bipartite
-from consilience.consensus._metaclusters import meta_clusters, overlap
+from consilience.consensus import metacluster
+from consilience.consensus._cuts import dividing_members
 from consilience.consensus._rows import distinct_rows
 from consilience.consensus.bipartite import HBGF, hbgf, spectral_hbgf
 from consilience.consensus.graph import CSPA, HGPA, cspa, hgpa
-from consilience.consensus.metacluster import MCLA, mcla
+from consilience.consensus.metacluster import MCLA, mcla, meta_clusters, overlap
 from consilience.consensus.supra import SupraConsensus, shared_information, supra, supraconsensus
 from consilience.errors import (
     ConsilienceWarning,
@@ -183,8 +183,8 @@ def test_vertices_weigh_as_the_authors_code_has_it(monkeypatch, seed, weighted):
         seen["weights"] = graph.vertex_weights
         return split_graph(graph, *args, **kwargs)
 
-    split_graph = _metaclusters.split_graph
-    monkeypatch.setattr(_metaclusters, "split_graph", spy)
+    split_graph = metacluster.split_graph
+    monkeypatch.setattr(metacluster, "split_graph", spy)
     B = indicator(ensemble)
     meta_clusters(rows, 3, weights=weights if weighted else None, random_state=0)
     w = weights[rows.inverse] if weighted else np.ones(ensemble.n_objects)
@@ -256,10 +256,10 @@ def test_ties_between_meta_clusters_are_broken_by_seed_and_labels_only():
     members = np.array([[0, 0, 1, 1], [0, 1, 0, 1]], np.int8)
     rows = distinct_rows(Ensemble(members.T))
     shares = np.full((4, 2), 0.5)
-    drawn = np.array([_metaclusters._winners(shares, rows, s)[rows.inverse] for s in range(200)])
+    drawn = np.array([metacluster._winners(shares, rows, s)[rows.inverse] for s in range(200)])
     assert 0.4 < drawn.mean() < 0.6
     back = distinct_rows(Ensemble(members[:, ::-1].T))
-    again = np.array([_metaclusters._winners(shares, back, s)[back.inverse] for s in range(200)])
+    again = np.array([metacluster._winners(shares, back, s)[back.inverse] for s in range(200)])
     np.testing.assert_array_equal(again, drawn[:, ::-1])
 
 
@@ -326,9 +326,9 @@ def test_clusters_of_everything_are_left_out(seed, solver):
 
 def test_the_only_cluster_of_an_object_is_never_left_out():
     labels = np.array([[0, 0], [0, 0], [0, 1], [0, 1], [0, -1], [0, -1]])
-    assert bipartite._without_hubs(Ensemble(labels), 2).n_members == 2
-    assert bipartite._without_hubs(Ensemble(labels[:4]), 2).n_members == 1
-    assert bipartite._without_hubs(Ensemble(labels[:4]), 3).n_members == 2
+    assert dividing_members(Ensemble(labels).members, 2).sum() == 2
+    assert dividing_members(Ensemble(labels[:4]).members, 2).sum() == 1
+    assert dividing_members(Ensemble(labels[:4]).members, 3).sum() == 2
     found = hbgf(Ensemble(labels), 2, solver="spectral", random_state=0)
     assert set(found.labels) <= {0, 1}
 

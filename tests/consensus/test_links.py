@@ -9,21 +9,26 @@ from sklearn.metrics import adjusted_rand_score
 from strategies import ensembles
 
 from consilience import Ensemble
-from consilience.consensus import _row_links
-from consilience.consensus._cluster_links import (
+from consilience.consensus import CONSENSUS, _row_links
+from consilience.consensus._row_links import link_distances, seen_together
+from consilience.consensus._rows import distinct_rows
+from consilience.consensus.links import (
+    ASRS,
+    CTS,
+    SRS,
     approximate_simrank,
+    asrs,
     connected_triples,
+    cts,
     jaccard,
     label_pairs,
     labels_that_count,
     noise_as_clusters,
     own_member_vectors,
     simrank,
+    srs,
     vectors,
 )
-from consilience.consensus._row_links import link_distances, seen_together
-from consilience.consensus._rows import distinct_rows
-from consilience.consensus.links import ASRS, CTS, SRS, asrs, cts, srs
 from consilience.ensemble import NOISE, UNSEEN
 from consilience.errors import ConsilienceWarning, InvalidParameterError, MemoryBudgetError
 from consilience.evidence import never_placed
@@ -356,7 +361,7 @@ def test_bad_parameters_are_named(estimator, params, message):
     with pytest.raises(InvalidParameterError, match=message):
         estimator(2, **params).fit(ensemble=[[0, 0, 1]])
     with pytest.raises(InvalidParameterError, match=message):
-        estimator._function(Ensemble([[0, 0, 1]]), 2, **params)
+        CONSENSUS[estimator.__name__.lower()].function(Ensemble([[0, 0, 1]]), 2, **params)
 
 
 def test_updates_are_a_parameter_of_srs(seed):

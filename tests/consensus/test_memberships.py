@@ -124,7 +124,7 @@ def test_equal_objects_have_equal_memberships_and_no_width():
     X = np.ones((4, 2))
     soft = around_centres(X, [X[:2], X[:1]], None, "each")
     np.testing.assert_array_equal(soft.table(0, 0, 4), 0.5)
-    assert soft.telling == [0]
+    assert soft.dividing == [0]
 
 
 @compiled

@@ -11,16 +11,19 @@ from sklearn.metrics import adjusted_rand_score
 from strategies import ensembles
 
 from consilience import Ensemble
-from consilience.consensus._mixture_fits import (
+from consilience.consensus._rows import Rows, distinct_rows, normal_blocks
+from consilience.consensus.mixtures import (
+    BCE,
+    MixtureConsensus,
+    bce,
     beta_from_labels,
     dirichlet_step,
     fit_bce,
     fit_mixture,
+    mixtureconsensus,
     random_beta,
     random_shares,
 )
-from consilience.consensus._rows import Rows, distinct_rows, normal_blocks
-from consilience.consensus.mixtures import BCE, MixtureConsensus, bce, mixtureconsensus
 from consilience.errors import ConsilienceWarning, InvalidParameterError
 
 seeds = st.integers(0, 2**31)

@@ -8,9 +8,14 @@ from hypothesis.extra import numpy as npst
 from scipy import sparse
 from scipy.cluster import hierarchy
 
-from consilience.consensus._number_curves import groupless, mean_strength, principal, resample
+from consilience.consensus._number_curves import (
+    groupless,
+    mean_strength,
+    principal,
+    range_lengths,
+    resample,
+)
 from consilience.consensus._number_judge import Criterion, decide
-from consilience.consensus._number_lifetimes import range_lengths
 from consilience.consensus.number import choose_n_clusters
 from consilience.datasets import make_gaussians
 from consilience.ensemble import Ensemble

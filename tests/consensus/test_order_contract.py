@@ -4,7 +4,6 @@ A method that reads something off the order of a file gains from files sorted by
 cluster names kept; on planted ensembles also with clusters renamed and members permuted.
 """
 
-import inspect
 import warnings
 from collections import Counter
 
@@ -52,14 +51,9 @@ def renamed(ensemble, rng):
 
 
 def found_by(method, ensemble, k, X):
-    params = {}
-    if "random_state" in inspect.signature(method.function).parameters:
-        params["random_state"] = 0
-    if method.needs_data:
-        params["X"] = X
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConsilienceWarning)
-        return method.function(ensemble, k, **params).labels
+        return method.run(ensemble, k, X if method.needs_data else None, random_state=0).labels
 
 
 def clusters(labels, objects):

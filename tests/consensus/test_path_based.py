@@ -9,11 +9,10 @@ from scipy.spatial.distance import squareform
 from sklearn.metrics import adjusted_rand_score
 
 from consilience import Ensemble
-from consilience.consensus import _walks
+from consilience.consensus import path_based
 from consilience.consensus._rows import distinct_rows
-from consilience.consensus._walks import mean_to_clusters, path_similarity
 from consilience.consensus.accumulation import eac
-from consilience.consensus.path_based import PTA, PTGP, pta, ptgp
+from consilience.consensus.path_based import PTA, PTGP, mean_to_clusters, path_similarity, pta, ptgp
 from consilience.errors import ConsilienceWarning, InvalidParameterError, MemoryBudgetError
 from consilience.evidence import co_association
 from consilience.kernels.agglomerate import agglomerate
@@ -76,11 +75,11 @@ def graphs(draw):
 def test_paths_equal_their_definition(graph, n_neighbors, n_steps, sparse_below):
     links, counts = graph
     K = min(n_neighbors, len(links) - 1)
-    usual, _walks._SPARSE = _walks._SPARSE, sparse_below  # dense products, or sparse ones
+    usual, path_based._SPARSE = path_based._SPARSE, sparse_below  # dense products, or sparse ones
     try:
         got = path_similarity(links.copy(), counts, K, n_steps)
     finally:
-        _walks._SPARSE = usual
+        path_based._SPARSE = usual
     np.testing.assert_allclose(got, paths_slowly(links, counts, K, n_steps), atol=1e-10)
 
 
@@ -190,7 +189,7 @@ def test_the_order_of_the_objects_does_not_matter(method, seed):
 def test_blocks_change_nothing(block, seed, monkeypatch):
     ensemble, _ = noisy(seed, share=0.6)
     expected = pta(ensemble, 4)
-    monkeypatch.setattr(_walks, "_BLOCK", block)
+    monkeypatch.setattr(path_based, "_BLOCK", block)
     got = pta(ensemble, 4)
     np.testing.assert_array_equal(got.details["linkage"], expected.details["linkage"])
 

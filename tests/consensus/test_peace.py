@@ -407,5 +407,5 @@ def test_wrong_parameters_are_refused(params, message):
 def test_where_no_run_is_needed_the_labels_are_all_there_is():
     model = PEACE(1).fit(ensemble=Ensemble([[0, 0, 1], [0, 1, 1]]))
     assert model.labels_.tolist() == [0, 0, 0]
-    assert not hasattr(model, "memberships_")
+    assert model.memberships_ is None
     assert model.spread_over_starts(lambda labels: float(len(labels))).mean == 3.0

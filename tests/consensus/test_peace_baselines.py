@@ -11,16 +11,16 @@ from sklearn.metrics import adjusted_rand_score
 from strategies import ensembles, label_tables
 
 from consilience import Ensemble
-from consilience.consensus._peace_aspect_fits import (
+from consilience.consensus._peace_pairs import Pairs, make_pairs
+from consilience.consensus.baum_eagon import BaumEagon, baumeagon, fit_square, grow, slope_and_loss
+from consilience.consensus.dyadic import (
+    DyadicAspect,
     aspect_likelihood,
     aspect_start,
     aspect_step,
+    dyadicaspect,
     fit_aspect,
 )
-from consilience.consensus._peace_pairs import Pairs, make_pairs
-from consilience.consensus._peace_square_fits import fit_square, grow, slope_and_loss
-from consilience.consensus.baum_eagon import BaumEagon, baumeagon
-from consilience.consensus.dyadic import DyadicAspect, dyadicaspect
 from consilience.errors import ConsilienceWarning, InvalidParameterError
 from consilience.kernels.peace_rows import make_store
 

@@ -8,7 +8,7 @@ from sklearn.metrics import adjusted_rand_score
 from strategies import ensembles
 
 from consilience import Ensemble
-from consilience.consensus._row_cut import _telling
+from consilience.consensus._cuts import dividing_members
 from consilience.consensus.locally_weighted import lwgp
 from consilience.consensus.usenc import USENC, usenc
 from consilience.errors import ConsilienceWarning, InvalidParameterError
@@ -72,20 +72,20 @@ def test_members_of_one_cluster_change_nothing(ensemble, place):
     # Rows are ordered by a hash of their labels, so that k-means may start elsewhere.
     both = usenc(Ensemble(labels), 2, random_state=0)
     assert both.objective <= 2
-    told = _telling(Ensemble(labels).members, 2)
-    if not told.all():
-        assert told.sum() <= ensemble.n_members
-        Q = Ensemble(labels[:, told]).indicator().toarray().astype(float)
+    kept = dividing_members(Ensemble(labels).members, 2)
+    if not kept.all():
+        assert kept.sum() <= ensemble.n_members
+        Q = Ensemble(labels[:, kept]).indicator().toarray().astype(float)
         assert both.objective == pytest.approx(normalised_cut(Q, both.labels), abs=1e-10)
     assert alone.n_clusters == both.n_clusters == 2
 
 
 def test_a_hub_stays_where_an_object_has_no_other_cluster():
     members = np.array([[0, 0, 0, 0], [0, 0, 1, -1]])
-    assert _telling(members, 2).tolist() == [True, True]
-    assert _telling(members[:, :3], 2).tolist() == [False, True]
+    assert dividing_members(members, 2).tolist() == [True, True]
+    assert dividing_members(members[:, :3], 2).tolist() == [False, True]
     # Two clusters are left without it, which is too few for three parts.
-    assert _telling(members[:, :3], 3).tolist() == [True, True]
+    assert dividing_members(members[:, :3], 3).tolist() == [True, True]
 
 
 def test_groups_that_members_split_further_are_found(seed):

@@ -1,5 +1,6 @@
 """Voting and cumulative voting: matchings, votes and merges against their definitions."""
 
+import sys
 from itertools import permutations
 
 import numpy as np
@@ -11,9 +12,12 @@ from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 from strategies import ensembles
 
 from consilience import Ensemble
-from consilience.consensus import _votes
 from consilience.consensus._rows import distinct_rows
-from consilience.consensus._votes import (
+from consilience.consensus.voting import (
+    CumulativeVoting,
+    Voting,
+    _match,
+    cumulativevoting,
     entropies,
     information_with,
     merge_columns,
@@ -21,13 +25,16 @@ from consilience.consensus._votes import (
     pass_on_votes,
     shared_information,
     shared_pairs,
+    voting,
 )
-from consilience.consensus.voting import CumulativeVoting, Voting, _match, cumulativevoting, voting
 from consilience.errors import ConsilienceWarning, InvalidParameterError
 from consilience.metrics import nmi
 
 # Rounding may decide the order of members that share equal information: equal up to this.
 DIGITS = 12
+
+# The function of the same name hides the module.
+MODULE = sys.modules[voting.__module__]
 
 
 def placed(ensemble):
@@ -57,7 +64,7 @@ def test_many_clusters_are_compared_pair_by_pair(monkeypatch):
     rng = np.random.default_rng(0)
     rows = distinct_rows(Ensemble(rng.integers(0, 9, (80, 5))))
     whole = shared_information(rows)
-    monkeypatch.setattr(_votes, "_MOST_CLUSTERS", 3)
+    monkeypatch.setattr(MODULE, "_MOST_CLUSTERS", 3)
     np.testing.assert_allclose(shared_information(rows), whole, atol=1e-12)
 
 
@@ -362,7 +369,7 @@ def test_agreement_is_the_adjusted_rand_index(ensemble):
 def test_agreement_needs_no_table_of_all_clusters(rough, monkeypatch):
     rows = distinct_rows(rough[1])
     whole = shared_pairs(rows)
-    monkeypatch.setattr(_votes, "_MOST_CLUSTERS", 1)
+    monkeypatch.setattr(MODULE, "_MOST_CLUSTERS", 1)
     np.testing.assert_allclose(shared_pairs(rows), whole, atol=1e-9)
 
 

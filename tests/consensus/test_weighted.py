@@ -13,10 +13,9 @@ from strategies import ensembles
 
 from consilience import Ensemble
 from consilience.consensus import _memberships
-from consilience.consensus._metaclusters import overlap
+from consilience.consensus._cuts import whole_sizes
 from consilience.consensus._rows import distinct_rows
-from consilience.consensus._sizes import whole_sizes
-from consilience.consensus.metacluster import mcla
+from consilience.consensus.metacluster import mcla, overlap
 from consilience.consensus.soft import WOHB, WOSP, wohb, wosp
 from consilience.consensus.weighted import WOMC, WOKMeans, _weighted_rows, wokmeans, womc
 from consilience.errors import ConsilienceWarning, InvalidInputError, InvalidParameterError

@@ -10,7 +10,7 @@ from strategies import label_tables
 from consilience import Ensemble
 from consilience.consensus._peace_fits import gradient, log_likelihood
 from consilience.consensus._peace_pairs import make_pairs
-from consilience.consensus._peace_square_fits import slope_and_loss
+from consilience.consensus.baum_eagon import slope_and_loss
 from consilience.kernels.peace_growth import others
 from consilience.kernels.peace_pair import (
     _rise,

@@ -3,7 +3,6 @@
 Everything that can be refused before the data are read is refused before.
 """
 
-import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -411,7 +410,7 @@ def _estimator(wish: ClusterWish, method: Method, k: int | None, *, strict: bool
         "random_state": wish.seed,
         "n_jobs": wish.jobs,
     }
-    known = inspect.signature(method.estimator).parameters
+    known = ("n_clusters", "random_state", "n_jobs", *method.options)
     for name in ("n_clusters", *_OWN):
         if strict and wanted[name] is not None and name not in known:
             raise InvalidParameterError(

@@ -1,6 +1,5 @@
 """Several consensus methods on one ensemble: how far they agree, and which one to take."""
 
-import inspect
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -31,7 +30,6 @@ from consilience.metrics import anmi, consistency_index, nmi
 __all__ = ["Comparison", "against_truth", "compare_methods"]
 
 _OWNER = "compare_methods"
-_COMMON = ("X", "random_state", "n_jobs")
 # What a method raises when it cannot work on this ensemble: our own errors are among these,
 # and so are those of the solvers below. Anything else is a mistake in the method, and shows.
 _REFUSALS = (ConsilienceError, ValueError, MemoryError, ArithmeticError, np.linalg.LinAlgError)
@@ -145,11 +143,13 @@ def compare_methods(
     failed: dict[str, str] = {}
     for method in methods:
         own = dict((parameters or {}).get(method.name, {}))
-        common = {"X": X, "random_state": random_state, "n_jobs": n_jobs}
         start = time.perf_counter()
         try:
             _check_can_run(method, n_clusters, X)
-            labels[method.name] = _run(method, ensemble, n_clusters, common, own)
+            result = method.run(
+                ensemble, n_clusters, X, random_state=random_state, n_jobs=n_jobs, **own
+            )
+            labels[method.name] = np.asarray(result.labels, np.int32)
         except _REFUSALS as error:
             failed[method.name] = " ".join(str(error).split()) or type(error).__name__
         else:
@@ -230,19 +230,6 @@ def against_truth(truth: Any, labels: NDArray[Any]) -> dict[str, float]:
     }
 
 
-def _run(
-    method: Method,
-    ensemble: Ensemble,
-    n_clusters: int | None,
-    common: dict[str, Any],
-    own: dict[str, Any],
-) -> NDArray[np.int32]:
-    """Labels by a method, called with those of the common parameters that it takes."""
-    takes = inspect.signature(method.function).parameters
-    given = {name: value for name, value in common.items() if name in takes}
-    return np.asarray(method.function(ensemble, n_clusters, **given, **own).labels, np.int32)
-
-
 def _check_can_run(method: Method, n_clusters: int | None, X: Any) -> None:
     if method.needs_data and X is None:
         raise InvalidInputError(
@@ -298,14 +285,7 @@ def _check_parameters(methods: list[Method], parameters: Mapping[str, Mapping[st
                 f"The 'parameters' argument of {_OWNER} must name methods that are compared "
                 f"({', '.join(known)}). Got {name!r}."
             )
-        takes = list(inspect.signature(known[name].function).parameters)[2:]
-        allowed = [parameter for parameter in takes if parameter not in _COMMON]
-        for parameter in own:
-            if parameter not in allowed:
-                raise InvalidParameterError(
-                    f"The method {name!r} has no parameter {parameter!r} of its own; it has "
-                    f"{', '.join(allowed) or 'none'}."
-                )
+        known[name].check_options(own)
 
 
 def _is_names(value: Any) -> bool:

@@ -1,35 +1,124 @@
-"""What every consensus estimator does before and after its own method.
+"""What every consensus estimator is: parameters stated as fields, one way to fit and to store.
 
-Data or an ensemble in, members generated where none are given; a confidence out.
+Data or an ensemble in, members generated where none are given; a result and a confidence out.
+A subclass states its function and its own parameters::
+
+    class CSPA(FixedNumber, function=cspa):
+        solver: Solver = "auto"
+
+and is a scikit-learn estimator with those parameters, checked by the rules of the function.
 """
 
-from abc import abstractmethod
-from typing import Any, ClassVar, Self
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self, dataclass_transform
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
 
+from consilience._docs import Entry, entries, filled, with_example
 from consilience._sklearn import CallbackSupportMixin, Steps, validate_data, with_callbacks
-from consilience._validation import (
-    N_JOBS,
-    HasMethods,
-    NoneValue,
-    RandomState,
-    check_params,
-)
+from consilience._validation import N_JOBS, HasMethods, NoneValue, RandomState, Rule, check_params
 from consilience.consensus._solve import ConsensusResult
+from consilience.consensus._table import CONSENSUS, Method
 from consilience.ensemble import Ensemble
 from consilience.errors import InvalidInputError
 from consilience.evidence import Missing, confidence, never_seen
 from consilience.generate import KMeansEnsemble, with_defaults
 
-__all__ = ["Consensus"]
+__all__ = ["ChosenNumber", "Consensus", "FixedNumber", "Stated"]
+
+# Parameters of every estimator; they come after its own.
+_LAST = ("generator", "random_state", "n_jobs")
+
+_EXAMPLE = """\
+>>> members = [[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 2, 2], [5, 5, 5, 7, 7, 7]]
+>>> {name}(2, random_state=0).fit(ensemble=members).labels_
+array([0, 0, 0, 1, 1, 1], dtype=int32)"""
+_EXAMPLE_OF_DATA = """\
+>>> import numpy as np
+>>> X = np.concatenate([np.random.default_rng(0).normal(c, 0.3, (40, 2)) for c in (0, 3)])
+>>> np.bincount({name}(2, random_state=0).fit(X).labels_).tolist()
+[40, 40]"""
 
 
-class Consensus(CallbackSupportMixin, ClusterMixin, BaseEstimator):
-    """Base of the consensus estimators; a subclass fits an ensemble in `_fit_ensemble`."""
+@dataclass_transform(kw_only_default=True, eq_default=False)
+class Stated(CallbackSupportMixin, ClusterMixin, BaseEstimator):
+    """Base of clusterers whose parameters are stated as fields: ``name: type = default``.
 
-    _common_constraints: ClassVar[dict[str, Any]] = {
+    ``__init__`` follows from the fields, as in a dataclass, and only stores. Parameters are
+    given by name; a class with the keyword ``kw_only=False`` also takes its own by position.
+    """
+
+    def __init_subclass__(cls, *, kw_only: bool = True, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        dataclass(eq=False, repr=False, kw_only=kw_only)(cls)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+def _order_parameters(cls: type) -> None:
+    """Put a class's own parameters before those of all estimators: only names matter."""
+    init: Any = vars(cls)["__init__"]
+    signature = inspect.signature(init)
+    given = sorted(signature.parameters.values(), key=lambda parameter: parameter.name in _LAST)
+    init.__signature__ = signature.replace(parameters=given)
+
+
+def _whole_doc(cls: Any, parameters: tuple[str, ...]) -> str:
+    """The docstring of a class with what its function and its base say of the rest."""
+    doc, base = cls.__doc__ or "", cls.__mro__[1].__doc__ or ""
+    more, attributes = entries(base, "Parameters"), entries(base, "Attributes")
+    if hasattr(cls, "_method"):
+        own = tuple(name for name in parameters if name not in _LAST)
+        more.insert(0, Entry(own, "", (f"    See `{cls._method.name}`.",)))
+        example = _EXAMPLE_OF_DATA if cls._method.needs_data else _EXAMPLE
+        doc = with_example(doc, example.format(name=cls.__name__))
+    doc = filled(doc, "Parameters", more, parameters)
+    order = [name for entry in attributes for name in entry.names]
+    return filled(doc, "Attributes", attributes, order)
+
+
+class Consensus(Stated):
+    """Base of the consensus estimators.
+
+    A subclass names its ``function`` in the table of methods and states its own parameters; the
+    rules of those stand at the function. What else it has to say after `fit` it names as
+    ``attributes``: they are taken from the function's result, or from its details.
+
+    Parameters
+    ----------
+    generator : generator or None, default=None
+        Makes the members when `fit` is given data only; None is `KMeansEnsemble()`: 100
+        k-means with k between half the root of n and the root.
+    random_state : int, RandomState or None
+        Seeds the method, and a generator that has no seed of its own.
+    n_jobs : int or None
+        Threads; None means one.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_objects,), int32
+        Clusters; -1 for objects every member calls noise.
+    n_clusters_ : int
+        Clusters found.
+    confidence_, runner_up_ : ndarray of shape (n_objects,)
+        How sure each label is, 0 for noise and for objects nobody saw; and the best other
+        cluster, -1 where none has any evidence. See `consilience.evidence.confidence`.
+    objective_, n_iter_, converged_, solver_, memberships_, details_
+        See `ConsensusResult`. None, and ``details_`` empty, where they have no meaning or
+        nothing had to be solved; the same holds for what is special to the method.
+    ensemble_ : Ensemble
+        The members.
+    n_features_in_, feature_names_in_
+        Of the data, where some were given.
+    """
+
+    _constraints: ClassVar[dict[str, Sequence[Rule]]] = {
         "generator": [
             HasMethods(("generate", "get_params", "set_params"), "a generator"),
             NoneValue(),
@@ -37,15 +126,35 @@ class Consensus(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         "random_state": [RandomState()],
         "n_jobs": N_JOBS,
     }
+    _attributes: ClassVar[tuple[str, ...]] = ()
+    _method: ClassVar[Method]
 
-    generator: Any
-    random_state: Any
-    n_jobs: int | None
+    generator: Any = None
+    random_state: Any = None
+    n_jobs: int | None = None
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
+    def __init_subclass__(
+        cls,
+        *,
+        function: Callable[..., ConsensusResult] | None = None,
+        rules: Mapping[str, Sequence[Rule]] | None = None,
+        attributes: tuple[str, ...] = (),
+        **options: Any,
+    ) -> None:
+        written = "__init__" in vars(cls)
+        super().__init_subclass__(**options)
+        if not written:
+            _order_parameters(cls)
+        parameters = tuple(inspect.signature(cls).parameters)
+        known: dict[str, Sequence[Rule]] = dict(cls._constraints)
+        if function is not None:
+            cls._method = CONSENSUS[function.__name__]
+            known |= cls._method.rules
+        known |= rules or {}
+        cls._constraints = {name: rule for name, rule in known.items() if name in parameters}
+        cls._attributes = (*cls._attributes, *attributes)
+        if cls.__doc__:
+            cls.__doc__ = _whole_doc(cls, parameters)
 
     @with_callbacks
     def fit(self, X: Any = None, y: Any = None, *, ensemble: Any = None) -> Self:
@@ -72,7 +181,7 @@ class Consensus(CallbackSupportMixin, ClusterMixin, BaseEstimator):
                 ensemble = generator.generate(X)
         self.ensemble_ = self._check_ensemble(ensemble, data)
         with steps.step("consensus"):
-            self._fit_ensemble(self.ensemble_, data)
+            self._store(self._fit_ensemble(self.ensemble_, data))
         with steps.step("confidence"):
             self._add_confidence()
         steps.end()
@@ -82,9 +191,21 @@ class Consensus(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         """Fit and return ``labels_``."""
         return self.fit(X, y, ensemble=ensemble).labels_
 
-    @abstractmethod
-    def _fit_ensemble(self, ensemble: Ensemble, X: Any) -> None:
-        """Set ``labels_`` and what else the method has to say."""
+    def _fit_ensemble(self, ensemble: Ensemble, X: Any) -> ConsensusResult:
+        """The result of the method on an ensemble."""
+        return self._method.run(
+            ensemble,
+            self.get_params(deep=False)["n_clusters"],
+            X,
+            random_state=self.random_state,
+            n_jobs=self.n_jobs,
+            **self._options(X),
+        )
+
+    def _options(self, X: Any) -> dict[str, Any]:
+        """The function's own parameters; those that are not the estimator's have their default."""
+        params = self.get_params(deep=False)
+        return {name: params[name] for name in self._method.options if name in params}
 
     def _check_data(self, X: Any, ensemble: Any) -> Any:
         name = type(self).__name__
@@ -116,24 +237,37 @@ class Consensus(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         return ensemble
 
     def _generator(self) -> Any:
-        wanted = KMeansEnsemble() if self.generator is None else self.generator
+        """What makes the members: as given, or the default, with seed and threads of this."""
+        wanted = self._default_generator() if self.generator is None else self.generator
         return with_defaults(wanted, self.random_state, self.n_jobs)
+
+    def _default_generator(self) -> Any:
+        return KMeansEnsemble()
+
+    def _store(self, result: ConsensusResult) -> None:
+        """Keep a result as fitted attributes, all of them whatever had to be solved."""
+        for name in ConsensusResult.__dataclass_fields__:
+            setattr(self, f"{name}_", getattr(result, name))
+        for name in self._attributes:
+            value = result.details.get(name, getattr(result, name, None))
+            setattr(self, f"{name}_", value)
 
     def _add_confidence(self) -> None:
         """Set ``confidence_`` and ``runner_up_``; objects nobody saw have confidence 0."""
-        strangers = never_seen(self.ensemble_)
-        labels = np.where(strangers, -1, self.labels_)
+        labels = np.where(never_seen(self.ensemble_), -1, self.labels_)
         missing: Missing = getattr(self, "missing", "pair")
-        found = confidence(self.ensemble_, labels, missing=missing, n_jobs=self.n_jobs)
-        self.confidence_ = found.confidence
-        self.runner_up_ = found.runner_up
+        sure = confidence(self.ensemble_, labels, missing=missing, n_jobs=self.n_jobs)
+        self.confidence_ = sure.confidence
+        self.runner_up_ = sure.runner_up
 
-    def _store(self, found: ConsensusResult) -> None:
-        """Keep what a consensus function found as fitted attributes."""
-        self.labels_ = found.labels
-        self.n_clusters_ = found.n_clusters
-        for name in ("objective", "n_iter", "converged", "solver", "memberships"):
-            value = getattr(found, name)
-            if value is not None:
-                setattr(self, f"{name}_", value)
-        self.details_ = found.details
+
+class FixedNumber(Consensus, kw_only=False):
+    """Base of the estimators that must be given the number of clusters."""
+
+    n_clusters: int = 2
+
+
+class ChosenNumber(Consensus, kw_only=False):
+    """Base of the estimators that choose the number of clusters where none is given."""
+
+    n_clusters: int | None = None

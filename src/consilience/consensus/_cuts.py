@@ -1,17 +1,33 @@
-"""What the methods that cut a graph say about their result."""
+"""What the methods that cut a graph share: checks, sizes, the transfer cut, their result."""
 
-import warnings
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
+from consilience.consensus._rows import Rows
 from consilience.consensus._solve import ConsensusResult
 from consilience.ensemble import Ensemble
-from consilience.errors import ConsilienceWarning
-from consilience.partition import Parts, bipartite_graph
+from consilience.errors import InvalidParameterError, warn
+from consilience.partition import Parts, bipartite_graph, transfer_cut
 
-__all__ = ["balance", "cut_result", "warn_if_loose"]
+__all__ = [
+    "balance",
+    "check_lengths",
+    "check_n_columns",
+    "check_n_parts",
+    "check_sizes",
+    "cut_result",
+    "cut_rows",
+    "dividing_members",
+    "rows_result",
+    "warn_if_loose",
+    "whole_sizes",
+]
+
+Floats = NDArray[np.float64]
 
 
 def warn_if_loose(placed: Ensemble, k: int, owner: str) -> None:
@@ -19,11 +35,9 @@ def warn_if_loose(placed: Ensemble, k: int, owner: str) -> None:
     graph = bipartite_graph(placed.signatures().ensemble.indicator())
     groups = int(connected_components(graph.adjacency, directed=False, return_labels=False))
     if groups > k:
-        warnings.warn(
+        warn(
             f"The objects fall into {groups} groups that no member joins; {owner} packs them into "
             f"n_clusters={k} clusters of equal size, arbitrarily. Ask for {groups} or more.",
-            ConsilienceWarning,
-            stacklevel=5,
         )
 
 
@@ -43,3 +57,112 @@ def cut_result(
         solver=found.solver,
         details={"balance": balance(labels, k), "note": found.note},
     )
+
+
+def check_n_columns(rows: Rows, k: int, *, owner: str) -> ConsensusResult | None:
+    """Raise if fewer clusters exist than parts are wanted; the answer where there is only one."""
+    n_clusters = int(rows.starts[-1])
+    if n_clusters == 1:
+        warn(
+            f"All members together have one cluster; {owner} returns it. n_clusters={k} was "
+            "asked for.",
+        )
+        return ConsensusResult(np.zeros(len(rows.inverse), np.int32))
+    check_n_parts(k, n_clusters, owner=owner)
+    return None
+
+
+def check_n_parts(k: int, n_clusters: int, *, owner: str) -> None:
+    """Raise if more parts are wanted than all members have clusters."""
+    if k > n_clusters:
+        raise InvalidParameterError(
+            f"The 'n_clusters' parameter of {owner} must be at most the number of clusters of "
+            f"all members, {n_clusters}. Got {k} instead."
+        )
+
+
+def cut_rows(
+    rows: Rows, k: int, *, owner: str, random_state: Any, weights: Floats | None = None
+) -> ConsensusResult:
+    """Clusters by the normalised cut of the graph of objects and clusters.
+
+    Parameters
+    ----------
+    rows : Rows
+        Equal objects share a row and count as often as there are of them: exact.
+    k : int
+        Clusters wanted.
+    owner : str
+        For messages.
+    random_state : int, RandomState or None
+    weights : ndarray of shape (n_clusters_of_all_members,), optional
+        Weight of an edge to each cluster; 1 if not given.
+    """
+    alone = check_n_columns(rows, k, owner=owner)
+    if alone is not None:
+        return alone
+    kept = dividing_members(rows.members, k)
+    widths = np.diff(rows.starts)
+    Q = Ensemble._trusted(rows.members[kept]).indicator().astype(np.float64)
+    if weights is not None:
+        Q.data = weights[np.repeat(kept, widths)][Q.indices]
+    parts = transfer_cut(Q, k, random_state=random_state, weights=rows.counts)
+    return rows_result(parts, rows)
+
+
+def rows_result(parts: Parts, rows: Rows, **details: Any) -> ConsensusResult:
+    """Parts of the rows as a result over objects."""
+    return ConsensusResult(
+        parts.labels[rows.inverse],
+        objective=parts.cut,
+        solver=parts.solver,
+        details={"note": parts.note, **details},
+    )
+
+
+def dividing_members(members: NDArray[np.signedinteger[Any]], k: int) -> NDArray[np.bool_]:
+    """Members that divide the objects; all of them where those alone would not do.
+
+    A cluster of all objects is a hub that only dilutes the cut.
+    """
+    divides = np.asarray((members != 0).any(axis=1))
+    kept = members[divides]
+    enough = divides.any() and int((kept.max(axis=1).astype(np.int64) + 1).sum()) >= k
+    # An object may be in no other cluster; then its only edge stays.
+    if not enough or (kept < 0).all(axis=0).any():
+        return np.ones(len(members), bool)
+    return divides
+
+
+def check_lengths(sizes: Any, n_clusters: int, *, owner: str) -> None:
+    """Raise unless there is one size a cluster, or none at all."""
+    if sizes is not None and len(sizes) != n_clusters:
+        raise InvalidParameterError(
+            f"The 'sizes' parameter of {owner} must hold one size for each of n_clusters="
+            f"{n_clusters} clusters. Got {len(sizes)} instead."
+        )
+
+
+def check_sizes(sizes: Any, n_clusters: int, solver: str, *, owner: str) -> None:
+    """Raise unless there is one size a cluster, and a solver that keeps sizes."""
+    check_lengths(sizes, n_clusters, owner=owner)
+    if sizes is not None and solver == "spectral":
+        raise InvalidParameterError(
+            f"The 'sizes' parameter of {owner} needs solver='metis' or 'balanced'. "
+            "Got solver='spectral'."
+        )
+
+
+def whole_sizes(sizes: Sequence[float], n: int) -> NDArray[np.int64]:
+    """Sizes as whole numbers of at least 1 that add up to n; largest remainders go up.
+
+    >>> whole_sizes([1, 1, 2], 10).tolist()
+    [3, 2, 5]
+    """
+    exact = np.asarray(sizes, np.float64) / np.sum(sizes) * n
+    whole = np.floor(exact).astype(np.int64)
+    whole[np.argsort(whole - exact, kind="stable")[: n - whole.sum()]] += 1
+    while whole.min() < 1:
+        whole[whole.argmin()] += 1
+        whole[whole.argmax()] -= 1
+    return whole

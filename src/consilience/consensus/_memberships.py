@@ -5,7 +5,6 @@ cut the graph of objects whose similarities are mean cosines of these rows; WOHB
 graph of objects and clusters whose edges are the memberships themselves.
 """
 
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -17,11 +16,10 @@ from scipy import sparse
 from sklearn.metrics import euclidean_distances
 from threadpoolctl import threadpool_limits
 
-from consilience.consensus._cuts import cut_result
-from consilience.consensus._sizes import whole_sizes
+from consilience.consensus._cuts import cut_result, whole_sizes
 from consilience.consensus._solve import ConsensusResult
 from consilience.ensemble import Ensemble
-from consilience.errors import ConsilienceWarning
+from consilience.errors import warn
 from consilience.generate.lac import LACRun
 from consilience.kernels._parallel import Parallel, delayed
 from consilience.kernels.contingency import first_columns
@@ -73,17 +71,17 @@ class Memberships:
     table: Callable[[int, int, int], Floats]
 
     @property
-    def telling(self) -> list[int]:
+    def dividing(self) -> list[int]:
         """Members that tell objects apart: those with more than one cluster."""
         return [r for r, width in enumerate(self.widths) if width > 1]
 
     @property
     def n_columns(self) -> int:
         """Clusters of the members that tell objects apart."""
-        return sum(self.widths[r] for r in self.telling)
+        return sum(self.widths[r] for r in self.dividing)
 
     def rows(self, start: int, stop: int, *, unit: bool) -> Floats:
-        """Tables of the telling members side by side, for objects start..stop-1.
+        """Tables of the dividing members side by side, for objects start..stop-1.
 
         With ``unit``, rows of every table have length 1 over the root of the number of all
         members: products of two rows are mean cosines (up to the constant of the members
@@ -91,7 +89,7 @@ class Memberships:
         """
         out = np.empty((stop - start, self.n_columns))
         root, end = np.sqrt(len(self.widths)), 0
-        for r in self.telling:
+        for r in self.dividing:
             table = self.table(r, start, stop)
             if unit:
                 table /= np.linalg.norm(table, axis=1, keepdims=True) * root
@@ -241,7 +239,7 @@ def cut_similarities(
     n_jobs: int | None,
 ) -> ConsensusResult:
     """Parts of objects by mean cosines of their memberships (equations 10 and 11)."""
-    if not memberships.telling:
+    if not memberships.dividing:
         return _nothing_to_cut(memberships)
     n = memberships.n_objects
     # One thread of linear algebra: sums must not depend on how many there are.
@@ -270,7 +268,7 @@ def cut_bipartite(
     n_jobs: int | None,
 ) -> ConsensusResult:
     """Parts of objects by the graph of objects and clusters (equation 12)."""
-    if not memberships.telling:
+    if not memberships.dividing:
         return _nothing_to_cut(memberships)
     with threadpool_limits(1):
         P = stacked(memberships, unit=False, n_jobs=n_jobs)
@@ -287,10 +285,8 @@ def _is_balanced(solver: Solver, n: int) -> bool:
 
 
 def _nothing_to_cut(memberships: Memberships) -> ConsensusResult:
-    warnings.warn(
+    warn(
         "No member has more than one cluster, so nothing tells the objects apart; they are one "
         "cluster.",
-        ConsilienceWarning,
-        stacklevel=5,
     )
     return ConsensusResult(np.zeros(memberships.n_objects, np.int32))

@@ -1,8 +1,9 @@
-"""What half of the data says about the other half, for every number of clusters.
+"""What is said for every number of clusters: by halves of the data, and by a dendrogram.
 
 Half of the objects are clustered into k clusters (Ward's tree, then k-means from its cut),
 the others go to the nearest centre; many halves give an ensemble for every k. Data without
-groups, of the same extent along their principal axes, go the same way.
+groups, of the same extent along their principal axes, go the same way. A dendrogram says how
+long each number lasts.
 """
 
 from dataclasses import dataclass
@@ -16,7 +17,9 @@ from sklearn.decomposition import TruncatedSVD
 from sklearn.utils.extmath import randomized_svd
 
 from consilience.consensus._monti import Values, ambiguous_share, mean_value
+from consilience.consensus.accumulation import eac, large_counts, smallest_counted
 from consilience.ensemble import Ensemble
+from consilience.generate import KMeansEnsemble
 from consilience.kernels._parallel import Parallel, delayed
 from consilience.kernels.agglomerate import agglomerate
 from consilience.kernels.contingency import cluster_contingency, first_columns
@@ -24,11 +27,22 @@ from consilience.kernels.kmeans import many_kmeans
 from consilience.kernels.pairs import count_pairs_condensed
 from consilience.kernels.trees import cut_merges
 
-__all__ = ["Curves", "groupless", "mean_strength", "principal", "resample"]
+__all__ = [
+    "Curves",
+    "groupless",
+    "like_members",
+    "mean_strength",
+    "principal",
+    "range_lengths",
+    "resample",
+    "tree_lifetimes",
+]
 
 Floats = NDArray[np.float64]
 Labels = NDArray[np.int32]
 
+# Members of the dendrogram, and how many at most.
+_N_MEMBERS, _MOST_MEMBERS = 50, 100
 _MOST_AXES = 50
 _EXACT_AXES = 500  # above, the longest axes are found without all the others
 _WINDOW = (0.1, 0.9)
@@ -180,3 +194,51 @@ def mean_strength(members: NDArray[np.signedinteger[Any]]) -> float:
     shares = joined / np.maximum(sizes * (sizes - 1), 1)[:, None]
     weakest = np.minimum.reduceat(shares, first[:-1], axis=0)
     return float(weakest[~np.eye(n_members, dtype=bool)].mean())
+
+
+def range_lengths(linkage: Floats, at_least: int, tested: NDArray[np.int64]) -> Floats:
+    """Total range of thresholds at which the tree has k clusters that are not tiny.
+
+    Parameters
+    ----------
+    linkage : ndarray of shape (n - 1, 4)
+        A tree with rising heights, in SciPy's format.
+    at_least : int
+        Objects of a cluster that counts. With 1 every cluster counts, and the lengths are
+        those of `consilience.evidence.lifetimes`.
+    tested : ndarray of int
+        Numbers of clusters.
+
+    Notes
+    -----
+    Single link leaves stray objects alone until late; counted as clusters, they would decide
+    the number.
+
+    Examples
+    --------
+    >>> tree = np.array([[0, 1, 0.1, 2], [2, 3, 0.2, 2], [5, 6, 0.8, 4], [4, 7, 1.0, 5]])
+    >>> range_lengths(tree, 2, np.array([2, 3])).round(3).tolist()
+    [0.6, 0.0]
+    """
+    n = len(linkage) + 1
+    counts = large_counts(linkage, at_least)[1:-1]
+    gaps = np.diff(linkage[:, 2])
+    lengths = np.bincount(counts, gaps, minlength=int(tested.max()) + 1) if n > 2 else np.zeros(0)
+    found = np.zeros(int(tested.max()) + 1)
+    found[: len(lengths)] = lengths[: len(found)]
+    # Rounding of heights that are equal.
+    return np.where(found < 1e-12, 0.0, found)[tested]
+
+
+def tree_lifetimes(ensemble: Ensemble, tested: NDArray[np.int64]) -> Floats:
+    """Lifetimes in the single-link dendrogram, of clusters with 2 % of the objects or more."""
+    tree = eac(ensemble, None, linkage="single").linkage
+    return range_lengths(tree, smallest_counted(ensemble.n_objects), tested)
+
+
+def like_members(Z: Any, seed: int, like: Ensemble | None = None) -> Ensemble:
+    """k-means members on data; with as many clusters as the members of an ensemble have."""
+    if like is None:
+        return KMeansEnsemble(_N_MEMBERS, random_state=seed).generate(Z)
+    sizes = [int(min(max(k, 2), len(Z))) for k in like.n_clusters][:_MOST_MEMBERS]
+    return KMeansEnsemble(len(sizes), sizes, random_state=seed).generate(Z)

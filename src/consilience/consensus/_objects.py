@@ -7,23 +7,23 @@ from numpy.typing import NDArray
 
 from consilience._sklearn import check_array
 from consilience._units import check_range
-from consilience._validation import NoneValue, Options, Rule, Satisfies, check_value
-from consilience.consensus._base import Consensus
+from consilience._validation import NoneValue, Options, Rule, positive_numbers
+from consilience.consensus._base import FixedNumber
 from consilience.consensus._solve import ConsensusResult
 from consilience.ensemble import Ensemble
 from consilience.errors import InvalidInputError
 from consilience.evidence import never_placed
 from consilience.evidence.weights import object_weights
-from consilience.generate import with_defaults, woec
+from consilience.generate import woec
 
 __all__ = [
     "WEIGHTS",
     "WeightedObjects",
     "checked_data",
-    "checked_weights",
     "needed_data",
     "of_placed",
     "only_member",
+    "weights_of",
 ]
 
 Floats = NDArray[np.float64]
@@ -32,24 +32,11 @@ Floats = NDArray[np.float64]
 _MEMBERS = 40
 
 
-def _is_weights(value: Any) -> bool:
-    try:
-        values = np.asarray(value, np.float64)
-    except (TypeError, ValueError):
-        return False
-    return bool(values.ndim == 1 and np.isfinite(values).all() and (values > 0).all())
+WEIGHTS: list[Rule] = [Options(("one-shot",)), NoneValue(), positive_numbers("object")]
 
 
-WEIGHTS: list[Rule] = [
-    Options(("one-shot",)),
-    NoneValue(),
-    Satisfies(_is_weights, "one positive number for each object"),
-]
-
-
-def checked_weights(weights: Any, ensemble: Ensemble, n_jobs: int | None, *, owner: str) -> Floats:
+def weights_of(weights: Any, ensemble: Ensemble, n_jobs: int | None) -> Floats:
     """Weight of every object: of the ensemble, 1, or as given."""
-    check_value("weights", weights, WEIGHTS, owner=owner)
     if weights is None:
         return np.ones(ensemble.n_objects)
     if isinstance(weights, str):
@@ -66,8 +53,8 @@ def checked_weights(weights: Any, ensemble: Ensemble, n_jobs: int | None, *, own
 
 def of_placed(values: Floats, ensemble: Ensemble) -> Floats:
     """Values of the objects that some member placed: those a method sees."""
-    strangers = never_placed(ensemble)
-    return values[~strangers] if strangers.any() else values
+    unplaced = never_placed(ensemble)
+    return values[~unplaced] if unplaced.any() else values
 
 
 def checked_data(X: Any, ensemble: Ensemble, *, owner: str, sparse: bool = True) -> Any:
@@ -108,11 +95,15 @@ def only_member(placed: Ensemble, n_clusters: int) -> ConsensusResult | None:
     return ConsensusResult(placed.members[0].astype(np.int32))
 
 
-class WeightedObjects(Consensus):
-    """Base of the estimators of the weighted-object paper: its own ensemble by default."""
+class WeightedObjects(FixedNumber):
+    """Base of the estimators of the weighted-object paper: its own ensemble by default.
 
-    n_clusters: int
+    Parameters
+    ----------
+    generator : generator or None, default=None
+        Makes the members when `fit` is given data only; None is the paper's:
+        `generate.woec` with 40 members of ``n_clusters`` clusters.
+    """
 
-    def _generator(self) -> Any:
-        wanted = woec(_MEMBERS, self.n_clusters) if self.generator is None else self.generator
-        return with_defaults(wanted, self.random_state, self.n_jobs)
+    def _default_generator(self) -> Any:
+        return woec(_MEMBERS, self.n_clusters)

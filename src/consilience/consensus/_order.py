@@ -57,9 +57,9 @@ def object_order(ensemble: Ensemble, *more: Any) -> Order:
     *more : arrays or CSR matrices of shape (n_objects, ...)
         Data or weights of the objects, where the method looks at them.
     """
-    # Members that tell nothing apart must change nothing.
-    telling = (ensemble.members != ensemble.members[:, :1]).any(axis=1)
-    members = np.ascontiguousarray(ensemble.members[telling])
+    # Members that divide nothing must change nothing.
+    divides = (ensemble.members != ensemble.members[:, :1]).any(axis=1)
+    members = np.ascontiguousarray(ensemble.members[divides])
     keys = [_hashed(members), *(_hashed_values(values) for values in more)]
     return np.lexsort(keys[::-1])
 

@@ -1,44 +1,38 @@
 """Starts of the soft models of co-association, several runs from them, and what they spread."""
 
 from collections.abc import Callable
-from numbers import Integral, Real
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from consilience._validation import (
-    Interval,
-    NoneValue,
-    Options,
-    Satisfies,
-    check_value,
-    memory_in_bytes,
-)
-from consilience.consensus._base import Consensus
+from consilience._validation import COUNT, MEMORY, NOT_NEGATIVE, NoneValue, Options, Rule
+from consilience.consensus._base import FixedNumber
 from consilience.consensus._peace_fits import Fit
 from consilience.consensus._peace_pairs import Pairs
 from consilience.consensus._rows import draw_seeds
 from consilience.consensus._solve import ConsensusResult
 from consilience.ensemble import Ensemble
-from consilience.errors import ConsilienceError
 from consilience.evidence import never_placed
 from consilience.kernels.chain import average_link
 from consilience.kernels.trees import cut_merges
 
 __all__ = [
     "RULES",
+    "Init",
     "SoftConsensus",
+    "Solver",
     "Spread",
     "all_objects",
     "best_of",
-    "check_shared",
     "make_starts",
     "spread_of",
 ]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int32]
+Solver = Literal["growth", "pair"]
+Init = Literal["mixed", "dirichlet", "labels", "barycentre"]
 
 # Shares of a random start that are drawn, and of one from labels that stay on the label.
 _DRAWN, _KEPT = 0.999, 0.8
@@ -131,58 +125,38 @@ def best_of(
 
 def all_objects(found: ConsensusResult, ensemble: Ensemble, *names: str) -> ConsensusResult:
     """The result with the details named, of placed objects, filled up with -1 for the others."""
-    strangers = never_placed(ensemble)
+    unplaced = never_placed(ensemble)
     for name in names:
         values = found.details.get(name)
-        if values is not None and strangers.any():
+        if values is not None and unplaced.any():
             full = np.full((*values.shape[:-1], ensemble.n_objects), -1, values.dtype)
-            full[..., ~strangers] = values
+            full[..., ~unplaced] = values
             found.details[name] = full
     return found
 
 
-def _is_memory(value: Any) -> bool:
-    try:
-        memory_in_bytes(value, owner="")
-    except ConsilienceError:
-        return False
-    return True
-
-
 # The rules of the parameters that the soft models share.
-RULES: dict[str, list[Any]] = {
+RULES: dict[str, list[Rule]] = {
     "solver": [Options(("growth", "pair"))],
     "init": [Options(("mixed", "dirichlet", "labels", "barycentre"))],
-    "n_init": [Interval(Integral, 1)],
-    "tol": [Interval(Real, 0)],
-    "max_iter": [Interval(Integral, 1), NoneValue()],
-    "max_sweeps": [Interval(Integral, 1)],
-    "max_memory": [Satisfies(_is_memory, "a number of bytes or a text such as '2 GiB'")],
+    "n_init": COUNT,
+    "tol": NOT_NEGATIVE,
+    "max_iter": [*COUNT, NoneValue()],
+    "max_sweeps": COUNT,
+    "max_memory": MEMORY,
 }
 
 
-def check_shared(owner: str, **params: Any) -> None:
-    """Check the parameters that the soft models share, given by name."""
-    for name, value in params.items():
-        check_value(name, value, RULES[name], owner=owner)
+class SoftConsensus(
+    FixedNumber, attributes=("gap", "spread", "objectives", "start_labels", "matrix_free")
+):
+    """Base of the estimators that choose the best of several soft fits.
 
-
-class SoftConsensus(Consensus):
-    """Base of the estimators that choose the best of several soft fits."""
-
-    _attributes: ClassVar[tuple[str, ...]] = (
-        "gap",
-        "spread",
-        "objectives",
-        "start_labels",
-        "matrix_free",
-    )
-
-    def _store(self, found: ConsensusResult) -> None:
-        super()._store(found)
-        for name in self._attributes:
-            if name in found.details:
-                setattr(self, f"{name}_", found.details[name])
+    Attributes
+    ----------
+    gap_, spread_, objectives_, start_labels_, matrix_free_
+        See the function, under ``details``.
+    """
 
     def spread_over_starts(self, score: Callable[[Ints], float]) -> Spread:
         """Any index of the labels over the starts, as the paper's tables show it.
@@ -198,7 +172,7 @@ class SoftConsensus(Consensus):
             Of the run with the best objective, then mean, standard deviation, largest and
             smallest over all runs. Where no run was needed, all are those of ``labels_``.
         """
-        if not hasattr(self, "start_labels_"):
+        if self.start_labels_ is None:
             return spread_of([score(self.labels_)], 0)
         best = self.details_["best_start"]
         return spread_of([score(labels) for labels in self.start_labels_], best)

@@ -1,6 +1,6 @@
 """What Monti's consensus clustering is told, and the resampled members it asks for."""
 
-import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any
@@ -8,17 +8,19 @@ from typing import Any
 from sklearn.base import clone
 
 from consilience._validation import (
+    COUNT,
+    MEMORY,
     N_JOBS,
     Interval,
     NoneValue,
     Options,
     RandomState,
+    Rule,
     Satisfies,
     check_value,
-    memory_in_bytes,
 )
 from consilience.ensemble import Ensemble
-from consilience.errors import ConsilienceError, ConsilienceWarning, InvalidParameterError
+from consilience.errors import InvalidParameterError, warn
 from consilience.generate import EstimatorEnsemble, KMeansEnsemble
 from consilience.generate._draw import SHARE, subset_size
 
@@ -26,7 +28,6 @@ __all__ = ["OWNER", "RULES", "Plan"]
 
 OWNER = "MontiConsensus"
 
-_COUNT = Interval(Integral, 1)
 _TWO = Interval(Integral, 2)
 
 
@@ -36,7 +37,7 @@ def _is_candidates(value: Any) -> bool:
     if isinstance(value, range | list | tuple):
         return bool(value) and all(_TWO.accepts(item) for item in value)
     # One cluster is never ambiguous: as one of several numbers it would always win.
-    return _COUNT.accepts(value)
+    return COUNT[0].accepts(value)
 
 
 def _is_window(value: Any) -> bool:
@@ -44,14 +45,6 @@ def _is_window(value: Any) -> bool:
     if not isinstance(value, tuple) or len(value) != 2:
         return False
     return all(share.accepts(end) for end in value) and bool(value[0] < value[1])
-
-
-def _is_memory(value: Any) -> bool:
-    try:
-        memory_in_bytes(value, owner=OWNER)
-    except ConsilienceError:
-        return False
-    return True
 
 
 def _takes_n_clusters(value: Any) -> bool:
@@ -62,7 +55,7 @@ def _takes_n_clusters(value: Any) -> bool:
     return usable and bool(names & {"n_clusters", "n_components"})
 
 
-RULES: dict[str, Any] = {
+RULES: dict[str, Sequence[Rule]] = {
     "n_clusters": [
         Satisfies(
             _is_candidates,
@@ -74,13 +67,13 @@ RULES: dict[str, Any] = {
         Satisfies(_takes_n_clusters, "a clusterer or generator with a parameter n_clusters"),
         NoneValue(),
     ],
-    "n_resamples": [_COUNT],
+    "n_resamples": COUNT,
     "max_samples": [SHARE],
     "window": [Satisfies(_is_window, "two shares (low, high) with low < high")],
     "criterion": [Options(("pac", "reference"))],
     "n_references": [Interval(Integral, 0)],
-    "max_pairs": [_COUNT],
-    "max_memory": [Satisfies(_is_memory, "a number of bytes or a text such as '2 GiB'")],
+    "max_pairs": COUNT,
+    "max_memory": MEMORY,
     "random_state": [RandomState()],
     "n_jobs": N_JOBS,
 }
@@ -130,11 +123,9 @@ class Plan:
                 f"Got {value!r} instead. Ask for fewer clusters or raise max_samples."
             )
         if len(fitting) < len(wanted):
-            warnings.warn(
+            warn(
                 f"{OWNER} tries at most n_clusters={fitting[-1]}: a member sees only {seen} of "
                 f"n_samples={n_objects} objects.",
-                ConsilienceWarning,
-                stacklevel=3,
             )
         return fitting
 

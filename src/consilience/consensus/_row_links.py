@@ -6,37 +6,31 @@ matrix are made in blocks, straight into the condensed form that the linkage tak
 """
 
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from consilience._labels import UNSEEN
-from consilience._validation import Options, Satisfies, check_value, memory_in_bytes
 from consilience.consensus._rows import Rows, several
+from consilience.consensus._rules import Link
 from consilience.consensus._solve import ConsensusResult
-from consilience.errors import ConsilienceError, MemoryBudgetError
+from consilience.errors import MemoryBudgetError
 from consilience.evidence import Missing
 from consilience.kernels.agglomerate import agglomerate
 from consilience.kernels.label_products import row_sums
 from consilience.kernels.trees import cut_merges, expand_tree
 
 __all__ = [
-    "LINKS",
-    "MEMORY",
-    "MISSING",
     "Divisor",
-    "Link",
     "Vectors",
     "check_budget",
-    "check_tree_params",
     "labels_of_members",
     "link_distances",
     "seen_together",
     "tree_result",
 ]
 
-Link = Literal["average", "complete", "single"]
 Floats = NDArray[np.float64]
 # Vectors over all clusters of rows start to stop, and what to divide their products by: rows
 # from start on x rows start to stop.
@@ -45,26 +39,6 @@ Divisor = Callable[[int, int], Floats]
 
 # Rows made together: their vectors, clusters x rows, stay in the second-level cache.
 _BLOCK = 64
-
-
-def _is_memory(value: Any) -> bool:
-    try:
-        memory_in_bytes(value, owner="")
-    except ConsilienceError:
-        return False
-    return True
-
-
-LINKS = Options(("average", "complete", "single"))
-MISSING = Options(("pair", "all"))
-MEMORY = Satisfies(_is_memory, "a number of bytes or a text such as '2 GiB'")
-
-
-def check_tree_params(linkage: str, missing: str, max_memory: float | str, *, owner: str) -> int:
-    """Check what the methods with a tree take; the memory budget in bytes."""
-    check_value("linkage", linkage, [LINKS], owner=owner)
-    check_value("missing", missing, [MISSING], owner=owner)
-    return memory_in_bytes(max_memory, owner=owner)
 
 
 def check_budget(n_rows: int, needed: int, budget: int, *, remedy: str) -> None:

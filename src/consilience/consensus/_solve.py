@@ -5,22 +5,22 @@ can be told apart, objects nobody placed. A method only ever sees objects that s
 placed, and a number of clusters between 2 and what its rows allow.
 """
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from consilience._validation import Interval, check_jobs, check_n_clusters, check_value
-from consilience.consensus._strangers import numeric_rows, place_strangers
+from consilience._validation import check_n_clusters
+from consilience.consensus._unplaced import numeric_rows, place_unseen
 from consilience.ensemble import NOISE, Ensemble
-from consilience.errors import ConsilienceWarning
+from consilience.errors import warn
 from consilience.evidence import never_placed, never_seen
 
-__all__ = ["ConsensusResult", "by_first_appearance", "solve"]
+__all__ = ["NOISE_ONLY", "ConsensusResult", "by_first_appearance", "few_rows", "solve"]
+
+NOISE_ONLY = "No member put any object into a cluster; every object is noise."
 
 
 @dataclass(frozen=True)
@@ -63,12 +63,11 @@ Run = Callable[[Ensemble, int, Any], ConsensusResult]
 
 def solve(
     ensemble: Ensemble,
-    n_clusters: int,
+    n_clusters: int | None,
     run: Run,
     *,
     owner: str,
     X: Any = None,
-    n_jobs: Any = None,
     splits_equals: bool = False,
 ) -> ConsensusResult:
     """Run a method where it is defined, and decide the rest.
@@ -77,8 +76,8 @@ def solve(
     ----------
     ensemble : Ensemble
         All objects.
-    n_clusters : int
-        Clusters wanted.
+    n_clusters : int or None
+        Clusters wanted. None where the method chooses: it is then given the number of objects.
     run : callable
         ``run(ensemble, n_clusters, X)`` on the objects some member placed (with their rows
         of ``X``), with 2 <= n_clusters < number of those objects.
@@ -86,35 +85,31 @@ def solve(
         Name of the estimator, for messages.
     X : array or None
         Data of all objects, where the method uses them or to place objects nobody saw.
-    n_jobs : int or None
-        What the method was given, to be checked.
     splits_equals : bool, default=False
         Whether the method may tell objects with equal labels apart (balanced parts, or by
         the data). If not, more clusters than distinct label rows give the rows themselves,
         with a warning.
     """
-    check_value("n_clusters", n_clusters, [Interval(Integral, 1)], owner=owner)
-    check_n_clusters(n_clusters, ensemble.n_objects, owner=owner)
-    check_jobs(n_jobs, owner=owner)
-    strangers = never_placed(ensemble)
-    if strangers.all():
-        warnings.warn(
-            "No member put any object into a cluster; every object is noise.",
-            ConsilienceWarning,
-            stacklevel=3,
-        )
+    if n_clusters is not None:
+        check_n_clusters(n_clusters, ensemble.n_objects, owner=owner)
+    unplaced = never_placed(ensemble)
+    if unplaced.all():
+        warn(NOISE_ONLY)
         return ConsensusResult(np.full(ensemble.n_objects, NOISE, np.int32))
-    some = strangers.any()
-    placed = ensemble.take(~strangers) if some else ensemble
+    some = unplaced.any()
+    placed = ensemble.take(~unplaced) if some else ensemble
     if X is not None:
         X = numeric_rows(X, ensemble.n_objects)
-    data = X if X is None or not some else X[~strangers]
-    found = _decide(placed, int(n_clusters), run, data, splits_equals)
-    found = by_first_appearance(found)
+    data = X if X is None or not some else X[~unplaced]
+    if n_clusters is None:
+        result = run(placed, placed.n_objects, data)
+    else:
+        result = _decide(placed, int(n_clusters), run, data, splits_equals)
+    result = by_first_appearance(result)
     if some:
-        found = _with_strangers(found, strangers)
-    labels = place_strangers(found.labels, never_seen(ensemble), X, owner=owner)
-    return replace(found, labels=labels, n_clusters=int(labels.max()) + 1)
+        result = _over_all_objects(result, unplaced)
+    labels = place_unseen(result.labels, never_seen(ensemble), X, owner=owner)
+    return replace(result, labels=labels, n_clusters=int(labels.max()) + 1)
 
 
 def _decide(ensemble: Ensemble, k: int, run: Run, X: Any, splits_equals: bool) -> ConsensusResult:
@@ -126,39 +121,42 @@ def _decide(ensemble: Ensemble, k: int, run: Run, X: Any, splits_equals: bool) -
     if splits_equals and distinct > 1:
         return ConsensusResult(np.arange(n, dtype=np.int32)) if k >= n else run(ensemble, k, X)
     if k > distinct:
-        warnings.warn(
-            f"n_clusters={k} was asked for, but only {distinct} groups of objects differ in "
-            "any member's labels; they are the clusters. More diverse members would split them.",
-            ConsilienceWarning,
-            stacklevel=4,
-        )
+        warn(few_rows(k, distinct))
     if k >= distinct:
         return ConsensusResult(inverse.astype(np.int32))
     return run(ensemble, k, X)
 
 
-def by_first_appearance(found: ConsensusResult) -> ConsensusResult:
+def few_rows(k: int, distinct: int) -> str:
+    """What to say where more clusters are wanted than can be told apart."""
+    return (
+        f"n_clusters={k} was asked for, but only {distinct} groups of objects differ in "
+        "any member's labels; they are the clusters. More diverse members would split them."
+    )
+
+
+def by_first_appearance(result: ConsensusResult) -> ConsensusResult:
     """The same result with clusters numbered as they first appear; empty ones vanish."""
-    names, first, codes = np.unique(found.labels, return_index=True, return_inverse=True)
+    names, first, codes = np.unique(result.labels, return_index=True, return_inverse=True)
     order = np.argsort(first)
     rank = np.empty(len(names), np.int32)
     rank[order] = np.arange(len(names), dtype=np.int32)
-    memberships = found.memberships
+    memberships = result.memberships
     if memberships is not None:
         used = names[order]
         empty = np.setdiff1d(np.arange(memberships.shape[1]), used)
         memberships = memberships[:, np.concatenate([used, empty])]
     return replace(
-        found, labels=rank[codes].astype(np.int32), n_clusters=len(names), memberships=memberships
+        result, labels=rank[codes].astype(np.int32), n_clusters=len(names), memberships=memberships
     )
 
 
-def _with_strangers(found: ConsensusResult, strangers: NDArray[np.bool_]) -> ConsensusResult:
-    """The result over all objects; strangers are noise and members of nothing."""
-    labels = np.full(len(strangers), NOISE, np.int32)
-    labels[~strangers] = found.labels
+def _over_all_objects(result: ConsensusResult, unplaced: NDArray[np.bool_]) -> ConsensusResult:
+    """The result over all objects; those nobody placed are noise and members of nothing."""
+    labels = np.full(len(unplaced), NOISE, np.int32)
+    labels[~unplaced] = result.labels
     memberships = None
-    if found.memberships is not None:
-        memberships = np.zeros((len(strangers), found.memberships.shape[1]))
-        memberships[~strangers] = found.memberships
-    return replace(found, labels=labels, memberships=memberships)
+    if result.memberships is not None:
+        memberships = np.zeros((len(unplaced), result.memberships.shape[1]))
+        memberships[~unplaced] = result.memberships
+    return replace(result, labels=labels, memberships=memberships)

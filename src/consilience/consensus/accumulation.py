@@ -4,66 +4,47 @@ The tree is a function of the multiset of label rows: rows are linked in the ord
 by one algorithm for each linkage, whatever memory there is.
 """
 
-import warnings
-from dataclasses import dataclass
-from numbers import Integral
-from typing import Any, ClassVar, Literal
+from dataclasses import dataclass, field
+from math import ceil
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from consilience._validation import (
-    Interval,
-    NoneValue,
-    Options,
-    Satisfies,
-    check_jobs,
-    check_n_clusters,
-    check_value,
-    memory_in_bytes,
-)
+from consilience._validation import COUNT, MEMORY, check_n_clusters, memory_in_bytes
 from consilience.consensus._affinity import attach_outside
-from consilience.consensus._base import Consensus
-from consilience.consensus._large import cut_large
+from consilience.consensus._base import ChosenNumber
 from consilience.consensus._order import tie_order
 from consilience.consensus._rows import Rows, rows_in_order
-from consilience.consensus._solve import ConsensusResult, by_first_appearance
-from consilience.consensus._strangers import add_strangers, place_strangers
+from consilience.consensus._rules import LINKS, MISSING, Link
+from consilience.consensus._solve import NOISE_ONLY, ConsensusResult, by_first_appearance, few_rows
 from consilience.consensus._table import consensus_method
+from consilience.consensus._unplaced import add_unplaced, place_unseen
 from consilience.ensemble import NOISE, Ensemble
-from consilience.errors import ConsilienceError, ConsilienceWarning, MemoryBudgetError
+from consilience.errors import MemoryBudgetError, warn
 from consilience.evidence import Missing, fractions, never_placed, never_seen, twins
 from consilience.kernels.agglomerate import agglomerate
 from consilience.kernels.chain import MAX_MEMORY, average_link
 from consilience.kernels.compare import count_type
 from consilience.kernels.pairs import count_pairs_condensed, has_unseen
 from consilience.kernels.prim import single_link
-from consilience.kernels.trees import (
-    cut_merges,
-    expand_tree,
-    lifetimes,
-    longest_lifetime,
-)
+from consilience.kernels.trees import cut_merges, expand_tree, lifetimes, longest_lifetime
 
 __all__ = ["EAC", "EACResult", "eac"]
 
-Link = Literal["average", "complete", "single"]
 Tree = NDArray[np.float64]
+Sizes = NDArray[np.int64]
 
-_LINKS = Options(("average", "complete", "single"))
-_MISSING = Options(("pair", "all"))
+# Lengths that differ by less are equal up to rounding.
+_EQUAL = 1e-12
 
 
 @dataclass(frozen=True)
-class EACResult:
-    """What evidence accumulation found.
+class EACResult(ConsensusResult):
+    """What evidence accumulation found: a `ConsensusResult`, and the tree.
 
     Attributes
     ----------
-    labels : ndarray of shape (n_objects,), int32
-        0..K-1 in order of first appearance; -1 for objects every member calls noise.
-    n_clusters : int
-        Clusters found.
     linkage : ndarray of shape (n_objects - 1, 4)
         The dendrogram in SciPy's format. Heights are 1 - co-association; objects that no
         member ever placed join last, at height 1.
@@ -73,19 +54,17 @@ class EACResult:
         Whether the tree was built without the matrix of pairs: always but for complete link.
     """
 
-    labels: NDArray[np.int32]
-    n_clusters: int
-    linkage: Tree
-    lifetimes: NDArray[np.float64]
-    matrix_free: bool
+    linkage: Tree = field(kw_only=True)
+    lifetimes: NDArray[np.float64] = field(kw_only=True)
+    matrix_free: bool = field(kw_only=True)
 
 
 @consensus_method(
     estimator="EAC",
     paper="Fred & Jain 2005",
     memory="n R; n^2 for complete link",
+    rules={"linkage": LINKS, "missing": MISSING, "min_size": COUNT, "max_memory": MEMORY},
     needs_n_clusters=False,
-    keeps_noise=True,
 )
 def eac(
     ensemble: Ensemble,
@@ -96,14 +75,13 @@ def eac(
     min_size: int = 1,
     max_memory: float | str = "4 GiB",
     X: Any = None,
+    random_state: Any = None,
     n_jobs: int | None = None,
 ) -> EACResult:
     """Cut the dendrogram of the co-association; at its longest lifetime by default.
 
     Parameters
     ----------
-    ensemble : Ensemble
-        Labels of n objects by R members.
     n_clusters : int or None, default=None
         Clusters wanted: the last ``n_clusters - 1`` merges are undone. None takes the
         number that survives over the widest range of heights.
@@ -121,10 +99,8 @@ def eac(
     max_memory : number of bytes or text such as "2 GiB", default="4 GiB"
         For the matrix of pairs, which only complete link needs; it raises where the matrix
         takes more. Average link keeps rows of it in a quarter of this: less costs time only.
-    X : array of shape (n_objects, n_features), optional
-        Only used to place objects that no member saw.
-    n_jobs : int or None
-        Threads; None means one.
+    random_state : int, RandomState or None
+        Not used: nothing here is random.
 
     Returns
     -------
@@ -158,13 +134,13 @@ def eac(
     >>> found.linkage[-1, 2].round(3).item()
     0.963
     """
-    _check(n_clusters, ensemble.n_objects, linkage, missing, min_size)
-    check_jobs(n_jobs, owner="EAC")
+    if n_clusters is not None:
+        check_n_clusters(n_clusters, ensemble.n_objects, owner="EAC")
     budget = memory_in_bytes(max_memory, owner="EAC")
-    strangers = never_placed(ensemble)
-    if strangers.all():
+    unplaced = never_placed(ensemble)
+    if unplaced.all():
         return _nothing_placed(ensemble)
-    placed = ensemble.take(~strangers) if strangers.any() else ensemble
+    placed = ensemble.take(~unplaced) if unplaced.any() else ensemble
     alike, inverse, counts = twins(placed, missing=missing)
     rows = rows_in_order(tie_order(alike.members, counts), alike.members, inverse, counts)
     tree = _tree(rows, linkage, missing, budget, n_jobs or 1)
@@ -174,27 +150,18 @@ def eac(
         cut = _cut_large(placed, rows, tree, n_clusters, min_size)
     else:
         k = longest_lifetime(full[:, 2]) if n_clusters is None else n_clusters
-        cut = cut_merges(tree, _at_most(k, rows.n_rows))[rows.inverse]
-    labels[~strangers] = by_first_appearance(ConsensusResult(cut)).labels
-    labels = place_strangers(labels, never_seen(ensemble), X, owner="EAC")
+        if k > rows.n_rows:
+            warn(few_rows(k, rows.n_rows))
+        cut = cut_merges(tree, min(k, rows.n_rows))[rows.inverse]
+    labels[~unplaced] = by_first_appearance(ConsensusResult(cut)).labels
+    labels = place_unseen(labels, never_seen(ensemble), X, owner="EAC")
     return EACResult(
         labels=labels,
         n_clusters=int(labels.max()) + 1,
-        linkage=add_strangers(full, ~strangers),
+        linkage=add_unplaced(full, ~unplaced),
         lifetimes=lifetimes(full[:, 2]),
         matrix_free=linkage != "complete",
     )
-
-
-def _check(
-    n_clusters: int | None, n_objects: int, linkage: str, missing: str, min_size: int
-) -> None:
-    check_value("n_clusters", n_clusters, [Interval(Integral, 1), NoneValue()], owner="EAC")
-    check_value("linkage", linkage, [_LINKS], owner="EAC")
-    check_value("missing", missing, [_MISSING], owner="EAC")
-    check_value("min_size", min_size, [Interval(Integral, 1)], owner="EAC")
-    if n_clusters is not None:
-        check_n_clusters(n_clusters, n_objects, owner="EAC")
 
 
 def _cut_large(
@@ -206,40 +173,23 @@ def _cut_large(
     labels = cut_large(tree, rows.counts, min_size, k)[rows.inverse]
     if (labels < 0).all():
         if k is not None:
-            warnings.warn(
+            warn(
                 f"n_clusters={k} was asked for, but at no height of the dendrogram are there as "
                 f"many of min_size={min_size} objects; all are one cluster. A smaller 'min_size' "
                 "would find some.",
-                ConsilienceWarning,
-                stacklevel=3,
             )
         return np.zeros(placed.n_objects, np.int32)
     attach_outside(placed, labels)
     return labels
 
 
-def _at_most(k: int, n_signatures: int) -> int:
-    """The clusters that can be told apart, with a warning if more were wanted."""
-    if k > n_signatures:
-        warnings.warn(
-            f"n_clusters={k} was asked for, but only {n_signatures} groups of objects differ in "
-            "any member's labels; they are the clusters. More diverse members would split them.",
-            ConsilienceWarning,
-            stacklevel=3,
-        )
-    return min(k, n_signatures)
-
-
 def _nothing_placed(ensemble: Ensemble) -> EACResult:
     """No member placed any object: everything is noise, and the caller is told."""
-    warnings.warn(
-        "No member put any object into a cluster; every object is noise.",
-        ConsilienceWarning,
-        stacklevel=3,
-    )
+    warn(NOISE_ONLY)
     n = ensemble.n_objects
-    linkage = add_strangers(np.empty((0, 4)), np.zeros(n, bool))
-    return EACResult(np.full(n, NOISE, np.int32), 0, linkage, np.empty(0), False)
+    tree = add_unplaced(np.empty((0, 4)), np.zeros(n, bool))
+    labels = np.full(n, NOISE, np.int32)
+    return EACResult(labels, linkage=tree, lifetimes=np.empty(0), matrix_free=False)
 
 
 def _tree(rows: Rows, linkage: Link, missing: Missing, budget: int, n_jobs: int) -> Tree:
@@ -293,45 +243,82 @@ def _gib(n_bytes: int) -> str:
     return f"{n_bytes / 2**30:.3g} GiB"
 
 
-def _is_memory(value: Any) -> bool:
-    try:
-        memory_in_bytes(value, owner="EAC")
-    except ConsilienceError:
-        return False
-    return True
+def smallest_counted(n_objects: int) -> int:
+    """Objects of a cluster that counts where the number is chosen: 2 %, but at least five."""
+    return max(5, ceil(0.02 * n_objects))
 
 
-class EAC(Consensus):
-    """Cluster by evidence accumulation; see `eac` for the method.
+def large_counts(tree: Tree, at_least: int, leaves: Sizes | None = None) -> Sizes:
+    """Clusters of at least so many objects, before the first merge of a tree and after each.
+
+    ``leaves`` are the objects of each leaf, one each if not given.
+
+    Examples
+    --------
+    >>> tree = np.array([[0, 1, 0.1, 2], [2, 3, 0.2, 2], [5, 6, 0.8, 4], [4, 7, 1.0, 5]])
+    >>> large_counts(tree, 2).tolist()
+    [0, 1, 2, 1, 1]
+    """
+    n = len(tree) + 1
+    sizes = np.concatenate([np.ones(n) if leaves is None else leaves, tree[:, 3]])
+    large = (sizes >= at_least).astype(np.int64)
+    nodes = tree[:, :2].astype(np.int64)
+    change = large[n:] - large[nodes[:, 0]] - large[nodes[:, 1]]
+    return np.asarray(np.cumsum(np.append(large[:n].sum(), change)))
+
+
+def cut_large(tree: Tree, leaves: Sizes, at_least: int, k: int | None) -> NDArray[np.int32]:
+    """Labels of the leaves where k clusters of at least so many objects last longest.
 
     Parameters
     ----------
-    n_clusters, linkage, missing, min_size, max_memory
-        See `eac`.
-    generator : generator or None, default=None
-        Makes the members when `fit` is given data only; None is
-        `KMeansEnsemble()`: 100 k-means with k between half the root of n and the root.
-    random_state : int, RandomState or None
-        For a generator that has none of its own.
-    n_jobs : int or None
-        Threads; None means one.
+    tree : ndarray of shape (n - 1, 4)
+        Rising heights, in SciPy's format, sizes counting objects.
+    leaves : ndarray of shape (n,)
+        Objects of each leaf.
+    at_least : int
+        Objects of a cluster that counts.
+    k : int or None
+        Such clusters; None takes the number above 1 that has the widest range of heights in
+        all, the smallest on ties.
+
+    Returns
+    -------
+    ndarray of shape (n,), int32
+        -1 for leaves in clusters that do not count; -1 everywhere where no height has k.
+
+    Examples
+    --------
+    >>> tree = np.array([[0, 1, 0.1, 2], [2, 3, 0.2, 2], [5, 6, 0.8, 4], [4, 7, 1.0, 5]])
+    >>> cut_large(tree, np.ones(5, int), 2, None).tolist()
+    [0, 0, 1, 1, -1]
+    """
+    counts = large_counts(tree, at_least, leaves)[:-1]
+    lasts = np.diff(tree[:, 2], prepend=0.0)
+    if k is None:
+        totals = np.bincount(counts, lasts, minlength=3)
+        totals[:2] = 0.0
+        k = int(np.argmax(totals > totals.max() - _EQUAL)) if totals.max() > _EQUAL else -1
+    lasts = np.where(counts == k, lasts, -1.0)
+    if lasts.max(initial=-1.0) < 0:
+        return np.full(len(leaves), -1, np.int32)
+    # The widest range of heights with k such clusters, the first on ties.
+    labels = cut_merges(tree, len(leaves) - int(np.argmax(lasts > lasts.max() - _EQUAL)))
+    large = np.bincount(labels, leaves) >= at_least
+    return np.where(large[labels], np.cumsum(large)[labels] - 1, -1).astype(np.int32)
+
+
+class EAC(ChosenNumber, function=eac, attributes=("linkage", "lifetimes", "matrix_free")):
+    """Cluster by evidence accumulation; see `eac` for the method.
 
     Attributes
     ----------
-    labels_ : ndarray of shape (n_objects,), int32
-        Clusters; -1 for objects every member calls noise.
-    confidence_ : ndarray of shape (n_objects,)
-        See `consilience.evidence.confidence`; 0 for noise and for objects nobody saw.
-    runner_up_ : ndarray of shape (n_objects,)
-        The best other cluster of each object, -1 where none has any evidence.
-    n_clusters_ : int
     linkage_ : ndarray of shape (n_objects - 1, 4)
         Dendrogram in SciPy's format.
     lifetimes_ : ndarray
         Lifetime of k clusters, for k = 2, 3, ...
     matrix_free_ : bool
         Whether the matrix of pairs was avoided.
-    ensemble_ : Ensemble
 
     Examples
     --------
@@ -343,49 +330,7 @@ class EAC(Consensus):
     [40, 40]
     """
 
-    _constraints: ClassVar[dict[str, Any]] = {
-        **Consensus._common_constraints,
-        "n_clusters": [Interval(Integral, 1), NoneValue()],
-        "linkage": [_LINKS],
-        "missing": [_MISSING],
-        "min_size": [Interval(Integral, 1)],
-        "max_memory": [Satisfies(_is_memory, "a number of bytes or a text such as '2 GiB'")],
-    }
-
-    def __init__(
-        self,
-        n_clusters: int | None = None,
-        *,
-        linkage: Link = "average",
-        missing: Missing = "pair",
-        min_size: int = 1,
-        generator: Any = None,
-        max_memory: float | str = "4 GiB",
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.linkage = linkage
-        self.missing = missing
-        self.min_size = min_size
-        self.generator = generator
-        self.max_memory = max_memory
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-
-    def _fit_ensemble(self, ensemble: Ensemble, X: Any) -> None:
-        found = eac(
-            ensemble,
-            self.n_clusters,
-            linkage=self.linkage,
-            missing=self.missing,
-            min_size=self.min_size,
-            max_memory=self.max_memory,
-            X=X,
-            n_jobs=self.n_jobs,
-        )
-        self.labels_ = found.labels
-        self.n_clusters_ = found.n_clusters
-        self.linkage_ = found.linkage
-        self.lifetimes_ = found.lifetimes
-        self.matrix_free_ = found.matrix_free
+    linkage: Link = "average"
+    missing: Missing = "pair"
+    min_size: int = 1
+    max_memory: float | str = "4 GiB"

@@ -1,41 +1,151 @@
 """A consensus that knows which objects nobody can place: leave them out, or place them last."""
 
-import inspect
-import warnings
+from dataclasses import KW_ONLY
 from numbers import Integral
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.svm import SVC
+from sklearn.utils import check_random_state
+from sklearn.utils.sparsefuncs import mean_variance_axis
+from sklearn.utils.validation import has_fit_parameter
 
-from consilience._validation import Interval, NoneValue, Options, Satisfies
+from consilience._validation import Interval, NoneValue, Options, Rule, Satisfies
 from consilience.consensus._affinity import mean_affinity
 from consilience.consensus._base import Consensus
-from consilience.consensus._reallocate import Kernel, reallocate
+from consilience.consensus._solve import ConsensusResult
 from consilience.consensus.accumulation import EAC
 from consilience.consensus.supra import shared_information
 from consilience.ensemble import NOISE, Ensemble
-from consilience.errors import ConsilienceWarning, InvalidInputError
+from consilience.errors import InvalidInputError, warn
 from consilience.evidence.ambiguity import AMBIGUITY_RULES, Ambiguity, Score, ambiguous
-from consilience.generate import KMeansEnsemble, with_defaults
+from consilience.generate import with_defaults
 
 __all__ = ["AmbiguityAware"]
 
 Action = Literal["ignore", "svm"]
+Kernel = Literal["linear", "rbf"]
+
+# Objects whose features are scaled and predicted at once.
+_CHUNK = 20_000
 
 
 def _is_consensus(value: Any) -> bool:
-    fit = getattr(value, "fit", None)
-    if isinstance(value, type) or fit is None or not hasattr(value, "get_params"):
+    if isinstance(value, type) or not (hasattr(value, "fit") and hasattr(value, "get_params")):
         return False
-    return "ensemble" in inspect.signature(fit).parameters
+    return bool(has_fit_parameter(value, "ensemble"))
 
 
 def _are_consensus(value: Any) -> bool:
     return isinstance(value, list | tuple) and bool(value) and all(map(_is_consensus, value))
 
 
-class AmbiguityAware(Consensus):
+_RULES: dict[str, list[Rule]] = {
+    **{name: rules for name, rules in AMBIGUITY_RULES.items() if name != "score"},
+    "scoring": AMBIGUITY_RULES["score"],
+    "consensus": [
+        Satisfies(_is_consensus, "a consensus estimator, not a class"),
+        Satisfies(_are_consensus, "a list of at least one of them"),
+        NoneValue(),
+    ],
+    "action": [Options(("ignore", "svm"))],
+    "kernel": [Options(("linear", "rbf"))],
+    "max_train": [Interval(Integral, 2)],
+}
+
+
+def reallocate(
+    X: Any,
+    labels: NDArray[np.int32],
+    flagged: NDArray[np.bool_],
+    *,
+    kernel: Kernel,
+    max_train: int,
+    random_state: Any,
+) -> NDArray[np.int32]:
+    """Labels in which flagged objects have the cluster that a support vector machine gives them.
+
+    Parameters
+    ----------
+    X : array or CSR matrix of shape (n_objects, n_features)
+    labels : ndarray of shape (n_objects,)
+        Clusters of the objects that are not flagged; negative ones train nothing.
+    flagged : ndarray of shape (n_objects,), bool
+        Objects to label.
+    kernel : {"linear", "rbf"}
+        With C = 1, one machine for each pair of clusters; the width of the second is one over
+        the number of features.
+    max_train : int
+        Train on a random sample of so many objects if there are more, and say so.
+    random_state : int, RandomState or None
+        For that sample.
+
+    Notes
+    -----
+    Features are scaled to unit deviation (divisor n - 1) over the training objects; constant
+    ones are left out. Neither machine depends on where the origin lies, so features are
+    centred only where that costs nothing (not if sparse).
+    """
+    found = labels.copy()
+    train = np.flatnonzero(~flagged & (labels >= 0))
+    classes = np.unique(labels[train])
+    if len(classes) < 2:
+        left = f"cluster {classes[0]} only" if len(classes) else "no cluster"
+        found[flagged] = classes[0] if len(classes) else -1
+        warn(
+            f"The objects that are not ambiguous are in {left}: there is nothing to train a "
+            f"support vector machine on, and the {int(flagged.sum())} ambiguous ones are labelled "
+            f"{found[flagged][0]} as well."
+        )
+        return found
+    if len(train) > max_train:
+        warn(
+            f"The support vector machine is trained on {max_train} of {len(train)} objects, drawn "
+            "at random. A larger 'max_train' would use more."
+        )
+        train = _sample(labels, train, max_train, random_state)
+    scaled = _scaler(X[train])
+    rows = scaled(X[train])
+    if not rows.shape[1]:
+        warn("All features are constant: the ambiguous objects join the largest cluster.")
+        found[flagged] = np.bincount(labels[train]).argmax()
+        return found
+    machine = SVC(C=1.0, kernel=kernel, gamma=1.0 / rows.shape[1]).fit(rows, labels[train])
+    objects = np.flatnonzero(flagged)
+    for start in range(0, len(objects), _CHUNK):
+        some = objects[start : start + _CHUNK]
+        found[some] = machine.predict(scaled(X[some]))
+    return found
+
+
+def _sample(
+    labels: NDArray[np.int32], train: NDArray[np.int64], size: int, random_state: Any
+) -> NDArray[np.int64]:
+    """Random training objects, at least one of every cluster, in their order."""
+    shuffled = check_random_state(random_state).permutation(train)
+    _, first = np.unique(labels[shuffled], return_index=True)
+    rest = np.delete(shuffled, first)[: max(size - len(first), 0)]
+    return np.sort(np.concatenate([shuffled[first], rest]))
+
+
+def _scaler(rows: Any) -> Any:
+    """A function that scales features as these rows need it."""
+    if sparse.issparse(rows):
+        # Constant columns by their values: a variance leaves rounding errors of its own.
+        low, high = rows.min(axis=0).toarray().ravel(), rows.max(axis=0).toarray().ravel()
+        varied = np.flatnonzero(high > low)
+        _, variance = mean_variance_axis(rows, axis=0)
+        n = rows.shape[0]
+        weights = sparse.diags_array(1.0 / np.sqrt(variance[varied] * n / (n - 1)))
+        return lambda more: sparse.csr_array(more)[:, varied] @ weights
+    varied = np.flatnonzero(np.ptp(rows, axis=0) > 0)
+    mean, deviation = rows[:, varied].mean(axis=0), rows[:, varied].std(axis=0, ddof=1)
+    return lambda more: (more[:, varied] - mean) / deviation
+
+
+class AmbiguityAware(Consensus, kw_only=False, rules=_RULES):
     """Cluster by any consensus estimator, with ambiguous objects apart.
 
     Ambiguous objects are those whose clusters, in one member and another, hardly overlap (see
@@ -66,8 +176,6 @@ class AmbiguityAware(Consensus):
         consensus estimator, or `KMeansEnsemble()`.
     random_state : int, RandomState or None
         For a generator and for consensus estimators that have none of their own.
-    n_jobs : int or None
-        Threads; None means one.
 
     Attributes
     ----------
@@ -91,8 +199,6 @@ class AmbiguityAware(Consensus):
     information_ : ndarray of shape (n_estimators,)
         Mean normalised mutual information of each consensus with the members, over the objects
         that are not ambiguous.
-    confidence_, runner_up_, n_clusters_, ensemble_
-        As of every consensus estimator.
 
     Notes
     -----
@@ -116,62 +222,27 @@ class AmbiguityAware(Consensus):
     1
     """
 
-    _constraints: ClassVar[dict[str, Any]] = {
-        **Consensus._common_constraints,
-        **{name: rules for name, rules in AMBIGUITY_RULES.items() if name != "score"},
-        "scoring": AMBIGUITY_RULES["score"],
-        "consensus": [
-            Satisfies(_is_consensus, "a consensus estimator, not a class"),
-            Satisfies(_are_consensus, "a list of at least one of them"),
-            NoneValue(),
-        ],
-        "action": [Options(("ignore", "svm"))],
-        "kernel": [Options(("linear", "rbf"))],
-        "max_train": [Interval(Integral, 2)],
-    }
-
-    def __init__(
-        self,
-        consensus: Any = None,
-        *,
-        action: Action = "ignore",
-        kernel: Kernel = "linear",
-        scoring: Score | Any = "relative",
-        threshold: str | float = "otsu",
-        max_share: float = 0.25,
-        quantile: float = 0.1,
-        n_pairs: int | None = None,
-        max_train: int = 20_000,
-        generator: Any = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.consensus = consensus
-        self.action = action
-        self.kernel = kernel
-        self.scoring = scoring
-        self.threshold = threshold
-        self.max_share = max_share
-        self.quantile = quantile
-        self.n_pairs = n_pairs
-        self.max_train = max_train
-        self.generator = generator
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    consensus: Any = None
+    _: KW_ONLY
+    action: Action = "ignore"
+    kernel: Kernel = "linear"
+    scoring: Score | Any = "relative"
+    threshold: str | float = "otsu"
+    max_share: float = 0.25
+    quantile: float = 0.1
+    n_pairs: int | None = None
+    max_train: int = 20_000
 
     def _estimators(self) -> list[Any]:
         many = isinstance(self.consensus, list | tuple)
         given = list(self.consensus) if many else [self.consensus]
         return [EAC() if one is None else one for one in given]
 
-    def _generator(self) -> Any:
-        wanted = self.generator
-        if wanted is None:
-            wanted = getattr(self._estimators()[0], "generator", None)
-        wanted = KMeansEnsemble() if wanted is None else wanted
-        return with_defaults(wanted, self.random_state, self.n_jobs)
+    def _default_generator(self) -> Any:
+        wanted = getattr(self._estimators()[0], "generator", None)
+        return super()._default_generator() if wanted is None else wanted
 
-    def _fit_ensemble(self, ensemble: Ensemble, X: Any) -> None:
+    def _fit_ensemble(self, ensemble: Ensemble, X: Any) -> ConsensusResult:
         if self.action == "svm" and X is None:
             raise InvalidInputError(
                 "AmbiguityAware.fit needs data to allocate ambiguous objects. Got no X. Call "
@@ -197,8 +268,7 @@ class AmbiguityAware(Consensus):
         if found.n_flagged:
             best, information, labels = self._without(ensemble, X, best, information)
         self.consensus_, self.information_ = best, information
-        self.labels_ = labels
-        self.n_clusters_ = int(labels.max()) + 1
+        return ConsensusResult(labels, int(labels.max()) + 1)
 
     def _without(
         self, ensemble: Ensemble, X: Any, best: Any, information: NDArray[np.float64]
@@ -208,7 +278,7 @@ class AmbiguityAware(Consensus):
         kept = np.flatnonzero(~flagged)
         labels = np.full(ensemble.n_objects, NOISE, np.int32)
         if len(kept) < 2:
-            _warn(f"Only {len(kept)} objects are not ambiguous: there is nothing to cluster.")
+            warn(f"Only {len(kept)} objects are not ambiguous: there is nothing to cluster.")
             labels[kept] = 0
         else:
             best, information = self._best(ensemble.take(kept), None if X is None else X[kept])
@@ -257,12 +327,8 @@ def _fit_into(model: Any, n_objects: int) -> None:
     """Ask for no more clusters than there are objects left, and say so."""
     wanted = model.get_params(deep=False).get("n_clusters")
     if isinstance(wanted, Integral) and int(wanted) > n_objects:
-        _warn(
+        warn(
             f"n_clusters={wanted} was asked for, but only {n_objects} objects are not ambiguous; "
             "they are the clusters."
         )
         model.set_params(n_clusters=n_objects)
-
-
-def _warn(message: str) -> None:
-    warnings.warn(message, ConsilienceWarning, stacklevel=6)

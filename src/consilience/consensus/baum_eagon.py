@@ -1,40 +1,49 @@
 """BaumEagon: soft clusters whose overlaps are nearest to the co-association, by least squares."""
 
-from numbers import Integral
-from typing import Any, ClassVar, Literal
+from collections.abc import Callable
+from typing import Any, Literal
 
-from consilience._validation import Interval, NoneValue, Options, check_value, memory_in_bytes
-from consilience.consensus._base import Consensus
-from consilience.consensus._peace_pairs import make_pairs
-from consilience.consensus._peace_square_fits import fit_square
+import numpy as np
+from numpy.typing import NDArray
+
+from consilience._validation import NoneValue, Options, memory_in_bytes
+from consilience.consensus._peace_fits import EVERY, GAIN, LEAST, NO_MASS, REFRESH, Fit, largest_gap
+from consilience.consensus._peace_pairs import Pairs, make_pairs
 from consilience.consensus._peace_starts import (
     RULES,
+    Init,
     SoftConsensus,
+    Solver,
     all_objects,
     best_of,
-    check_shared,
     make_starts,
 )
 from consilience.consensus._rows import several
 from consilience.consensus._solve import ConsensusResult, solve
 from consilience.consensus._table import consensus_method
 from consilience.ensemble import Ensemble
+from consilience.kernels.peace_square import square_rows, square_steps
 
 __all__ = ["BaumEagon", "baumeagon"]
 
-Solver = Literal["growth", "pair"]
+Floats = NDArray[np.float64]
+State = tuple[Floats, Floats, float]
+Sweep = Callable[[Floats, Floats, float], State]
 Step = Literal["adaptive", "safe"]
-Init = Literal["mixed", "dirichlet", "labels", "barycentre"]
 
-_STEPS = Options(("adaptive", "safe"))
-_WEIGHTS: list[Any] = [Options(("seen",)), NoneValue()]
+# The first damping of the adaptive rule, as a share of what is always safe; how it changes.
+_FIRST, _RAISE, _LOWER = 0.1, 2.0, 1.5
 
 
 @consensus_method(
     estimator="BaumEagon",
     paper="Rota Bulò, Lourenço, Fred & Pelillo 2010",
     memory="n^2 bytes, or n (R + k) past max_memory",
-    keeps_noise=True,
+    rules={
+        **RULES,
+        "step": [Options(("adaptive", "safe"))],
+        "weights": [Options(("seen",)), NoneValue()],
+    },
 )
 def baumeagon(
     ensemble: Ensemble,
@@ -63,8 +72,6 @@ def baumeagon(
     ensemble : Ensemble
         Labels of n objects by R members. Noise is together with nobody; a pair that no
         member saw has no weight.
-    n_clusters : int
-        Clusters wanted; some may win no object.
     solver : {"growth", "pair"}, default="growth"
         "growth" moves all objects at once by the Baum-Eagon transform and ends with pair
         steps; "pair" takes pair steps from the start, each to the minimum on its line.
@@ -75,12 +82,6 @@ def baumeagon(
         Count all pairs alike, or each by the members that saw it.
     init, n_init, tol, max_iter, max_sweeps, max_memory
         As in `consilience.consensus.peace`; the run with the smallest loss wins.
-    X : array of shape (n_objects, n_features), optional
-        Only used to place objects that no member saw.
-    random_state : int, RandomState or None
-        Seeds the starts; the result does not depend on the order of the objects.
-    n_jobs : int or None
-        Threads, over runs; None means one.
 
     Returns
     -------
@@ -111,17 +112,6 @@ def baumeagon(
     >>> found.memberships[:3].round(2).tolist()
     [[1.0, 0.0], [1.0, 0.0], [0.67, 0.33]]
     """
-    check_shared(
-        "BaumEagon",
-        solver=solver,
-        init=init,
-        n_init=n_init,
-        tol=tol,
-        max_iter=max_iter,
-        max_sweeps=max_sweeps,
-    )
-    check_value("step", step, [_STEPS], owner="BaumEagon")
-    check_value("weights", weights, _WEIGHTS, owner="BaumEagon")
     budget = memory_in_bytes(max_memory, owner="BaumEagon")
 
     def run(placed: Ensemble, k: int, _: Any) -> ConsensusResult:
@@ -146,39 +136,124 @@ def baumeagon(
         return found
 
     return all_objects(
-        solve(ensemble, n_clusters, run, owner="BaumEagon", X=X, n_jobs=n_jobs),
+        solve(ensemble, n_clusters, run, owner="BaumEagon", X=X),
         ensemble,
         "start_labels",
     )
 
 
-class BaumEagon(SoftConsensus):
-    """Cluster by least squares on the co-association; see `baumeagon` for the method.
+def slope_and_loss(pairs: Pairs, Y: Floats, by_seen: bool) -> tuple[Floats, float]:
+    """A quarter of the falling slope for one object of each group, and the loss."""
+    out = pairs.over(square_rows, np.empty((len(Y), Y.shape[1] + 1)), Y, by_seen)
+    return np.ascontiguousarray(out[:, :-1]), float(out[:, -1].sum())
 
-    Parameters
-    ----------
-    n_clusters, solver, step, weights, init, n_init, tol, max_iter, max_sweeps, max_memory
-        See `baumeagon`.
-    generator : generator or None, default=None
-        Makes the members when `fit` is given data only; None is `KMeansEnsemble()`.
-    random_state : int, RandomState or None
-        Seeds the starts, and a generator that has no seed of its own.
-    n_jobs : int or None
-        Threads; None means one.
+
+def _scale(pairs: Pairs, by_seen: bool) -> Floats:
+    """The weight of one object's pairs, for each group."""
+    return pairs.scale if by_seen else pairs.partners
+
+
+def _step(Y: Floats, G: Floats, damping: Floats) -> Floats:
+    """Columns in proportion to y (damping + G)."""
+    grown = Y * (damping[:, None] + G)
+    total = grown.sum(axis=1, keepdims=True)
+    grown = np.divide(grown, total, out=Y.copy(), where=total > 0)
+    grown[grown < NO_MASS] = 0.0
+    return grown
+
+
+def _adaptive(pairs: Pairs, by_seen: bool) -> Sweep:
+    """A sweep whose damping is as small as the loss allows."""
+    safe = float(_scale(pairs, by_seen).max())
+    mu = _FIRST * safe
+
+    def sweep(Y: Floats, G: Floats, loss: float) -> State:
+        nonlocal mu
+        least = np.maximum(0.0, -G.min(axis=1))
+        while True:
+            trial = _step(Y, G, least + mu)
+            slope, now = slope_and_loss(pairs, trial, by_seen)
+            if now <= loss:
+                mu /= _LOWER
+                return trial, slope, now
+            # With so much the loss cannot rise but by rounding: there is nothing left to gain.
+            if mu > safe:
+                return Y, G, loss
+            mu *= _RAISE
+
+    return sweep
+
+
+def grow(
+    pairs: Pairs, Y: Floats, *, rule: str, by_seen: bool, max_sweeps: int
+) -> tuple[Floats, int, list[float]]:
+    """Growth sweeps until the loss hardly falls: columns, sweeps, the loss after each."""
+    safe = _scale(pairs, by_seen)
+    G, loss = slope_and_loss(pairs, Y, by_seen)
+    adaptive = _adaptive(pairs, by_seen)
+    path = [loss]
+    for n_sweeps in range(1, max_sweeps + 1):
+        if rule == "safe":
+            Y = _step(Y, G, safe)
+            G, loss = slope_and_loss(pairs, Y, by_seen)
+        else:
+            Y, G, loss = adaptive(Y, G, loss)
+        path.append(loss)
+        if n_sweeps >= LEAST and path[-1 - EVERY] - loss <= GAIN * loss:
+            break
+    return Y, n_sweeps, path
+
+
+def polish(
+    pairs: Pairs, Y: Floats, *, by_seen: bool, tol: float, max_steps: int
+) -> tuple[Floats, int, float, float]:
+    """Pair steps until every gap is at most ``tol``: columns, steps, the gap left, the loss."""
+    scale = _scale(pairs, by_seen)
+    inside = pairs.own if by_seen else pairs.weights - 1.0
+    steps = 0
+    while True:
+        G, loss = slope_and_loss(pairs, Y, by_seen)
+        gap = largest_gap(Y, G, scale)
+        if gap <= tol or steps >= max_steps:
+            return Y, steps, gap, loss
+        turned = [np.array(a.T, order="C") for a in (Y, G)]
+        most = min(REFRESH, max_steps - steps)
+        taken, _ = square_steps(
+            pairs.store, pairs.weights, inside, scale, by_seen, tol, most, *turned
+        )
+        steps += taken
+        moved = np.array(turned[0].T, order="C")
+        if np.array_equal(moved, Y):
+            return Y, steps, gap, loss
+        Y = moved
+
+
+def fit_square(
+    pairs: Pairs,
+    start: Floats,
+    *,
+    solver: str,
+    rule: str,
+    by_seen: bool,
+    tol: float,
+    max_iter: int,
+    max_sweeps: int,
+) -> Fit:
+    """One run from a start: growth unless pair steps alone are wanted, then pair steps."""
+    Y, sweeps, path = start, 0, [slope_and_loss(pairs, start, by_seen)[1]]
+    if solver == "growth":
+        Y, sweeps, path = grow(pairs, Y, rule=rule, by_seen=by_seen, max_sweeps=max_sweeps)
+    Y, steps, gap, loss = polish(pairs, Y, by_seen=by_seen, tol=tol, max_steps=max_iter)
+    return Fit(Y, loss, gap, gap <= tol, sweeps, steps, [*path, loss])
+
+
+class BaumEagon(SoftConsensus, function=baumeagon, attributes=("loss",)):
+    """Cluster by least squares on the co-association; see `baumeagon` for the method.
 
     Attributes
     ----------
-    labels_ : ndarray of shape (n_objects,), int32
-        Clusters; -1 for objects every member calls noise.
-    memberships_ : ndarray of shape (n_objects, n_clusters)
-        Soft assignment. This and the next are not there where no run was needed.
-    loss_, gap_, spread_, objectives_, start_labels_, matrix_free_
+    loss_ : float
         See `baumeagon`, under ``details``.
-    confidence_, runner_up_ : ndarray of shape (n_objects,)
-        See `consilience.evidence.confidence`.
-    n_clusters_, objective_, n_iter_, converged_, details_
-        See `ConsensusResult`; of the best run.
-    ensemble_ : Ensemble
 
     Examples
     --------
@@ -187,62 +262,12 @@ class BaumEagon(SoftConsensus):
     array([0, 0, 0, 1, 1], dtype=int32)
     """
 
-    _attributes: ClassVar[tuple[str, ...]] = (*SoftConsensus._attributes, "loss")
-    _constraints: ClassVar[dict[str, Any]] = {
-        **Consensus._common_constraints,
-        **RULES,
-        "n_clusters": [Interval(Integral, 1)],
-        "step": [_STEPS],
-        "weights": _WEIGHTS,
-    }
-
-    def __init__(
-        self,
-        n_clusters: int = 2,
-        *,
-        solver: Solver = "growth",
-        step: Step = "adaptive",
-        weights: Literal["seen"] | None = None,
-        init: Init = "mixed",
-        n_init: int = 10,
-        tol: float = 1e-4,
-        max_iter: int | None = None,
-        max_sweeps: int = 1000,
-        max_memory: float | str = "4 GiB",
-        generator: Any = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.solver = solver
-        self.step = step
-        self.weights = weights
-        self.init = init
-        self.n_init = n_init
-        self.tol = tol
-        self.max_iter = max_iter
-        self.max_sweeps = max_sweeps
-        self.max_memory = max_memory
-        self.generator = generator
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-
-    def _fit_ensemble(self, ensemble: Ensemble, X: Any) -> None:
-        self._store(
-            baumeagon(
-                ensemble,
-                self.n_clusters,
-                solver=self.solver,
-                step=self.step,
-                weights=self.weights,
-                init=self.init,
-                n_init=self.n_init,
-                tol=self.tol,
-                max_iter=self.max_iter,
-                max_sweeps=self.max_sweeps,
-                max_memory=self.max_memory,
-                X=X,
-                random_state=self.random_state,
-                n_jobs=self.n_jobs,
-            )
-        )
+    solver: Solver = "growth"
+    step: Step = "adaptive"
+    weights: Literal["seen"] | None = None
+    init: Init = "mixed"
+    n_init: int = 10
+    tol: float = 1e-4
+    max_iter: int | None = None
+    max_sweeps: int = 1000
+    max_memory: float | str = "4 GiB"

@@ -1,22 +1,27 @@
 """Consensus by the graph of objects and clusters: HBGF, by METIS or through its small side."""
 
 from dataclasses import dataclass
-from numbers import Integral
-from typing import Any, ClassVar, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from consilience._validation import Interval, Options, check_value
-from consilience.consensus._base import Consensus
-from consilience.consensus._cuts import balance, cut_result, warn_if_loose
+from consilience._validation import COUNT
+from consilience.consensus._base import FixedNumber
+from consilience.consensus._cuts import (
+    balance,
+    check_n_parts,
+    cut_result,
+    dividing_members,
+    warn_if_loose,
+)
 from consilience.consensus._order import ordered
 from consilience.consensus._rows import Rows, distinct_rows
+from consilience.consensus._rules import CUTS, CutSolver
 from consilience.consensus._solve import ConsensusResult, solve
 from consilience.consensus._table import consensus_method
 from consilience.ensemble import Ensemble
-from consilience.errors import InvalidParameterError
 from consilience.kernels.contingency import cluster_contingency
 from consilience.kernels.label_products import row_sums
 from consilience.partition import (
@@ -30,11 +35,8 @@ from consilience.partition import (
 
 __all__ = ["HBGF", "SpectralCut", "hbgf", "spectral_hbgf"]
 
-CutSolver = Literal["auto", "metis", "spectral"]
 Floats = NDArray[np.float64]
 
-_COUNT = Interval(Integral, 1)
-_SOLVERS = Options(("auto", "metis", "spectral"))
 # Singular values below this carry no direction.
 _NOTHING = 1e-6
 
@@ -43,8 +45,8 @@ _NOTHING = 1e-6
     estimator="HBGF",
     paper="Fern & Brodley 2004",
     memory="n R, or n (R + k) + n_c^2 for solver='spectral'",
+    rules={"solver": CUTS, "n_cuts": COUNT},
     balanced=True,
-    keeps_noise=True,
 )
 def hbgf(
     ensemble: Ensemble,
@@ -60,8 +62,6 @@ def hbgf(
 
     Parameters
     ----------
-    ensemble : Ensemble
-        Labels of n objects by R members with n_c clusters in all.
     n_clusters : int
         Clusters wanted, at most n_c.
     solver : {"auto", "metis", "spectral"}, default="auto"
@@ -71,12 +71,8 @@ def hbgf(
         edges (n R).
     n_cuts : int, default=10
         Cuts that METIS tries at each bisection: more are better and slower.
-    X : array of shape (n_objects, n_features), optional
-        Only used to place objects that no member saw.
     random_state : int, RandomState or None
         Order of objects and clusters inside METIS; start of k-means.
-    n_jobs : int or None
-        Threads; None means one.
 
     Returns
     -------
@@ -101,11 +97,10 @@ def hbgf(
     >>> hbgf(ens, 2, solver="spectral", random_state=0).labels
     array([0, 0, 0, 1, 1, 1], dtype=int32)
     """
-    check_value("solver", solver, [_SOLVERS], owner="HBGF")
-    check_value("n_cuts", n_cuts, [_COUNT], owner="HBGF")
 
     def run(placed: Ensemble, k: int, _: Any) -> ConsensusResult:
-        placed = _without_hubs(placed, k)
+        check_n_parts(k, int(placed.n_clusters.sum()), owner="HBGF")
+        placed = placed[np.flatnonzero(dividing_members(placed.members, k))]
         n_memberships = int((placed.members >= 0).sum())
         way, note = choose_bipartite(n_memberships, solver)
         if way == "spectral":
@@ -115,7 +110,7 @@ def hbgf(
         found = split_bipartite(B, k, solver="metis", n_cuts=n_cuts, random_state=random_state)
         return cut_result(found, found.cut)
 
-    return solve(ensemble, n_clusters, ordered(run), owner="HBGF", X=X, n_jobs=n_jobs)
+    return solve(ensemble, n_clusters, ordered(run), owner="HBGF", X=X)
 
 
 def _spectral(
@@ -130,21 +125,6 @@ def _spectral(
         "note": note,
     }
     return ConsensusResult(labels, objective=found.cut, solver="spectral", details=details)
-
-
-def _without_hubs(placed: Ensemble, k: int) -> Ensemble:
-    """Less the members that put every object into one cluster, where others say something."""
-    members = placed.members
-    told = np.flatnonzero((members != 0).any(axis=1))
-    n_clusters = int(placed.n_clusters[told].sum())
-    if k > int(placed.n_clusters.sum()):
-        raise InvalidParameterError(
-            "The 'n_clusters' parameter of HBGF must be at most the number of clusters of all "
-            f"members, {int(placed.n_clusters.sum())}. Got {k} instead."
-        )
-    # An object may be in no other cluster; then its only edge stays.
-    lost = len(told) < placed.n_members and (members[told] < 0).all(axis=0).any()
-    return placed if len(told) == placed.n_members or lost or n_clusters < k else placed[told]
 
 
 @dataclass(frozen=True)
@@ -217,70 +197,8 @@ def _normalised_cut(rows: Rows, labels: NDArray[np.int32], sizes: Floats, k: int
     return float(k - np.divide(inside, volume, out=np.ones(k), where=volume > 0).sum())
 
 
-class HBGF(Consensus):
-    """Cluster by the graph of objects and clusters; see `hbgf` for the method.
+class HBGF(FixedNumber, function=hbgf):
+    """Cluster by the graph of objects and clusters; see `hbgf` for the method."""
 
-    Parameters
-    ----------
-    n_clusters, solver, n_cuts
-        See `hbgf`.
-    generator : generator or None, default=None
-        Makes the members when `fit` is given data only; None is `KMeansEnsemble()`.
-    random_state : int, RandomState or None
-        Seeds the solver, and a generator that has no seed of its own.
-    n_jobs : int or None
-        Threads; None means one.
-
-    Attributes
-    ----------
-    labels_ : ndarray of shape (n_objects,), int32
-        Clusters; -1 for objects every member calls noise.
-    confidence_, runner_up_ : ndarray of shape (n_objects,)
-        See `consilience.evidence.confidence`.
-    n_clusters_, objective_, solver_, details_
-        See `hbgf`. Only the first and ``details_`` where nothing had to be solved.
-    ensemble_ : Ensemble
-
-    Examples
-    --------
-    >>> model = HBGF(2, random_state=0).fit(ensemble=[[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 2, 2]])
-    >>> model.labels_
-    array([0, 0, 0, 1, 1, 1], dtype=int32)
-    """
-
-    _constraints: ClassVar[dict[str, Any]] = {
-        **Consensus._common_constraints,
-        "n_clusters": [_COUNT],
-        "solver": [_SOLVERS],
-        "n_cuts": [_COUNT],
-    }
-
-    def __init__(
-        self,
-        n_clusters: int = 2,
-        *,
-        solver: CutSolver = "auto",
-        n_cuts: int = 10,
-        generator: Any = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.solver = solver
-        self.n_cuts = n_cuts
-        self.generator = generator
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-
-    def _fit_ensemble(self, ensemble: Ensemble, X: Any) -> None:
-        self._store(
-            hbgf(
-                ensemble,
-                self.n_clusters,
-                solver=self.solver,
-                n_cuts=self.n_cuts,
-                X=X,
-                random_state=self.random_state,
-                n_jobs=self.n_jobs,
-            )
-        )
+    solver: CutSolver = "auto"
+    n_cuts: int = 10

@@ -1,23 +1,28 @@
-"""Consensus by completing the certain part of the co-association: ECMC."""
+"""Consensus by completing the certain part of the co-association: ECMC.
 
-import warnings
+The matrix behind it is of low rank plus a sparse one, on weighted rows. A matrix of n objects that
+is constant on groups of c_a x c_b equal objects has the same nuclear norm, Frobenius norm and
+eigenvalues as the small matrix of its groups scaled by sqrt(c_a c_b), so everything is done on the
+scaled small one, exactly.
+"""
+
 from collections.abc import Callable
 from math import sqrt
-from numbers import Integral, Real
-from typing import Any, ClassVar, Literal
+from numbers import Real
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import eigh
 from sklearn.utils import check_random_state
 
-from consilience._validation import Interval, NoneValue, Options, check_value
-from consilience.consensus._base import Consensus
-from consilience.consensus._completion import Completed, complete, spectral_points
+from consilience._validation import COUNT, POSITIVE, Interval, NoneValue, Options, Rule
+from consilience.consensus._base import FixedNumber
 from consilience.consensus._rows import Rows, distinct_rows, several
 from consilience.consensus._solve import ConsensusResult, solve
 from consilience.consensus._table import consensus_method
 from consilience.ensemble import Ensemble
-from consilience.errors import ConsilienceWarning, InvalidParameterError, MemoryBudgetError
+from consilience.errors import InvalidParameterError, MemoryBudgetError, warn
 from consilience.evidence import fractions
 from consilience.kernels.pairs import count_pairs
 from consilience.partition import kmeans_labels, one_thread
@@ -27,20 +32,43 @@ __all__ = ["ECMC", "ecmc"]
 Floats = NDArray[np.float64]
 Reading = Literal["adapted", "published"]
 
-_COUNT = Interval(Integral, 1)
-_SHARE = Interval(Real, 0, 1)
-_POSITIVE = Interval(Real, 0, open_low=True)
-READINGS = Options(("adapted", "published"))
+_SHARE: list[Rule] = [Interval(Real, 0, 1), NoneValue()]
 _REFINEMENTS = 3
 _ODD, _PRIME = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9)
 _GRID = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
+_GROWTH = 1.2
+_MOST = 1e7
+# Entries are shares of about 0 to 1; what rounding leaves of a row is not a similarity.
+_DUST = 1e-8
+# A group of m objects that are surely together is an eigenvalue m; errors leave small ones of
+# either sign, which tell nothing apart.
+_HALF = 0.5
+
+
+class Completed(NamedTuple):
+    """The low-rank matrix over rows, the groups it tells apart, and how it was found."""
+
+    matrix: Floats
+    rank: int
+    objective: float
+    n_iter: int
+    converged: bool
 
 
 @consensus_method(
     estimator="ECMC",
     paper="Yi, Yang, Jin, Jain & Mahdavi 2012",
     memory="u^2 for u distinct label rows",
-    keeps_noise=True,
+    rules={
+        "reading": [Options(("adapted", "published"))],
+        "low": _SHARE,
+        "high": _SHARE,
+        "C": [*POSITIVE, Options(("grid",)), NoneValue()],
+        "n_init": COUNT,
+        "max_iter": COUNT,
+        "tol": POSITIVE,
+        "max_rows": COUNT,
+    },
 )
 def ecmc(
     ensemble: Ensemble,
@@ -66,8 +94,6 @@ def ecmc(
         Labels of n objects by R members. A pair's co-association is the share of the
         members that saw both objects; noise is together with nobody. Pairs that no member
         saw together are unknown.
-    n_clusters : int
-        Clusters wanted.
     reading : {"adapted", "published"}, default="adapted"
         Which defaults. "published": ``low`` 0.2, ``high`` 0.8 and C = 2 / sqrt(n), as in the
         comparison of Ren et al. (2017); they suit members of about ``n_clusters`` clusters
@@ -93,13 +119,9 @@ def ecmc(
         this, relatively.
     max_rows : int, default=3000
         Most distinct label rows: a step takes time of the order of their third power.
-    X : array of shape (n_objects, n_features), optional
-        Only used to place objects that no member saw.
     random_state : int, RandomState or None
         Seeds k-means; the result does not depend on the order of the objects, nor, in the
         adapted reading, on that of the members or on the names of their clusters.
-    n_jobs : int or None
-        Threads, over the grid; None means one.
 
     Returns
     -------
@@ -137,8 +159,8 @@ def ecmc(
     >>> ecmc(ens, 2, random_state=0).labels
     array([0, 0, 0, 1, 1, 1], dtype=int32)
     """
-    check_value("reading", reading, [READINGS], owner="ECMC")
-    _check(low, high, C, n_init, max_iter, tol, max_rows)
+    if low is not None and high is not None:
+        _check_order(low, high)
     rng = check_random_state(random_state)
 
     def run(placed: Ensemble, k: int, _: Any) -> ConsensusResult:
@@ -181,7 +203,7 @@ def ecmc(
             },
         )
 
-    return solve(ensemble, n_clusters, run, owner="ECMC", X=X, n_jobs=n_jobs)
+    return solve(ensemble, n_clusters, run, owner="ECMC", X=X)
 
 
 def _thresholds(
@@ -281,12 +303,10 @@ def _of_prices(
 
 
 def _warn_of_rank(rank: int, k: int, price: float) -> None:
-    warnings.warn(
+    warn(
         f"The completed matrix of ECMC tells only {rank} groups apart, fewer than "
         f"n_clusters={k}, at C={price:.3g}: the others are guessed. Raise C (None does so by "
         "itself), bring low and high closer together, or ask for fewer clusters.",
-        ConsilienceWarning,
-        stacklevel=6,
     )
 
 
@@ -302,11 +322,9 @@ def _cluster(
     """k-means of the points; rows without a degree follow the row they are closest to."""
     inside = degree > 0
     if not inside.any():
-        warnings.warn(
+        warn(
             "The completed matrix of ECMC is zero: every group is smaller than 1 / C. "
             "Raise C; the co-association itself was clustered instead.",
-            ConsilienceWarning,
-            stacklevel=6,
         )
         points, degree = spectral_points(A, counts, k)
         inside = degree > 0
@@ -335,113 +353,111 @@ def _check_order(low: float, high: float) -> None:
         )
 
 
-def _check(
-    low: float | None,
-    high: float | None,
-    C: Any,
-    n_init: int,
-    max_iter: int,
-    tol: float,
-    max_rows: int,
-) -> None:
-    check_value("low", low, [_SHARE, NoneValue()], owner="ECMC")
-    check_value("high", high, [_SHARE, NoneValue()], owner="ECMC")
-    if low is not None and high is not None:
-        _check_order(low, high)
-    check_value("C", C, [_POSITIVE, Options(("grid",)), NoneValue()], owner="ECMC")
-    check_value("tol", tol, [_POSITIVE], owner="ECMC")
-    for name, value in (("n_init", n_init), ("max_iter", max_iter), ("max_rows", max_rows)):
-        check_value(name, value, [_COUNT], owner="ECMC")
-
-
-class ECMC(Consensus):
-    """Cluster by matrix completion; see `ecmc` for the method.
+def complete(
+    known: Floats,
+    where: NDArray[np.bool_],
+    counts: NDArray[np.int64],
+    C: float,
+    *,
+    max_iter: int = 300,
+    tol: float = 1e-5,
+) -> Completed:
+    """Minimise ``|N|_* + C |E|_1`` such that ``N + E = known`` where it is known.
 
     Parameters
     ----------
-    n_clusters, reading, low, high, C, n_init, max_iter, tol, max_rows
-        See `ecmc`.
-    generator : generator or None, default=None
-        Makes the members when `fit` is given data only; None is `KMeansEnsemble()`.
-    random_state : int, RandomState or None
-        Seeds k-means, and a generator that has no seed of its own.
-    n_jobs : int or None
-        Threads; None means one.
+    known : ndarray of shape (u, u)
+        Symmetric; 0 outside ``where``.
+    where : ndarray of shape (u, u), bool
+        The entries that are known.
+    counts : ndarray of shape (u,)
+        Objects that each row stands for.
+    C : float
+        Price of an error.
+    max_iter, tol
+        Most steps; a run ends when the constraint holds, and N stands still, to ``tol``
+        times the norm of what is known.
 
-    Attributes
-    ----------
-    labels_ : ndarray of shape (n_objects,), int32
-        Clusters; -1 for objects every member calls noise.
-    confidence_, runner_up_ : ndarray of shape (n_objects,)
-        See `consilience.evidence.confidence`.
-    n_clusters_, objective_, n_iter_, converged_, details_
-        See `ConsensusResult`.
-    ensemble_ : Ensemble
+    Returns
+    -------
+    Completed
+        ``matrix`` is N over rows (not scaled); ``objective`` of the full problem.
 
-    Examples
-    --------
-    >>> members = [[0, 0, 0, 1, 1, 1]] * 4 + [[0, 0, 1, 1, 1, 0]]
-    >>> ECMC(2, random_state=0).fit(ensemble=members).labels_
-    array([0, 0, 0, 1, 1, 1], dtype=int32)
+    Notes
+    -----
+    Inexact augmented Lagrangian multipliers, penalty growing by 1.2 a step: where C is close
+    to 1 / m for a group of m objects, the growing penalty can stop it short of the optimum.
+    Time O(u^3) a step and memory about ten matrices of u x u.
     """
+    root = np.sqrt(counts.astype(float))
+    D = root[:, None] * root
+    A = known * D
+    length = float(np.linalg.norm(A))
+    top = _spectral_norm(A)
+    Y = A / max(top, float(np.abs(known).max()) / C)
+    mu = 1.25 / top
+    E, N = np.zeros_like(A), np.zeros_like(A)
+    n_iter = 0
+    converged = False
+    while n_iter < max_iter and not converged:
+        n_iter += 1
+        middle = A - E + Y / mu
+        before = N
+        N, values = _shrink((middle + middle.T) / 2, 1.0 / mu)
+        Z = A - N + Y / mu
+        E = np.where(where, np.sign(Z) * np.maximum(np.abs(Z) - C * D / mu, 0.0), Z)
+        rest = A - N - E
+        Y += mu * rest
+        mu = min(mu * _GROWTH, _MOST)
+        # The constraint alone is no sign of an optimum: for a small C the first step meets it.
+        moved = max(float(np.linalg.norm(rest)), float(np.linalg.norm(N - before)))
+        converged = moved <= tol * length
+    error = C * float((D * np.abs(A - N))[where].sum())
+    objective = float(np.abs(values).sum()) + error
+    rank = int((values > _HALF).sum())
+    return Completed(N / D, rank, objective, n_iter, converged)
 
-    _constraints: ClassVar[dict[str, Any]] = {
-        **Consensus._common_constraints,
-        "n_clusters": [_COUNT],
-        "reading": [READINGS],
-        "low": [_SHARE, NoneValue()],
-        "high": [_SHARE, NoneValue()],
-        "C": [_POSITIVE, Options(("grid",)), NoneValue()],
-        "n_init": [_COUNT],
-        "max_iter": [_COUNT],
-        "tol": [_POSITIVE],
-        "max_rows": [_COUNT],
-    }
 
-    def __init__(
-        self,
-        n_clusters: int = 2,
-        *,
-        reading: Reading = "adapted",
-        low: float | None = None,
-        high: float | None = None,
-        C: float | str | None = None,
-        n_init: int = 10,
-        max_iter: int = 300,
-        tol: float = 1e-5,
-        max_rows: int = 3000,
-        generator: Any = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.reading = reading
-        self.low = low
-        self.high = high
-        self.C = C
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.max_rows = max_rows
-        self.generator = generator
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+def _shrink(A: Floats, by: float) -> tuple[Floats, Floats]:
+    """The symmetric matrix with eigenvalues drawn towards zero, and those that remain."""
+    values, vectors = np.linalg.eigh(A)
+    kept = np.abs(values) > by
+    values, vectors = values[kept], vectors[:, kept]
+    values = values - np.sign(values) * by
+    return (vectors * values) @ vectors.T, values
 
-    def _fit_ensemble(self, ensemble: Ensemble, X: Any) -> None:
-        self._store(
-            ecmc(
-                ensemble,
-                self.n_clusters,
-                reading=self.reading,
-                low=self.low,
-                high=self.high,
-                C=self.C,
-                n_init=self.n_init,
-                max_iter=self.max_iter,
-                tol=self.tol,
-                max_rows=self.max_rows,
-                X=X,
-                random_state=self.random_state,
-                n_jobs=self.n_jobs,
-            )
-        )
+
+def _spectral_norm(A: Floats) -> float:
+    values = np.linalg.eigvalsh(A)
+    return float(np.abs(values[[0, -1]]).max())
+
+
+def spectral_points(matrix: Floats, counts: NDArray[np.int64], k: int) -> tuple[Floats, Floats]:
+    """Rows of the k leading eigenvectors of the normalised matrix, and the rows' degrees.
+
+    Entries below 1e-8 count as zero. Points have length 1; those of degree 0 are zero.
+    """
+    W = (matrix + matrix.T) / 2
+    W[W < _DUST] = 0.0
+    degree = W @ counts.astype(float)
+    scale = np.sqrt(counts / np.where(degree > 0, degree, np.inf))
+    u = len(W)
+    # LAPACK's default driver fails ("Internal Error") on many equal eigenvalues; evx does not.
+    _, vectors = eigh(scale[:, None] * W * scale, subset_by_index=(u - k, u - 1), driver="evx")
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    usable = (degree > 0)[:, None] & (lengths > 1e-12)
+    points: Floats = np.divide(vectors, lengths, out=np.zeros_like(vectors), where=usable)
+    return points, degree
+
+
+class ECMC(FixedNumber, function=ecmc):
+    """Cluster by matrix completion; see `ecmc` for the method."""
+
+    reading: Reading = "adapted"
+    low: float | None = None
+    high: float | None = None
+    C: float | str | None = None
+    n_init: int = 10
+    max_iter: int = 300
+    tol: float = 1e-5
+    max_rows: int = 3000

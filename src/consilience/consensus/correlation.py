@@ -1,34 +1,28 @@
 """Correlation clustering: the partition that disagrees least with the members."""
 
-import warnings
-from collections.abc import Callable
-from dataclasses import replace
 from numbers import Integral, Real
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from consilience._validation import (
+    COUNT,
+    MEMORY,
     Interval,
     NoneValue,
     Options,
-    Satisfies,
-    check_jobs,
+    Rule,
     check_n_clusters,
     check_value,
-    memory_in_bytes,
 )
-from consilience.consensus._base import Consensus
-from consilience.consensus._correlation import Problem
-from consilience.consensus._median import Options as MedianOptions
-from consilience.consensus._median import cluster
+from consilience.consensus._base import ChosenNumber
+from consilience.consensus._correlation import Options as MedianOptions
+from consilience.consensus._correlation import Problem, cluster
 from consilience.consensus._rows import draw_seeds
-from consilience.consensus._solve import ConsensusResult, by_first_appearance
-from consilience.consensus._strangers import place_strangers
+from consilience.consensus._solve import ConsensusResult, solve
 from consilience.consensus._table import consensus_method
-from consilience.ensemble import NOISE, Ensemble, relabel, takes_ensemble
-from consilience.errors import ConsilienceError, ConsilienceWarning, InvalidInputError
-from consilience.evidence import never_placed, never_seen
+from consilience.ensemble import Ensemble, relabel, takes_ensemble
+from consilience.errors import InvalidInputError, warn
 
 __all__ = ["CorrelationClustering", "correlation_cost", "correlationclustering"]
 
@@ -36,28 +30,17 @@ Algorithm = Literal["local", "best", "balls", "agglomerative", "furthest", "anne
 PairWeight = Literal["equal", "seen"]
 
 _OWNER = "CorrelationClustering"
-_COUNT = Interval(Integral, 1)
-
-
-def _is_memory(value: Any) -> bool:
-    try:
-        memory_in_bytes(value, owner=_OWNER)
-    except ConsilienceError:
-        return False
-    return True
-
-
-_RULES: dict[str, Any] = {
-    "n_clusters": [_COUNT, NoneValue()],
+_PAIR_WEIGHT: list[Rule] = [Options(("equal", "seen"))]
+_RULES: dict[str, list[Rule]] = {
     "algorithm": [
         Options(("local", "best", "balls", "agglomerative", "furthest", "annealing", "sampling"))
     ],
     "alpha": [Interval(Real, 0, 0.5)],
-    "n_init": [_COUNT],
-    "max_iter": [_COUNT],
+    "n_init": COUNT,
+    "max_iter": COUNT,
     "sample_size": [Interval(Integral, 2), NoneValue()],
-    "pair_weight": [Options(("equal", "seen"))],
-    "max_memory": [Satisfies(_is_memory, "a number of bytes or a text such as '2 GiB'")],
+    "pair_weight": _PAIR_WEIGHT,
+    "max_memory": MEMORY,
 }
 
 
@@ -65,8 +48,8 @@ _RULES: dict[str, Any] = {
     estimator="CorrelationClustering",
     paper="Gionis, Mannila & Tsaparas 2007",
     memory="n R + n_c k",
+    rules=_RULES,
     needs_n_clusters=False,
-    keeps_noise=True,
 )
 def correlationclustering(
     ensemble: Ensemble,
@@ -87,8 +70,6 @@ def correlationclustering(
 
     Parameters
     ----------
-    ensemble : Ensemble
-        Labels of n objects by R members with n_c clusters in all.
     n_clusters : int or None, default=None
         Most clusters allowed. None lets the disagreement decide.
     algorithm : str, default="local"
@@ -117,12 +98,8 @@ def correlationclustering(
     max_memory : number of bytes or text such as "2 GiB", default="4 GiB"
         For the dendrogram, and for the tables of each search: n_c x clusters of more than a
         few objects. Less of it costs time only.
-    X : array of shape (n_objects, n_features), optional
-        Only used to place objects that no member saw.
     random_state : int, RandomState or None
         Order of visits, annealing, samples; the order of the objects does not matter.
-    n_jobs : int or None
-        Threads, over starts; None means one.
 
     Returns
     -------
@@ -163,12 +140,18 @@ def correlationclustering(
     options = MedianOptions(
         algorithm, alpha, n_init, max_iter, sample_size, pair_weight, max_memory, n_jobs
     )
-    _check(options, n_clusters, ensemble.n_objects)
+    if n_clusters is not None:
+        check_n_clusters(n_clusters, ensemble.n_objects, owner=_OWNER)
 
-    def run(placed: Ensemble, cap: int) -> ConsensusResult:
-        return cluster(placed, cap, options, draw_seeds(random_state, n_init))
+    def run(placed: Ensemble, n: int, _: Any) -> ConsensusResult:
+        if n_clusters is not None:
+            _warn_of_idle_cap(placed, n_clusters)
+        if n_clusters == 1:
+            return ConsensusResult(np.zeros(n, np.int32))
+        return cluster(placed, n_clusters or n, options, draw_seeds(random_state, n_init))
 
-    return _around(ensemble, n_clusters, run, X)
+    # A number of clusters is only a cap: as far as `solve` goes, the method chooses.
+    return solve(ensemble, None, run, owner=_OWNER, X=X)
 
 
 @takes_ensemble
@@ -196,7 +179,7 @@ def correlation_cost(
     >>> correlation_cost(Ensemble([[0, 0, 1], [0, 1, 1]]), [0, 0, 0])
     2.0
     """
-    check_value("pair_weight", pair_weight, _RULES["pair_weight"], owner="correlation_cost")
+    check_value("pair_weight", pair_weight, _PAIR_WEIGHT, owner="correlation_cost")
     codes = relabel(labels)
     if len(codes) != ensemble.n_objects:
         raise InvalidInputError(
@@ -208,73 +191,17 @@ def correlation_cost(
     return float(problem.costs([np.maximum(codes, -1).astype(np.int32)])[0])
 
 
-def _check(options: MedianOptions, n_clusters: int | None, n_objects: int) -> None:
-    check_value("n_clusters", n_clusters, _RULES["n_clusters"], owner=_OWNER)
-    for name in _RULES.keys() - {"n_clusters"}:
-        check_value(name, getattr(options, name), _RULES[name], owner=_OWNER)
-    check_jobs(options.n_jobs, owner=_OWNER)
-    if n_clusters is not None:
-        check_n_clusters(n_clusters, n_objects, owner=_OWNER)
-
-
-def _around(
-    ensemble: Ensemble,
-    n_clusters: int | None,
-    run: Callable[[Ensemble, int], ConsensusResult],
-    X: Any,
-) -> ConsensusResult:
-    """What is decided before and after; as in `solve`, but a number of clusters is a cap."""
-    strangers = never_placed(ensemble)
-    labels = np.full(ensemble.n_objects, NOISE, np.int32)
-    if strangers.all():
-        warnings.warn(
-            "No member put any object into a cluster; every object is noise.",
-            ConsilienceWarning,
-            stacklevel=3,
-        )
-        return ConsensusResult(labels)
-    placed = ensemble.take(~strangers) if strangers.any() else ensemble
+def _warn_of_idle_cap(placed: Ensemble, cap: int) -> None:
     distinct = len(placed.signatures().counts)
-    if n_clusters is not None and n_clusters > distinct:
-        warnings.warn(
-            f"n_clusters={n_clusters} was asked for, but only {distinct} groups of objects differ "
+    if cap > distinct:
+        warn(
+            f"n_clusters={cap} was asked for, but only {distinct} groups of objects differ "
             "in any member's labels: the cap has no effect.",
-            ConsilienceWarning,
-            stacklevel=3,
         )
-    if n_clusters == 1:
-        found = ConsensusResult(np.zeros(placed.n_objects, np.int32))
-    else:
-        found = by_first_appearance(run(placed, n_clusters or placed.n_objects))
-    labels[~strangers] = found.labels
-    labels = place_strangers(labels, never_seen(ensemble), X, owner=_OWNER)
-    return replace(found, labels=labels, n_clusters=int(labels.max()) + 1)
 
 
-class CorrelationClustering(Consensus):
+class CorrelationClustering(ChosenNumber, function=correlationclustering):
     """Cluster with the least disagreement; see `correlationclustering` for the method.
-
-    Parameters
-    ----------
-    n_clusters, algorithm, alpha, n_init, max_iter, sample_size, pair_weight, max_memory
-        See `correlationclustering`.
-    generator : generator or None, default=None
-        Makes the members when `fit` is given data only; None is `KMeansEnsemble()`.
-    random_state : int, RandomState or None
-        Seeds the search, and a generator that has no seed of its own.
-    n_jobs : int or None
-        Threads; None means one.
-
-    Attributes
-    ----------
-    labels_ : ndarray of shape (n_objects,), int32
-        Clusters; -1 for objects every member calls noise.
-    confidence_, runner_up_ : ndarray of shape (n_objects,)
-        See `consilience.evidence.confidence`.
-    n_clusters_, objective_, n_iter_, converged_, solver_, details_
-        See `correlationclustering`. Only the first and the last where nothing had to be
-        solved.
-    ensemble_ : Ensemble
 
     Notes
     -----
@@ -291,49 +218,10 @@ class CorrelationClustering(Consensus):
     1.667
     """
 
-    _constraints: ClassVar[dict[str, Any]] = {**Consensus._common_constraints, **_RULES}
-
-    def __init__(
-        self,
-        n_clusters: int | None = None,
-        *,
-        algorithm: Algorithm = "local",
-        alpha: float = 0.4,
-        n_init: int = 5,
-        max_iter: int = 100,
-        sample_size: int | None = None,
-        pair_weight: PairWeight = "equal",
-        generator: Any = None,
-        max_memory: float | str = "4 GiB",
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.algorithm = algorithm
-        self.alpha = alpha
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.sample_size = sample_size
-        self.pair_weight = pair_weight
-        self.generator = generator
-        self.max_memory = max_memory
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-
-    def _fit_ensemble(self, ensemble: Ensemble, X: Any) -> None:
-        self._store(
-            correlationclustering(
-                ensemble,
-                self.n_clusters,
-                algorithm=self.algorithm,
-                alpha=self.alpha,
-                n_init=self.n_init,
-                max_iter=self.max_iter,
-                sample_size=self.sample_size,
-                pair_weight=self.pair_weight,
-                max_memory=self.max_memory,
-                X=X,
-                random_state=self.random_state,
-                n_jobs=self.n_jobs,
-            )
-        )
+    algorithm: Algorithm = "local"
+    alpha: float = 0.4
+    n_init: int = 5
+    max_iter: int = 100
+    sample_size: int | None = None
+    pair_weight: PairWeight = "equal"
+    max_memory: float | str = "4 GiB"

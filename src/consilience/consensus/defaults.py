@@ -6,11 +6,10 @@ from numbers import Integral
 from typing import Any
 
 from consilience._validation import Boolean, Interval, check_value
-from consilience.consensus._large import smallest_counted
 from consilience.consensus._table import CONSENSUS, Method
 
 # The table holds a method once its module is imported.
-from consilience.consensus.accumulation import eac
+from consilience.consensus.accumulation import eac, smallest_counted
 from consilience.consensus.correlation import correlationclustering
 from consilience.consensus.kmeans_forms import sec
 

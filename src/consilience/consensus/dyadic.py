@@ -1,38 +1,41 @@
 """DyadicAspect: joined pairs as draws from a mixture of pairs of independent objects."""
 
-import warnings
-from numbers import Integral
-from typing import Any, ClassVar
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from consilience._validation import Interval, check_value, memory_in_bytes
-from consilience.consensus._base import Consensus
-from consilience.consensus._peace_aspect_fits import aspect_start, fit_aspect
-from consilience.consensus._peace_pairs import make_pairs
-from consilience.consensus._peace_starts import (
-    RULES,
-    SoftConsensus,
-    all_objects,
-    best_of,
-    check_shared,
-)
+from consilience._validation import COUNT, MEMORY, NOT_NEGATIVE, memory_in_bytes
+from consilience.consensus._peace_fits import EVERY, NO_MASS, Fit
+from consilience.consensus._peace_pairs import Pairs, make_pairs
+from consilience.consensus._peace_starts import SoftConsensus, all_objects, best_of
 from consilience.consensus._rows import draw_seeds, several
 from consilience.consensus._solve import ConsensusResult, solve
 from consilience.consensus._table import consensus_method
 from consilience.ensemble import Ensemble
-from consilience.errors import ConsilienceWarning
+from consilience.errors import warn
+from consilience.kernels.peace_aspect import aspect_likelihood_rows, aspect_rows
 
 __all__ = ["DyadicAspect", "dyadicaspect"]
 
-_COUNT = Interval(Integral, 1)
+Floats = NDArray[np.float64]
+
+# Rows of B are drawn from a Dirichlet distribution with this parameter everywhere.
+_EVEN = 10.0
+
+
+class Aspects(NamedTuple):
+    """Share of each aspect, (K,), and its distribution over one object of a group, (n, K)."""
+
+    shares: Floats
+    objects: Floats
 
 
 @consensus_method(
     estimator="DyadicAspect",
     paper="Lourenço, Fred & Figueiredo 2011",
     memory="n^2 bytes, or n (R + k) past max_memory",
-    keeps_noise=True,
+    rules={"n_init": COUNT, "tol": NOT_NEGATIVE, "max_iter": COUNT, "max_memory": MEMORY},
 )
 def dyadicaspect(
     ensemble: Ensemble,
@@ -67,12 +70,6 @@ def dyadicaspect(
         Most steps of a run.
     max_memory : number of bytes or text such as "2 GiB", default="4 GiB"
         Where the matrix of counts would need more, its rows are made from the labels.
-    X : array of shape (n_objects, n_features), optional
-        Only used to place objects that no member saw.
-    random_state : int, RandomState or None
-        Seeds the starts; the result does not depend on the order of the objects.
-    n_jobs : int or None
-        Threads, over runs; None means one.
 
     Returns
     -------
@@ -100,16 +97,7 @@ def dyadicaspect(
     ----------
     Lourenço, Fred & Figueiredo (2011), A generative dyadic aspect model for evidence
     accumulation clustering, SIMBAD, pages 104-116.
-
-    Examples
-    --------
-    >>> from consilience import Ensemble
-    >>> ens = Ensemble([[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 2, 2], [5, 5, 5, 7, 7, 7]])
-    >>> dyadicaspect(ens, 2, random_state=0).labels
-    array([0, 0, 0, 1, 1, 1], dtype=int32)
     """
-    check_shared("DyadicAspect", n_init=n_init, tol=tol)
-    check_value("max_iter", max_iter, [_COUNT], owner="DyadicAspect")
     budget = memory_in_bytes(max_memory, owner="DyadicAspect")
 
     def run(placed: Ensemble, k: int, _: Any) -> ConsensusResult:
@@ -128,17 +116,15 @@ def dyadicaspect(
         found.details["alone"] = (pairs.joined == 0)[pairs.inverse].astype(np.int8)
         return found
 
-    found = solve(ensemble, n_clusters, run, owner="DyadicAspect", X=X, n_jobs=n_jobs)
+    found = solve(ensemble, n_clusters, run, owner="DyadicAspect", X=X)
     return all_objects(found, ensemble, "start_labels", "alone")
 
 
 def _nothing_joined(n: int, k: int) -> ConsensusResult:
     """One cluster of everybody: no pair was joined, and the model has nothing to explain."""
-    warnings.warn(
+    warn(
         "No member put any two objects together: DyadicAspect has nothing to fit, and all "
         "objects are one cluster. Use members with fewer clusters.",
-        ConsilienceWarning,
-        stacklevel=6,
     )
     even = np.full((n, k), 1.0 / k)
     alone = np.ones(n, np.int8)
@@ -147,33 +133,64 @@ def _nothing_joined(n: int, k: int) -> ConsensusResult:
     )
 
 
-class DyadicAspect(SoftConsensus):
-    """Cluster by an aspect model of joined pairs; see `dyadicaspect` for the method.
+def aspect_start(pairs: Pairs, k: int, seed: int) -> Aspects:
+    """Equal shares, and distributions near the even one."""
+    rng = np.random.default_rng(seed)
+    B = rng.standard_gamma(_EVEN, (pairs.n_groups, k))
+    # An object that was never joined is drawn by no pair.
+    B[pairs.joined == 0] = 0.0
+    return Aspects(np.full(k, 1.0 / k), B / _column_sums(pairs, B))
 
-    Parameters
-    ----------
-    n_clusters, n_init, tol, max_iter, max_memory
-        See `dyadicaspect`.
-    generator : generator or None, default=None
-        Makes the members when `fit` is given data only; None is `KMeansEnsemble()`.
-    random_state : int, RandomState or None
-        Seeds the starts, and a generator that has no seed of its own.
-    n_jobs : int or None
-        Threads; None means one.
+
+def _column_sums(pairs: Pairs, table: Floats) -> Floats:
+    """Sums over all objects, in one order whatever linear algebra does with its threads."""
+    sums: Floats = (pairs.weights[:, None] * table).sum(axis=0)
+    return sums
+
+
+def aspect_likelihood(pairs: Pairs, now: Aspects) -> float:
+    """Sum of c log P over all ordered pairs of different objects."""
+    A = now.shares * now.objects
+    each = pairs.over(aspect_likelihood_rows, np.empty(pairs.n_groups), A, now.objects)
+    return float(each.sum())
+
+
+def aspect_step(pairs: Pairs, now: Aspects) -> Aspects:
+    """The aspects after one step of EM; the likelihood has not fallen."""
+    A = now.shares * now.objects
+    T = A * pairs.over(aspect_rows, np.empty_like(A), A, now.objects)
+    sums = _column_sums(pairs, T)
+    # An aspect that no pair wants keeps its distribution, with a share of zero.
+    B = np.divide(T, sums, out=now.objects.copy(), where=sums > 0)
+    B[B < NO_MASS] = 0.0
+    return Aspects(sums / sums.sum(), B)
+
+
+def fit_aspect(pairs: Pairs, start: Aspects, *, tol: float, max_iter: int) -> Fit:
+    """One run of EM: until the likelihood gains less than ``tol`` of itself in a step."""
+    now, path = start, [aspect_likelihood(pairs, start)]
+    converged, n_iter = False, 0
+    while n_iter < max_iter and not converged:
+        steps = min(EVERY, max_iter - n_iter)
+        for _ in range(steps):
+            now = aspect_step(pairs, now)
+        n_iter += steps
+        path.append(aspect_likelihood(pairs, now))
+        converged = path[-1] - path[-2] <= steps * tol * abs(path[-1])
+    chances = now.shares * now.objects
+    total = chances.sum(axis=1, keepdims=True)
+    even = np.full_like(chances, 1.0 / chances.shape[1])
+    soft = np.divide(chances, total, out=even, where=total > 0)
+    return Fit(soft, path[-1], None, converged, n_iter, 0, path)
+
+
+class DyadicAspect(SoftConsensus, function=dyadicaspect, attributes=("log_likelihood", "alone")):
+    """Cluster by an aspect model of joined pairs; see `dyadicaspect` for the method.
 
     Attributes
     ----------
-    labels_ : ndarray of shape (n_objects,), int32
-        Clusters; -1 for objects every member calls noise.
-    memberships_ : ndarray of shape (n_objects, n_clusters)
-        P(aspect | object). This and the next are not there where no run was needed.
-    log_likelihood_, spread_, objectives_, start_labels_, alone_, matrix_free_
+    log_likelihood_, alone_
         See `dyadicaspect`, under ``details``.
-    confidence_, runner_up_ : ndarray of shape (n_objects,)
-        See `consilience.evidence.confidence`.
-    n_clusters_, objective_, n_iter_, converged_, details_
-        See `ConsensusResult`; of the best run.
-    ensemble_ : Ensemble
 
     Examples
     --------
@@ -182,52 +199,7 @@ class DyadicAspect(SoftConsensus):
     array([0, 0, 0, 1, 1], dtype=int32)
     """
 
-    _attributes: ClassVar[tuple[str, ...]] = (
-        *SoftConsensus._attributes,
-        "log_likelihood",
-        "alone",
-    )
-    _constraints: ClassVar[dict[str, Any]] = {
-        **Consensus._common_constraints,
-        "n_clusters": [_COUNT],
-        "n_init": RULES["n_init"],
-        "tol": RULES["tol"],
-        "max_iter": [_COUNT],
-        "max_memory": RULES["max_memory"],
-    }
-
-    def __init__(
-        self,
-        n_clusters: int = 2,
-        *,
-        n_init: int = 10,
-        tol: float = 1e-8,
-        max_iter: int = 1000,
-        max_memory: float | str = "4 GiB",
-        generator: Any = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.n_init = n_init
-        self.tol = tol
-        self.max_iter = max_iter
-        self.max_memory = max_memory
-        self.generator = generator
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-
-    def _fit_ensemble(self, ensemble: Ensemble, X: Any) -> None:
-        self._store(
-            dyadicaspect(
-                ensemble,
-                self.n_clusters,
-                n_init=self.n_init,
-                tol=self.tol,
-                max_iter=self.max_iter,
-                max_memory=self.max_memory,
-                X=X,
-                random_state=self.random_state,
-                n_jobs=self.n_jobs,
-            )
-        )
+    n_init: int = 10
+    tol: float = 1e-8
+    max_iter: int = 1000
+    max_memory: float | str = "4 GiB"

@@ -1,42 +1,76 @@
-"""Consensus by factorising the co-association: NMF, and WCC, which also weighs the members."""
+"""Consensus by factorising the co-association: NMF, and WCC, which also weighs the members.
 
-import warnings
-from numbers import Integral, Real
-from typing import Any, ClassVar, Literal
+The factorisation H S H^T goes over distinct label rows, and the co-association is never formed.
+With B the objects x clusters matrix, c the objects of each row and s its scale, it is
+``M = diag(s) B diag(w) B^T diag(s)``; every product with it goes through the clusters. H^T H and
+H^T M H are sums over objects, that is over rows weighted with c.
+"""
+
+from itertools import pairwise
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import nnls
 
-from consilience._validation import Interval, Options, check_value
-from consilience.consensus._base import Consensus
+from consilience._validation import COUNT, NOT_NEGATIVE, Options, Rule
+from consilience.consensus._base import FixedNumber
 from consilience.consensus._label_kmeans import kcc_labellings
-from consilience.consensus._nmf_fits import (
-    Factors,
-    alternate,
-    descend,
-    factorise,
-    make_target,
-    start_factors,
-)
 from consilience.consensus._rows import Rows, distinct_rows, several
 from consilience.consensus._solve import ConsensusResult, solve
 from consilience.consensus._table import consensus_method
 from consilience.ensemble import Ensemble
-from consilience.errors import ConsilienceWarning
+from consilience.errors import warn
+from consilience.kernels.label_products import cluster_sums, pair_products, row_sums
 
 __all__ = ["WCC", "NMFConsensus", "nmfconsensus", "wcc"]
 
-_COUNT = Interval(Integral, 1)
-_SMALL = Interval(Real, 0)
+Floats = NDArray[np.float64]
 Reading = Literal["falling", "published"]
-READINGS = Options(("falling", "published"))
+
+_RULES: dict[str, list[Rule]] = {"n_init": COUNT, "max_iter": COUNT, "tol": NOT_NEGATIVE}
+_FLOOR = 1e-12
+
+
+class Target(NamedTuple):
+    """What is factorised: rows, their scale, and inner products of the members' matrices."""
+
+    rows: Rows
+    scale: Floats
+    products: Floats
+
+    def per_cluster(self, weights: Floats) -> Floats:
+        """Weights of members, repeated for each of their clusters."""
+        return np.repeat(weights, np.diff(self.rows.starts))[:, None]
+
+    def through_clusters(self, H: Floats) -> Floats:
+        """``T = B^T diag(s c) H``, clusters x k."""
+        return cluster_sums(
+            self.rows.members,
+            self.rows.starts,
+            (self.scale * self.rows.counts)[:, None] * H,
+        )
+
+    def times(self, T: Floats, weights: Floats) -> Floats:
+        """``M H`` from T, rows x k."""
+        weighted = self.per_cluster(weights) * T
+        return self.scale[:, None] * row_sums(self.rows.members, self.rows.starts, weighted)
+
+
+class Factors(NamedTuple):
+    """Factors, squared distance to the target after each step, and whether it settled."""
+
+    H: Floats
+    S: Floats
+    path: list[float]
+    converged: bool
 
 
 @consensus_method(
     estimator="NMFConsensus",
     paper="Li, Ding & Jordan 2007",
     memory="n (R + k) + n_c k",
-    keeps_noise=True,
+    rules={**_RULES, "reading": [Options(("falling", "published"))]},
 )
 def nmfconsensus(
     ensemble: Ensemble,
@@ -57,8 +91,6 @@ def nmfconsensus(
     ensemble : Ensemble
         Labels of n objects by R members. Noise and unseen labels leave an object's row with
         R_i < R ones; it is scaled to unit similarity with itself, V_ij / sqrt(R_i R_j).
-    n_clusters : int
-        Clusters wanted; some may win no object.
     reading : {"falling", "published"}, default="falling"
         Updates that lower the distance at every step, to a stationary point; or those of the
         paper, which also draw the columns of H towards orthogonality: they may raise the
@@ -72,12 +104,6 @@ def nmfconsensus(
         A run ends when the squared distance falls by at most this share of the squared norm
         of the co-association; in the published reading, when it changes by at most this
         share of itself.
-    X : array of shape (n_objects, n_features), optional
-        Only used to place objects that no member saw.
-    random_state : int, RandomState or None
-        Seeds the starts; the result does not depend on the order of the objects.
-    n_jobs : int or None
-        Threads, over runs; None means one.
 
     Returns
     -------
@@ -100,16 +126,7 @@ def nmfconsensus(
     ----------
     Li, Ding & Jordan (2007), Solving consensus and semi-supervised clustering problems using
     nonnegative matrix factorization, ICDM, section 3.
-
-    Examples
-    --------
-    >>> from consilience import Ensemble
-    >>> ens = Ensemble([[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 2, 2], [5, 5, 5, 7, 7, 7]])
-    >>> nmfconsensus(ens, 2, random_state=0).labels
-    array([0, 0, 0, 1, 1, 1], dtype=int32)
     """
-    check_value("reading", reading, [READINGS], owner="NMFConsensus")
-    _check("NMFConsensus", n_init, max_iter, tol)
     updates = descend if reading == "falling" else factorise
 
     def run(placed: Ensemble, k: int, _: Any) -> ConsensusResult:
@@ -124,17 +141,20 @@ def nmfconsensus(
         starts = kcc_labellings(rows, k, max(n_init, 10), random_state, n_jobs)[:n_init]
         best = min(several(fit, starts, n_jobs), key=lambda found: found.path[-1])
         if not best.converged:
-            _warn_unsettled(max_iter)
+            warn(
+                f"The factors of NMFConsensus have not settled after max_iter={max_iter} updates. "
+                "Raise max_iter or tol; the labels are those of the factors reached."
+            )
         return _result(best, rows, {"path": np.array(best.path)})
 
-    return solve(ensemble, n_clusters, run, owner="NMFConsensus", X=X, n_jobs=n_jobs)
+    return solve(ensemble, n_clusters, run, owner="NMFConsensus", X=X)
 
 
 @consensus_method(
     estimator="WCC",
     paper="Li & Ding 2008",
     memory="n (R + k) + n_c k",
-    keeps_noise=True,
+    rules={**_RULES, "max_rounds": COUNT, "weight_tol": NOT_NEGATIVE},
 )
 def wcc(
     ensemble: Ensemble,
@@ -155,8 +175,6 @@ def wcc(
     ----------
     ensemble : Ensemble
         As in `nmfconsensus`.
-    n_clusters : int
-        Clusters wanted; some may win no object.
     n_init : int, default=10
         Runs of `kcc` (category utility); the best labelling is the start.
     max_iter, tol
@@ -166,12 +184,6 @@ def wcc(
         notes before raising it.
     weight_tol : float, default=1e-4
         A run ends when no weight changes by as much.
-    X : array of shape (n_objects, n_features), optional
-        Only used to place objects that no member saw.
-    random_state : int, RandomState or None
-        Seeds the starts; the result does not depend on the order of the objects.
-    n_jobs : int or None
-        Threads, over runs; None means one.
 
     Returns
     -------
@@ -203,9 +215,6 @@ def wcc(
     >>> found.labels, found.details["member_weights"].round(2).tolist()
     (array([0, 0, 0, 1, 1, 1], dtype=int32), [0.47, 0.47, 0.07])
     """
-    _check("WCC", n_init, max_iter, tol)
-    check_value("max_rounds", max_rounds, [_COUNT], owner="WCC")
-    check_value("weight_tol", weight_tol, [_SMALL], owner="WCC")
 
     def run(placed: Ensemble, k: int, _: Any) -> ConsensusResult:
         rows = distinct_rows(placed)
@@ -222,16 +231,7 @@ def wcc(
         )
         return _result(found, rows, {"member_weights": weights, "path": np.array(found.path)})
 
-    return solve(ensemble, n_clusters, run, owner="WCC", X=X, n_jobs=n_jobs)
-
-
-def _warn_unsettled(max_iter: int) -> None:
-    warnings.warn(
-        f"The factors of NMFConsensus have not settled after max_iter={max_iter} updates. Raise "
-        "max_iter or tol; the labels are those of the factors reached.",
-        ConsilienceWarning,
-        stacklevel=6,
-    )
+    return solve(ensemble, n_clusters, run, owner="WCC", X=X)
 
 
 def _result(best: Factors, rows: Rows, details: dict[str, Any]) -> ConsensusResult:
@@ -253,113 +253,175 @@ def _result(best: Factors, rows: Rows, details: dict[str, Any]) -> ConsensusResu
     )
 
 
-def _check(owner: str, n_init: int, max_iter: int, tol: float) -> None:
-    check_value("n_init", n_init, [_COUNT], owner=owner)
-    check_value("max_iter", max_iter, [_COUNT], owner=owner)
-    check_value("tol", tol, [_SMALL], owner=owner)
+def make_target(rows: Rows, n_jobs: int | None = None) -> Target:
+    """The target of the rows; those with missing labels are scaled up to unit diagonal.
 
-
-class NMFConsensus(Consensus):
-    """Cluster by factorising the co-association; see `nmfconsensus` for the method.
-
-    Parameters
-    ----------
-    n_clusters, reading, n_init, max_iter, tol
-        See `nmfconsensus`.
-    generator : generator or None, default=None
-        Makes the members when `fit` is given data only; None is `KMeansEnsemble()`.
-    random_state : int, RandomState or None
-        Seeds the starts, and a generator that has no seed of its own.
-    n_jobs : int or None
-        Threads; None means one.
-
-    Attributes
-    ----------
-    labels_ : ndarray of shape (n_objects,), int32
-        Clusters; -1 for objects every member calls noise.
-    memberships_ : ndarray of shape (n_objects, n_clusters)
-        Rows of the factor, of sum 1; not there where no run was needed.
-    confidence_, runner_up_ : ndarray of shape (n_objects,)
-        See `consilience.evidence.confidence`.
-    n_clusters_, objective_, n_iter_, converged_, details_
-        See `ConsensusResult`; of the best run.
-    ensemble_ : Ensemble
-
-    Examples
-    --------
-    >>> members = [[0, 0, 0, 1, 1], [0, 0, 1, 1, 1], [0, 0, 0, 1, 1]]
-    >>> NMFConsensus(2, random_state=0).fit(ensemble=members).labels_
-    array([0, 0, 0, 1, 1], dtype=int32)
+    A row that R_i of R members labelled is scaled by sqrt(R / R_i): with equal weights the
+    entries are V_ij / sqrt(R_i R_j).
     """
-
-    _constraints: ClassVar[dict[str, Any]] = {
-        **Consensus._common_constraints,
-        "n_clusters": [_COUNT],
-        "reading": [READINGS],
-        "n_init": [_COUNT],
-        "max_iter": [_COUNT],
-        "tol": [_SMALL],
-    }
-
-    def __init__(
-        self,
-        n_clusters: int = 2,
-        *,
-        reading: Reading = "falling",
-        n_init: int = 5,
-        max_iter: int = 1000,
-        tol: float = 1e-6,
-        generator: Any = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.reading = reading
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.generator = generator
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-
-    def _fit_ensemble(self, ensemble: Ensemble, X: Any) -> None:
-        self._store(
-            nmfconsensus(
-                ensemble,
-                self.n_clusters,
-                reading=self.reading,
-                n_init=self.n_init,
-                max_iter=self.max_iter,
-                tol=self.tol,
-                X=X,
-                random_state=self.random_state,
-                n_jobs=self.n_jobs,
-            )
-        )
+    present = (rows.members >= 0).sum(axis=0)
+    scale = np.sqrt(len(rows.members) / present)
+    products = pair_products(rows.members, rows.counts * scale**2, n_jobs=n_jobs or 1)
+    return Target(rows, scale, products)
 
 
-class WCC(Consensus):
+def start_factors(target: Target, weights: Floats, labels: NDArray[np.int32], k: int) -> Factors:
+    """Factors of a labelling: softened, since an entry of zero would stay zero for ever."""
+    counts = target.rows.counts
+    sizes = np.maximum(np.bincount(labels, counts, minlength=k), 1.0)
+    H = np.full((len(labels), k), 0.2)
+    H[np.arange(len(labels)), labels] += 1.0
+    H /= np.sqrt(sizes)
+    T = target.through_clusters(H)
+    S = np.diag(np.diag(T.T @ (target.per_cluster(weights) * T)))
+    return Factors(H, S, [], False)
+
+
+def factorise(
+    target: Target, weights: Floats, start: Factors, *, max_iter: int, tol: float
+) -> Factors:
+    """The published updates of H, then S, until the objective changes by at most tol.
+
+    The updates of Li, Ding & Jordan for H^T H = I; the objective is that of section 8.1,
+    ``|M|^2 - 2 <H^T M H, S> + <H^T H S H^T H, S>``. They hold the constraint only in the
+    limit, and while they approach it the distance may rise.
+    """
+    counts = target.rows.counts[:, None]
+    w = target.per_cluster(weights)
+    norm = float(weights @ target.products @ weights)
+    H, S = start.H, start.S
+    T = target.through_clusters(H)
+    path: list[float] = []
+    for _ in range(max_iter):
+        MHS = target.times(T, weights) @ S
+        H = H * np.sqrt(MHS / np.maximum(H @ (H.T @ (counts * MHS)), _FLOOR))
+        T = target.through_clusters(H)
+        HMH, HH = T.T @ (w * T), H.T @ (counts * H)
+        S = S * np.sqrt(HMH / np.maximum(HH @ S @ HH, _FLOOR))
+        path.append(_distance(norm, HMH, HH, S))
+        if _settled(path, tol):
+            break
+    return Factors(H, S, path, _settled(path, tol))
+
+
+def descend(
+    target: Target, weights: Floats, start: Factors, *, max_iter: int, tol: float
+) -> Factors:
+    """Multiplicative updates of H, then S, none of which raises the distance.
+
+    Without the constraint on H^T H the distance is a polynomial in H with the descent ratio
+    ``M H S / (H S H^T H S)``: its fourth root never overshoots (the auxiliary function of a
+    quartic), its square root rarely does and is faster, so that is tried first. For given H
+    the distance is quadratic in S, where the whole ratio never overshoots. A run ends when
+    the distance falls by at most ``tol`` of the squared norm of the target.
+    """
+    w = target.per_cluster(weights)
+    norm = float(weights @ target.products @ weights)
+
+    def products(H: Floats) -> tuple[Floats, Floats, Floats]:
+        T = target.through_clusters(H)
+        return T, T.T @ (w * T), H.T @ (target.rows.counts[:, None] * H)
+
+    H, S = start.H, start.S
+    T, HMH, HH = products(H)
+    last = _distance(norm, HMH, HH, S)
+    path: list[float] = []
+    converged = False
+    while len(path) < max_iter and not converged:
+        ratio = target.times(T, weights) @ S / np.maximum(H @ (S @ HH @ S), _FLOOR)
+        for power in (0.5, 0.25):
+            fresh = H * ratio**power
+            made = products(fresh)
+            if _distance(norm, *made[1:], S) <= last:
+                H, (T, HMH, HH) = fresh, made
+                break
+        S = S * (HMH / np.maximum(HH @ S @ HH, _FLOOR))
+        path.append(_distance(norm, HMH, HH, S))
+        converged = last - path[-1] <= tol * norm
+        last = path[-1]
+    return Factors(H, S, path, converged)
+
+
+def _distance(norm: float, HMH: Floats, HH: Floats, S: Floats) -> float:
+    return norm - 2.0 * float((HMH * S).sum()) + float((HH @ S @ HH * S).sum())
+
+
+def alternate(
+    target: Target,
+    labels: NDArray[np.int32],
+    k: int,
+    *,
+    max_iter: int,
+    max_rounds: int,
+    tol: float,
+    weight_tol: float,
+) -> tuple[Factors, Floats]:
+    """Factors and weights of the members in turn, from equal weights.
+
+    The path has an entry for each factorisation: one more than rounds of weighting.
+    """
+    n_members = len(target.products)
+    weights = np.full(n_members, 1.0 / n_members)
+    found = start_factors(target, weights, labels, k)
+    found = factorise(target, weights, found, max_iter=max_iter, tol=tol)
+    path = [found.path[-1]]
+    settled = False
+    while not settled and len(path) <= max_rounds:
+        fresh = simplex_weights(target, found)
+        settled = bool(np.abs(fresh - weights).max() < weight_tol)
+        weights = fresh
+        found = factorise(target, weights, found, max_iter=max_iter, tol=tol)
+        path.append(found.path[-1])
+    return found._replace(path=path, converged=settled), weights
+
+
+def _settled(path: list[float], tol: float) -> bool:
+    return len(path) > 1 and abs(path[-1] - path[-2]) <= tol * abs(path[-2])
+
+
+def simplex_weights(target: Target, factors: Factors) -> Floats:
+    """Weights of the members that bring their mixture closest to H S H^T.
+
+    On the simplex the squared distance is a quadratic form Q without linear part. The
+    non-negative least squares of ``|Q^(1/2) w|^2 + (1 - sum w)^2`` has its solution on the
+    ray of the best weights, whatever their distance: no heavy constraint row is needed.
+    """
+    H, S, _, _ = factors
+    T = target.through_clusters(H)
+    HH = H.T @ (target.rows.counts[:, None] * H)
+    diagonal = ((T @ S) * T).sum(axis=1)
+    edges = target.rows.starts
+    b = np.array([diagonal[a:z].sum() for a, z in pairwise(edges)])
+    constant = float((HH @ S @ HH * S).sum())
+    Q = target.products - b[:, None] - b + constant
+    values, vectors = np.linalg.eigh((Q + Q.T) / 2)
+    # The ridge makes identical members share their weight.
+    ridge = 1e-9 * max(float(np.linalg.eigvalsh(target.products)[-1]), _FLOOR)
+    values = np.maximum(values, 0.0) + ridge
+    root = np.sqrt(values / values[-1])[:, None] * vectors.T
+    n_members = len(b)
+    system = np.concatenate([root, np.ones((1, n_members))])
+    found, _ = nnls(system, np.append(np.zeros(n_members), 1.0), maxiter=100 * n_members)
+    weights: Floats = found / found.sum()
+    return weights
+
+
+class NMFConsensus(FixedNumber, function=nmfconsensus):
+    """Cluster by factorising the co-association; see `nmfconsensus` for the method."""
+
+    reading: Reading = "falling"
+    n_init: int = 5
+    max_iter: int = 1000
+    tol: float = 1e-6
+
+
+class WCC(FixedNumber, function=wcc, attributes=("member_weights",)):
     """Cluster by weighted consensus; see `wcc` for the method.
 
-    Parameters
-    ----------
-    n_clusters, n_init, max_iter, max_rounds, tol, weight_tol
-        See `wcc`.
-    generator : generator or None, default=None
-        Makes the members when `fit` is given data only; None is `KMeansEnsemble()`.
-    random_state : int, RandomState or None
-        Seeds the starts, and a generator that has no seed of its own.
-    n_jobs : int or None
-        Threads; None means one.
-
     Attributes
     ----------
-    labels_, memberships_, confidence_, runner_up_, n_clusters_, ensemble_
-        As of `NMFConsensus`.
     member_weights_ : ndarray of shape (n_members,)
-        Weights of the members, of sum 1; not there where no run was needed.
-    objective_, n_iter_, converged_, details_
-        See `ConsensusResult`; of the best run.
+        Weights of the members, of sum 1.
 
     Examples
     --------
@@ -369,48 +431,8 @@ class WCC(Consensus):
     (array([0, 0, 0, 1, 1], dtype=int32), [0.39, 0.21, 0.39])
     """
 
-    _constraints: ClassVar[dict[str, Any]] = {
-        **{name: kept for name, kept in NMFConsensus._constraints.items() if name != "reading"},
-        "max_rounds": [_COUNT],
-        "weight_tol": [_SMALL],
-    }
-
-    def __init__(
-        self,
-        n_clusters: int = 2,
-        *,
-        n_init: int = 10,
-        max_iter: int = 300,
-        max_rounds: int = 2,
-        tol: float = 1e-6,
-        weight_tol: float = 1e-4,
-        generator: Any = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.max_rounds = max_rounds
-        self.tol = tol
-        self.weight_tol = weight_tol
-        self.generator = generator
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-
-    def _fit_ensemble(self, ensemble: Ensemble, X: Any) -> None:
-        found = wcc(
-            ensemble,
-            self.n_clusters,
-            n_init=self.n_init,
-            max_iter=self.max_iter,
-            max_rounds=self.max_rounds,
-            tol=self.tol,
-            weight_tol=self.weight_tol,
-            X=X,
-            random_state=self.random_state,
-            n_jobs=self.n_jobs,
-        )
-        self._store(found)
-        if "member_weights" in found.details:
-            self.member_weights_ = found.details["member_weights"]
+    n_init: int = 10
+    max_iter: int = 300
+    max_rounds: int = 2
+    tol: float = 1e-6
+    weight_tol: float = 1e-4

@@ -1,43 +1,53 @@
 """Link-based consensus: objects in different clusters may still be alike, if the clusters are."""
 
 from collections.abc import Callable
-from numbers import Integral, Real
-from typing import Any, ClassVar
+from numbers import Real
+from typing import Any, Literal
 
-from consilience._validation import Interval, check_value
-from consilience.consensus._base import Consensus
-from consilience.consensus._cluster_links import (
-    SOLVERS,
-    LinkSolver,
-    approximate_simrank,
-    connected_triples,
-    label_pairs,
-    labels_that_count,
-    noise_as_clusters,
-    own_member_vectors,
-    simrank,
-    solve_links,
-    vectors,
-)
+import numpy as np
+from numpy.typing import NDArray
+
+from consilience._labels import NOISE, UNSEEN
+from consilience._validation import COUNT, MEMORY, Interval, Options, Rule, memory_in_bytes
+from consilience.consensus._base import FixedNumber
+from consilience.consensus._cuts import check_n_columns, rows_result
 from consilience.consensus._row_links import (
-    LINKS,
-    MEMORY,
-    MISSING,
     Divisor,
-    Link,
     Vectors,
+    check_budget,
+    labels_of_members,
+    link_distances,
     seen_together,
+    tree_result,
 )
-from consilience.consensus._rows import Rows
-from consilience.consensus._solve import ConsensusResult
+from consilience.consensus._rows import Rows, distinct_rows
+from consilience.consensus._rules import LINKS, MISSING, Link
+from consilience.consensus._solve import ConsensusResult, solve
 from consilience.consensus._table import consensus_method
 from consilience.ensemble import Ensemble
 from consilience.evidence import Missing
+from consilience.kernels.contingency import cluster_contingency
+from consilience.kernels.label_products import row_sums
+from consilience.partition import one_thread, transfer_cut
 
 __all__ = ["ASRS", "CTS", "SRS", "asrs", "cts", "srs"]
 
-_COUNT = Interval(Integral, 1)
-_DECAY = Interval(Real, 0, 1, open_low=True)
+LinkSolver = Literal["linkage", "spectral"]
+Floats = NDArray[np.float64]
+# From rows to the rows that are compared, their vectors over clusters, and what to divide the
+# products by.
+Build = Callable[[Rows], tuple[Rows, Vectors, Divisor]]
+
+# Shares closer than this to the largest are the largest: it alone escapes the decay of ASRS.
+_ROUNDING = 1e-12
+_BLOCK = 4096
+_RULES: dict[str, list[Rule]] = {
+    "decay": [Interval(Real, 0, 1, open_low=True)],
+    "solver": [Options(("linkage", "spectral"))],
+    "linkage": LINKS,
+    "missing": MISSING,
+    "max_memory": MEMORY,
+}
 _MEMORY_SHAPE = "u^2 + n_c^2, or u n_c for solver='spectral' (u distinct label rows)"
 
 
@@ -45,7 +55,7 @@ _MEMORY_SHAPE = "u^2 + n_c^2, or u n_c for solver='spectral' (u distinct label r
     estimator="CTS",
     paper="Iam-On, Boongoen & Garrett 2008",
     memory=_MEMORY_SHAPE,
-    keeps_noise=True,
+    rules=_RULES,
 )
 def cts(
     ensemble: Ensemble,
@@ -67,8 +77,6 @@ def cts(
     ensemble : Ensemble
         Labels of n objects by R members with n_c clusters in all, u of the objects with
         different labels.
-    n_clusters : int
-        Clusters wanted.
     decay : float, default=0.8
         What a link through other clusters counts, above 0 and at most 1.
     solver : {"linkage", "spectral"}, default="linkage"
@@ -81,12 +89,8 @@ def cts(
         Divide by the members that saw the objects, or by all.
     max_memory : number of bytes or text such as "2 GiB", default="4 GiB"
         Of the similarities; where they need more, an error.
-    X : array of shape (n_objects, n_features), optional
-        Only used to place objects that no member saw.
     random_state : int, RandomState or None
         Starts of k-means for ``solver="spectral"``; nothing else is random.
-    n_jobs : int or None
-        Threads; None means one.
 
     Returns
     -------
@@ -109,21 +113,13 @@ def cts(
     ----------
     Iam-On, Boongoen & Garrett (2008), Refining pairwise similarity matrix for cluster
     ensemble problem with cluster relations, Discovery Science, section 3.1.
-
-    Examples
-    --------
-    >>> from consilience import Ensemble
-    >>> ens = Ensemble([[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 2, 2], [5, 5, 5, 7, 7, 7]])
-    >>> cts(ens, 2).labels
-    array([0, 0, 0, 1, 1, 1], dtype=int32)
     """
 
     def build(rows: Rows) -> tuple[Rows, Vectors, Divisor]:
         linked, tables = noise_as_clusters(rows, connected_triples(rows, decay, n_jobs))
         return linked, own_member_vectors(linked, tables), seen_together(linked, missing)
 
-    check_value("decay", decay, [_DECAY], owner="CTS")
-    settings = (solver, linkage, missing, max_memory)
+    settings = (solver, linkage, max_memory)
     return solve_links(ensemble, n_clusters, build, "CTS", settings, X, random_state, n_jobs)
 
 
@@ -131,7 +127,7 @@ def cts(
     estimator="SRS",
     paper="Iam-On, Boongoen & Garrett 2008",
     memory=_MEMORY_SHAPE,
-    keeps_noise=True,
+    rules={**_RULES, "n_iter": COUNT},
 )
 def srs(
     ensemble: Ensemble,
@@ -173,13 +169,6 @@ def srs(
     Iam-On, Boongoen & Garrett (2008), Refining pairwise similarity matrix for cluster
     ensemble problem with cluster relations, Discovery Science, section 3.2. Jeh & Widom
     (2002), SimRank, KDD.
-
-    Examples
-    --------
-    >>> from consilience import Ensemble
-    >>> ens = Ensemble([[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 2, 2], [5, 5, 5, 7, 7, 7]])
-    >>> srs(ens, 2).labels
-    array([0, 0, 0, 1, 1, 1], dtype=int32)
     """
 
     def build(rows: Rows) -> tuple[Rows, Vectors, Divisor]:
@@ -187,9 +176,7 @@ def srs(
         C = simrank(rows, decay, n_iter, n_labels, n_jobs)
         return rows, vectors(rows, C), label_pairs(n_labels, 1.0 / decay)
 
-    check_value("decay", decay, [_DECAY], owner="SRS")
-    check_value("n_iter", n_iter, [_COUNT], owner="SRS")
-    settings = (solver, linkage, missing, max_memory)
+    settings = (solver, linkage, max_memory)
     return solve_links(ensemble, n_clusters, build, "SRS", settings, X, random_state, n_jobs)
 
 
@@ -197,7 +184,7 @@ def srs(
     estimator="ASRS",
     paper="Iam-On & Garrett 2010",
     memory=_MEMORY_SHAPE,
-    keeps_noise=True,
+    rules=_RULES,
 )
 def asrs(
     ensemble: Ensemble,
@@ -237,141 +224,247 @@ def asrs(
     ----------
     Iam-On & Garrett (2010), LinkCluE: a MATLAB package for link-based cluster ensembles,
     Journal of Statistical Software 36(9), section 3.3.
-
-    Examples
-    --------
-    >>> from consilience import Ensemble
-    >>> ens = Ensemble([[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 2, 2], [5, 5, 5, 7, 7, 7]])
-    >>> asrs(ens, 2).labels
-    array([0, 0, 0, 1, 1, 1], dtype=int32)
     """
 
     def build(rows: Rows) -> tuple[Rows, Vectors, Divisor]:
         W = approximate_simrank(rows, decay, n_jobs)
         return rows, vectors(rows, W), label_pairs(labels_that_count(rows, missing), 1.0)
 
-    check_value("decay", decay, [_DECAY], owner="ASRS")
-    settings = (solver, linkage, missing, max_memory)
+    settings = (solver, linkage, max_memory)
     return solve_links(ensemble, n_clusters, build, "ASRS", settings, X, random_state, n_jobs)
 
 
-class CTS(Consensus):
-    """Cluster by the connected-triple similarity; see `cts` for the method.
+def jaccard(rows: Rows, n_jobs: int | None) -> Floats:
+    """Objects in both of two clusters over objects in either; 0 on the diagonal."""
+    shared = cluster_contingency(rows.members, rows.counts.astype(float), n_jobs=n_jobs or 1)
+    sizes = shared.diagonal()
+    shared /= sizes[:, None] + sizes - shared
+    np.fill_diagonal(shared, 0.0)
+    return shared
 
-    Parameters
-    ----------
-    n_clusters, decay, solver, linkage, missing, max_memory
-        See `cts`.
-    generator : generator or None, default=None
-        Makes the members when `fit` is given data only; None is `KMeansEnsemble()`.
-    random_state : int, RandomState or None
-        Seeds k-means, and a generator that has no seed of its own.
-    n_jobs : int or None
-        Threads; None means one.
 
-    Attributes
-    ----------
-    labels_ : ndarray of shape (n_objects,), int32
-        Clusters; -1 for objects every member calls noise.
-    confidence_, runner_up_ : ndarray of shape (n_objects,)
-        See `consilience.evidence.confidence`.
-    n_clusters_, objective_, solver_, details_
-        See `cts`. Only the first and ``details_`` where nothing had to be solved.
-    ensemble_ : Ensemble
+def connected_triples(rows: Rows, decay: float, n_jobs: int | None) -> list[Floats]:
+    """Similarity of the clusters of each member by the clusters they both overlap with.
 
-    Examples
-    --------
-    >>> CTS(2).fit(ensemble=[[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 2, 2]]).n_clusters_
-    2
+    Two clusters of a member are as similar as the sum, over all clusters, of the smaller of
+    their two Jaccard indices with it, relative to the most similar pair of any member, times
+    ``decay``. One matrix a member, with a unit diagonal.
     """
-
-    _function: ClassVar[Callable[..., ConsensusResult]] = staticmethod(cts)
-    _constraints: ClassVar[dict[str, Any]] = {
-        **Consensus._common_constraints,
-        "n_clusters": [_COUNT],
-        "decay": [_DECAY],
-        "solver": [SOLVERS],
-        "linkage": [LINKS],
-        "missing": [MISSING],
-        "max_memory": [MEMORY],
-    }
-
-    def __init__(
-        self,
-        n_clusters: int = 2,
-        *,
-        decay: float = 0.8,
-        solver: LinkSolver = "linkage",
-        linkage: Link = "average",
-        missing: Missing = "pair",
-        generator: Any = None,
-        max_memory: float | str = "4 GiB",
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.decay = decay
-        self.solver = solver
-        self.linkage = linkage
-        self.missing = missing
-        self.generator = generator
-        self.max_memory = max_memory
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-
-    def _fit_ensemble(self, ensemble: Ensemble, X: Any) -> None:
-        params = self.get_params(deep=False)
-        del params["generator"]
-        self._store(type(self)._function(ensemble, **params, X=X))
+    J = jaccard(rows, n_jobs)
+    tables = []
+    for start, stop in zip(rows.starts[:-1], rows.starts[1:], strict=True):
+        own = J[start:stop]
+        table = np.zeros((len(own), len(own)))
+        for c in range(len(own) - 1):
+            table[c, c + 1 :] = np.minimum(own[c], own[c + 1 :]).sum(axis=1)
+        tables.append(table + table.T)
+    largest = max((float(table.max()) for table in tables if table.size), default=0.0)
+    for table in tables:
+        if largest > 0:
+            table *= decay / largest
+        np.fill_diagonal(table, 1.0)
+    return tables
 
 
-class ASRS(CTS):
-    """Cluster by approximate SimRank; see `asrs` for the method and `CTS` for the attributes.
+def noise_as_clusters(rows: Rows, tables: list[Floats]) -> tuple[Rows, list[Floats]]:
+    """Rows and tables in which a member's noise is one more cluster, linked like the others.
 
-    Examples
-    --------
-    >>> ASRS(2).fit(ensemble=[[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 2, 2]]).n_clusters_
-    2
+    A member that calls an object noise says that it is apart from all others, as objects of
+    different clusters are, and not more: so it counts for a cluster what the objects of that
+    member's other clusters do on average, and for another noise object what two objects of
+    different clusters do. (With 0 instead an object that is noise to a few members would be
+    further from its own group than all groups are from each other.)
     """
+    noise = rows.members == NOISE
+    noisy = noise.any(axis=1)
+    if not noisy.any():
+        return rows, tables
+    widths = np.diff(rows.starts)
+    members = np.where(noise, widths[:, None], rows.members.astype(np.int32))
+    linked = [
+        _with_noise(table, _sizes(labels, rows.counts, len(table))) if some else table
+        for labels, table, some in zip(rows.members, tables, noisy, strict=True)
+    ]
+    starts = np.concatenate([[0], np.cumsum(widths + noisy)]).astype(rows.starts.dtype)
+    return rows._replace(members=members, starts=starts), linked
 
-    _function = staticmethod(asrs)
+
+def _sizes(labels: Any, counts: NDArray[np.int64], n_clusters: int) -> Floats:
+    """Objects of each cluster of one member."""
+    placed = labels >= 0
+    sizes = np.bincount(labels[placed], counts[placed], minlength=n_clusters)
+    return sizes.astype(np.float64)
 
 
-class SRS(CTS):
-    """Cluster by SimRank; see `srs` for the method and `CTS` for the attributes.
+def _with_noise(table: Floats, sizes: Floats) -> Floats:
+    """The table of one member with a last row and column for its noise."""
+    apart = np.array(table)
+    np.fill_diagonal(apart, 0.0)
+    others = sizes.sum() - sizes
+    sums = apart @ sizes
+    to_cluster = np.divide(sums, others, out=np.zeros_like(sums), where=others > 0)
+    pairs = float(sizes @ others)
+    among = float(sizes @ sums) / pairs if pairs > 0 else 0.0
+    return np.block([[table, to_cluster[:, None]], [to_cluster[None], np.array([[among]])]])
 
-    Examples
-    --------
-    >>> SRS(2, n_iter=2).fit(ensemble=[[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 2, 2]]).n_clusters_
-    2
+
+def approximate_simrank(rows: Rows, decay: float, n_jobs: int | None) -> Floats:
+    """Similarity of all clusters by the products of their Jaccard indices with all others.
+
+    The mean product over pairs of neighbours (clusters that overlap), relative to the
+    largest; times ``decay``, but for the largest itself. Unit diagonal.
     """
+    J = jaccard(rows, n_jobs)
+    neighbours = np.maximum((J > 0).sum(axis=1), 1).astype(float)
+    with one_thread():
+        W = J @ J
+    W /= neighbours[:, None] * neighbours
+    np.fill_diagonal(W, 0.0)
+    W = (W + W.T) / 2.0
+    largest = float(W.max())
+    if largest > 0:
+        W /= largest
+        W = np.where(W >= 1.0 - _ROUNDING, 1.0, decay * W)
+    np.fill_diagonal(W, 1.0)
+    return W
 
-    _function = staticmethod(srs)
-    _constraints: ClassVar[dict[str, Any]] = {**CTS._constraints, "n_iter": [_COUNT]}
 
-    def __init__(
-        self,
-        n_clusters: int = 2,
-        *,
-        decay: float = 0.8,
-        n_iter: int = 4,
-        solver: LinkSolver = "linkage",
-        linkage: Link = "average",
-        missing: Missing = "pair",
-        generator: Any = None,
-        max_memory: float | str = "4 GiB",
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        super().__init__(
-            n_clusters,
-            decay=decay,
-            solver=solver,
-            linkage=linkage,
-            missing=missing,
-            generator=generator,
-            max_memory=max_memory,
-            random_state=random_state,
-            n_jobs=n_jobs,
-        )
-        self.n_iter = n_iter
+def labels_that_count(rows: Rows, missing: Missing) -> Floats:
+    """For each row the members that saw it, or all members."""
+    if missing == "all":
+        return np.full(rows.n_rows, float(len(rows.members)))
+    return (rows.members != UNSEEN).sum(axis=0).astype(float)
+
+
+def simrank(rows: Rows, decay: float, n_iter: int, n_labels: Floats, n_jobs: int | None) -> Floats:
+    """Similarity of all clusters from which the last of ``n_iter`` updates makes that of objects.
+
+    Objects are similar if their clusters are, clusters if their objects are. With C the
+    similarity of clusters, that of different objects is S = decay B C B^T over the numbers
+    of their labels, and the next C is decay B^T S B over the sizes of the clusters; both
+    have unit diagonals, and both are updated from the state before. So S never has to be
+    there: B^T S B = decay M C M + B^T diag(1 - S_ii) B, where M = B^T diag(1 / labels) B
+    and S_ii is what S would be without its unit diagonal.
+    """
+    counts = rows.counts.astype(float)
+    jobs = n_jobs or 1
+    shared = cluster_contingency(rows.members, counts, n_jobs=jobs)
+    sizes = shared.diagonal().copy()
+    # At first nothing is similar but to itself: an odd number of updates begins with the
+    # clusters in that state, an even one with the objects.
+    C = np.eye(len(sizes)) if n_iter % 2 else _means(shared, sizes, decay)
+    M = cluster_contingency(rows.members, counts / n_labels, n_jobs=jobs)
+    for _ in range((n_iter - 1) // 2):
+        itself = decay * _own_products(rows, C) / n_labels**2
+        rest = cluster_contingency(rows.members, counts * (1.0 - itself), n_jobs=jobs)
+        with one_thread():
+            C = _means(decay * (M @ C @ M) + rest, sizes, decay)
+    return C
+
+
+def _means(sums: Floats, sizes: Floats, decay: float) -> Floats:
+    """Sums over pairs of objects as decayed means over two clusters, symmetric, unit diagonal."""
+    C: Floats = decay * (sums + sums.T) / (2.0 * sizes[:, None] * sizes)
+    np.fill_diagonal(C, 1.0)
+    return C
+
+
+def _own_products(rows: Rows, C: Floats) -> Floats:
+    """For each row the sum of C over all pairs of its own clusters."""
+    out = np.zeros(rows.n_rows)
+    of = vectors(rows, C)
+    for start in range(0, rows.n_rows, _BLOCK):
+        stop = min(start + _BLOCK, rows.n_rows)
+        block = of(start, stop)
+        for placed, labels, column in labels_of_members(rows, start, stop):
+            out[start + placed] += block[placed, column + labels]
+    return out
+
+
+def vectors(rows: Rows, W: Floats) -> Vectors:
+    """Vectors of rows: the sum of W over their clusters."""
+
+    def of(start: int, stop: int) -> Any:
+        block = np.ascontiguousarray(rows.members[:, start:stop])
+        return row_sums(block, rows.starts, W)
+
+    return of
+
+
+def own_member_vectors(rows: Rows, tables: list[Floats]) -> Vectors:
+    """Vectors of rows: each member's part is the row of its table for the row's label."""
+
+    def of(start: int, stop: int) -> Floats:
+        out = np.zeros((stop - start, int(rows.starts[-1])))
+        members = labels_of_members(rows, start, stop)
+        for table, (placed, labels, column) in zip(tables, members, strict=True):
+            out[placed, column : column + len(table)] = table[labels]
+        return out
+
+    return of
+
+
+def label_pairs(n_labels: Floats, scale: float) -> Divisor:
+    """What the similarity of all pairs of clusters is divided by: pairs of labels."""
+    return lambda start, stop: scale * n_labels[start:, None] * n_labels[start:stop]
+
+
+def solve_links(
+    ensemble: Ensemble,
+    n_clusters: int,
+    build: Build,
+    owner: str,
+    settings: tuple[LinkSolver, Link, float | str],
+    X: Any,
+    random_state: Any,
+    n_jobs: int | None,
+) -> ConsensusResult:
+    """What the three methods share: a tree, or a cut, of the rows' vectors over clusters."""
+    solver, linkage, max_memory = settings
+    budget = memory_in_bytes(max_memory, owner=owner)
+
+    def tree(placed: Ensemble, k: int, _: Any) -> ConsensusResult:
+        rows = distinct_rows(placed)
+        u = rows.n_rows
+        check_budget(u, 4 * u * (u - 1), budget, remedy="use solver='spectral'")
+        distances = link_distances(*build(rows), n_jobs=n_jobs)
+        return tree_result(rows, distances, k, linkage)
+
+    def cut(placed: Ensemble, k: int, _: Any) -> ConsensusResult:
+        rows = distinct_rows(placed)
+        alone = check_n_columns(rows, k, owner=owner)
+        if alone is not None:
+            return alone
+        u = rows.n_rows
+        check_budget(u, 8 * u * int(rows.starts[-1]), budget, remedy="use fewer members")
+        _, refined, _ = build(rows)
+        parts = transfer_cut(refined(0, u), k, random_state=random_state, weights=rows.counts)
+        return rows_result(parts, rows)
+
+    run = tree if solver == "linkage" else cut
+    return solve(ensemble, n_clusters, run, owner=owner, X=X)
+
+
+class CTS(FixedNumber, function=cts):
+    """Cluster by the connected-triple similarity; see `cts` for the method."""
+
+    decay: float = 0.8
+    solver: LinkSolver = "linkage"
+    linkage: Link = "average"
+    missing: Missing = "pair"
+    max_memory: float | str = "4 GiB"
+
+
+class ASRS(CTS, function=asrs):
+    """Cluster by approximate SimRank; see `asrs` for the method."""
+
+
+class SRS(FixedNumber, function=srs):
+    """Cluster by SimRank; see `srs` for the method."""
+
+    decay: float = 0.8
+    n_iter: int = 4
+    solver: LinkSolver = "linkage"
+    linkage: Link = "average"
+    missing: Missing = "pair"
+    max_memory: float | str = "4 GiB"

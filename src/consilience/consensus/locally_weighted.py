@@ -1,29 +1,24 @@
 """Locally weighted consensus: clusters count as much as the other members agree with them."""
 
-from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import xlogy
 
-from consilience._validation import Interval, check_value
-from consilience.consensus._base import Consensus
-from consilience.consensus._row_cut import cut_rows
+from consilience._validation import MEMORY, POSITIVE, memory_in_bytes
+from consilience.consensus._base import FixedNumber
+from consilience.consensus._cuts import cut_rows
 from consilience.consensus._row_links import (
-    LINKS,
-    MEMORY,
-    MISSING,
-    Link,
     Vectors,
     check_budget,
-    check_tree_params,
     labels_of_members,
     link_distances,
     seen_together,
     tree_result,
 )
 from consilience.consensus._rows import Rows, distinct_rows
+from consilience.consensus._rules import LINKS, MISSING, Link
 from consilience.consensus._solve import ConsensusResult, solve
 from consilience.consensus._table import consensus_method
 from consilience.ensemble import Ensemble
@@ -34,15 +29,12 @@ __all__ = ["LWEA", "LWGP", "cluster_certainty", "lwea", "lwgp"]
 
 Floats = NDArray[np.float64]
 
-_COUNT = Interval(Integral, 1)
-_THETA = Interval(Real, 0, open_low=True)
-
 
 @consensus_method(
     estimator="LWEA",
     paper="Huang, Wang & Lai 2018",
     memory="u^2 + n_c^2 (u distinct label rows)",
-    keeps_noise=True,
+    rules={"theta": POSITIVE, "linkage": LINKS, "missing": MISSING, "max_memory": MEMORY},
 )
 def lwea(
     ensemble: Ensemble,
@@ -60,10 +52,6 @@ def lwea(
 
     Parameters
     ----------
-    ensemble : Ensemble
-        Labels of n objects by R members.
-    n_clusters : int
-        Clusters wanted.
     theta : float, default=0.4
         How fast the weight of a cluster falls with its entropy, above 0; the larger, the
         closer to `eac`.
@@ -73,12 +61,8 @@ def lwea(
         Divide by the members that saw both objects, or by all.
     max_memory : number of bytes or text such as "2 GiB", default="4 GiB"
         Of the matrix of pairs; where it needs more, an error points to `lwgp`.
-    X : array of shape (n_objects, n_features), optional
-        Only used to place objects that no member saw.
     random_state : int, RandomState or None
         Not used: nothing here is random.
-    n_jobs : int or None
-        Threads; None means one.
 
     Returns
     -------
@@ -114,8 +98,7 @@ def lwea(
     >>> found.details["certainty"].round(2).tolist()
     [0.47, 0.47, 1.0, 0.19, 1.0, 0.47, 0.47]
     """
-    check_value("theta", theta, [_THETA], owner="LWEA")
-    budget = check_tree_params(linkage, missing, max_memory, owner="LWEA")
+    budget = memory_in_bytes(max_memory, owner="LWEA")
 
     def run(placed: Ensemble, k: int, _: Any) -> ConsensusResult:
         rows = distinct_rows(placed)
@@ -127,14 +110,14 @@ def lwea(
         )
         return tree_result(rows, distances, k, linkage, certainty=certainty)
 
-    return solve(ensemble, n_clusters, run, owner="LWEA", X=X, n_jobs=n_jobs)
+    return solve(ensemble, n_clusters, run, owner="LWEA", X=X)
 
 
 @consensus_method(
     estimator="LWGP",
     paper="Huang, Wang & Lai 2018",
     memory="n (R + k) + n_c^2",
-    keeps_noise=True,
+    rules={"theta": POSITIVE},
 )
 def lwgp(
     ensemble: Ensemble,
@@ -149,18 +132,10 @@ def lwgp(
 
     Parameters
     ----------
-    ensemble : Ensemble
-        Labels of n objects by R members with n_c clusters in all.
     n_clusters : int
         Clusters wanted, at most n_c.
     theta : float, default=0.4
         See `lwea`.
-    X : array of shape (n_objects, n_features), optional
-        Only used to place objects that no member saw.
-    random_state : int, RandomState or None
-        Starts of k-means on the spectral embedding.
-    n_jobs : int or None
-        Threads; None means one.
 
     Returns
     -------
@@ -178,15 +153,7 @@ def lwgp(
     ----------
     Huang, Wang & Lai (2018), Locally weighted ensemble clustering, IEEE Transactions on
     Cybernetics 48(5), section III.E.
-
-    Examples
-    --------
-    >>> from consilience import Ensemble
-    >>> ens = Ensemble([[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 2, 2], [5, 5, 5, 7, 7, 7]])
-    >>> lwgp(ens, 2, random_state=0).labels
-    array([0, 0, 0, 1, 1, 1], dtype=int32)
     """
-    check_value("theta", theta, [_THETA], owner="LWGP")
 
     def run(placed: Ensemble, k: int, _: Any) -> ConsensusResult:
         rows = distinct_rows(placed)
@@ -195,7 +162,7 @@ def lwgp(
         found.details["certainty"] = certainty
         return found
 
-    return solve(ensemble, n_clusters, run, owner="LWGP", X=X, n_jobs=n_jobs)
+    return solve(ensemble, n_clusters, run, owner="LWGP", X=X)
 
 
 def cluster_certainty(rows: Rows, theta: float, *, n_jobs: int | None = None) -> Floats:
@@ -223,140 +190,16 @@ def _shared(rows: Rows, certainty: Floats) -> Vectors:
     return vectors
 
 
-class LWEA(Consensus):
-    """Cluster by locally weighted evidence accumulation; see `lwea` for the method.
+class LWEA(FixedNumber, function=lwea):
+    """Cluster by locally weighted evidence accumulation; see `lwea` for the method."""
 
-    Parameters
-    ----------
-    n_clusters, theta, linkage, missing, max_memory
-        See `lwea`.
-    generator : generator or None, default=None
-        Makes the members when `fit` is given data only; None is `KMeansEnsemble()`.
-    random_state : int, RandomState or None
-        For a generator that has no seed of its own.
-    n_jobs : int or None
-        Threads; None means one.
-
-    Attributes
-    ----------
-    labels_ : ndarray of shape (n_objects,), int32
-        Clusters; -1 for objects every member calls noise.
-    confidence_, runner_up_ : ndarray of shape (n_objects,)
-        See `consilience.evidence.confidence`.
-    n_clusters_, solver_, details_
-        See `lwea`. Without ``solver_``, and ``details_`` empty, where nothing had to be solved.
-    ensemble_ : Ensemble
-
-    Examples
-    --------
-    >>> LWEA(2).fit(ensemble=[[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 2, 2]]).labels_
-    array([0, 0, 0, 1, 1, 1], dtype=int32)
-    """
-
-    _constraints: ClassVar[dict[str, Any]] = {
-        **Consensus._common_constraints,
-        "n_clusters": [_COUNT],
-        "theta": [_THETA],
-        "linkage": [LINKS],
-        "missing": [MISSING],
-        "max_memory": [MEMORY],
-    }
-
-    def __init__(
-        self,
-        n_clusters: int = 2,
-        *,
-        theta: float = 0.4,
-        linkage: Link = "average",
-        missing: Missing = "pair",
-        generator: Any = None,
-        max_memory: float | str = "4 GiB",
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.theta = theta
-        self.linkage = linkage
-        self.missing = missing
-        self.generator = generator
-        self.max_memory = max_memory
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-
-    def _fit_ensemble(self, ensemble: Ensemble, X: Any) -> None:
-        self._store(
-            lwea(
-                ensemble,
-                self.n_clusters,
-                theta=self.theta,
-                linkage=self.linkage,
-                missing=self.missing,
-                max_memory=self.max_memory,
-                X=X,
-                n_jobs=self.n_jobs,
-            )
-        )
+    theta: float = 0.4
+    linkage: Link = "average"
+    missing: Missing = "pair"
+    max_memory: float | str = "4 GiB"
 
 
-class LWGP(Consensus):
-    """Cluster by the locally weighted graph of objects and clusters; see `lwgp` for the method.
+class LWGP(FixedNumber, function=lwgp):
+    """Cluster by the locally weighted graph of objects and clusters; see `lwgp` for the method."""
 
-    Parameters
-    ----------
-    n_clusters, theta
-        See `lwgp`.
-    generator : generator or None, default=None
-        Makes the members when `fit` is given data only; None is `KMeansEnsemble()`.
-    random_state : int, RandomState or None
-        Seeds k-means, and a generator that has no seed of its own.
-    n_jobs : int or None
-        Threads; None means one.
-
-    Attributes
-    ----------
-    labels_ : ndarray of shape (n_objects,), int32
-        Clusters; -1 for objects every member calls noise.
-    confidence_, runner_up_ : ndarray of shape (n_objects,)
-        See `consilience.evidence.confidence`.
-    n_clusters_, objective_, solver_, details_
-        See `lwgp`. Only the first and ``details_`` where nothing had to be solved.
-    ensemble_ : Ensemble
-
-    Examples
-    --------
-    >>> LWGP(2, random_state=0).fit(ensemble=[[0, 0, 0, 1, 1], [0, 0, 1, 1, 1]]).n_clusters_
-    2
-    """
-
-    _constraints: ClassVar[dict[str, Any]] = {
-        **Consensus._common_constraints,
-        "n_clusters": [_COUNT],
-        "theta": [_THETA],
-    }
-
-    def __init__(
-        self,
-        n_clusters: int = 2,
-        *,
-        theta: float = 0.4,
-        generator: Any = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.theta = theta
-        self.generator = generator
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-
-    def _fit_ensemble(self, ensemble: Ensemble, X: Any) -> None:
-        self._store(
-            lwgp(
-                ensemble,
-                self.n_clusters,
-                theta=self.theta,
-                X=X,
-                random_state=self.random_state,
-                n_jobs=self.n_jobs,
-            )
-        )
+    theta: float = 0.4

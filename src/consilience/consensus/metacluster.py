@@ -1,31 +1,76 @@
-"""Consensus by clusters of clusters: MCLA."""
+"""Consensus by clusters of clusters: MCLA, and the graph of clusters that WOMC cuts as well.
 
-from numbers import Integral
-from typing import Any, ClassVar, Literal
+Two clusters are as similar as they overlap; each part of their graph is a meta-cluster, and an
+object goes to the one that holds the largest share of its clusters.
+"""
+
+from dataclasses import dataclass
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_random_state
 
-from consilience._validation import Interval, Options, check_value
-from consilience.consensus._base import Consensus
-from consilience.consensus._metaclusters import meta_clusters
-from consilience.consensus._rows import distinct_rows
+from consilience.consensus._base import FixedNumber
+from consilience.consensus._cuts import check_n_parts
+from consilience.consensus._rows import Rows, distinct_rows
+from consilience.consensus._rules import CUTS, CutSolver
 from consilience.consensus._solve import ConsensusResult, solve
 from consilience.consensus._table import consensus_method
 from consilience.ensemble import Ensemble
+from consilience.kernels.contingency import cluster_contingency
+from consilience.kernels.label_products import row_sums
+from consilience.kernels.signatures import hash_rows
+from consilience.partition import Parts, Solver, similarity_graph, split_graph
 
 __all__ = ["MCLA", "mcla"]
 
-CutSolver = Literal["auto", "metis", "spectral"]
+Vertex = Literal["weight", "size"]
+Floats = NDArray[np.float64]
 
-_COUNT = Interval(Integral, 1)
-_SOLVERS = Options(("auto", "metis", "spectral"))
+# METIS coarsens large graphs; on so small ones its cut depends on the order of the vertices.
+_FEW_CLUSTERS = 50
+
+
+@dataclass(frozen=True)
+class MetaClusters:
+    """What the cut of the graph of clusters gives.
+
+    Attributes
+    ----------
+    labels : ndarray of shape (n_rows,), int32
+        Meta-cluster of each row, 0..k-1; some may win no row.
+    shares : ndarray of shape (n_rows, k)
+        Share of each meta-cluster's clusters that hold the row, scaled to sum to 1.
+    parts : Parts
+        The meta-cluster of each cluster, in the order of the members.
+    """
+
+    labels: NDArray[np.int32]
+    shares: Floats
+    parts: Parts
+
+    def result(self, rows: Rows, k: int, **details: Any) -> ConsensusResult:
+        """The same over objects."""
+        return ConsensusResult(
+            self.labels[rows.inverse],
+            objective=self.parts.cut,
+            solver=self.parts.solver,
+            memberships=self.shares[rows.inverse],
+            details={
+                **details,
+                "meta_clusters": self.parts.labels,
+                "vanished": k - len(np.unique(self.labels)),
+                "note": self.parts.note,
+            },
+        )
 
 
 @consensus_method(
     estimator="MCLA",
     paper="Strehl & Ghosh 2002",
     memory="n (R + k) + n_c^2",
-    keeps_noise=True,
+    rules={"solver": CUTS},
 )
 def mcla(
     ensemble: Ensemble,
@@ -40,21 +85,15 @@ def mcla(
 
     Parameters
     ----------
-    ensemble : Ensemble
-        Labels of n objects by R members with n_c clusters in all.
     n_clusters : int
         Clusters wanted, at most n_c; meta-clusters that win no object vanish.
     solver : {"auto", "metis", "spectral"}, default="auto"
         Cuts the graph of clusters: METIS (as published), or a normalised cut. "auto" is
         METIS where it is installed and there are 50 clusters or more: on smaller graphs its
         cut depends on the seed.
-    X : array of shape (n_objects, n_features), optional
-        Only used to place objects that no member saw.
     random_state : int, RandomState or None
         Order of the clusters inside the solver, and ties. The result does not depend on the
         order of the objects, and equal objects stay together.
-    n_jobs : int or None
-        Threads; None means one.
 
     Returns
     -------
@@ -73,94 +112,130 @@ def mcla(
     References
     ----------
     Strehl & Ghosh (2002), Cluster ensembles, JMLR 3, section 3.4.
-
-    Examples
-    --------
-    >>> from consilience import Ensemble
-    >>> ens = Ensemble([[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 2, 2], [5, 5, 5, 7, 7, 7]])
-    >>> mcla(ens, 2, random_state=0).labels
-    array([0, 0, 0, 1, 1, 1], dtype=int32)
     """
-    check_value("solver", solver, [_SOLVERS], owner="MCLA")
 
     def run(placed: Ensemble, k: int, _: Any) -> ConsensusResult:
         rows = distinct_rows(placed)
         found = meta_clusters(rows, k, solver=solver, random_state=random_state, n_jobs=n_jobs)
-        return ConsensusResult(
-            found.labels[rows.inverse],
-            objective=found.parts.cut,
-            solver=found.parts.solver,
-            memberships=found.shares[rows.inverse],
-            details={
-                "meta_clusters": found.parts.labels,
-                "vanished": k - len(np.unique(found.labels)),
-                "note": found.parts.note,
-            },
-        )
+        return found.result(rows, k)
 
-    return solve(ensemble, n_clusters, run, owner="MCLA", X=X, n_jobs=n_jobs)
+    return solve(ensemble, n_clusters, run, owner="MCLA", X=X)
 
 
-class MCLA(Consensus):
-    """Cluster by meta-clusters; see `mcla` for the method.
+def meta_clusters(
+    rows: Rows,
+    k: int,
+    *,
+    weights: Floats | None = None,
+    vertex: Vertex = "weight",
+    solver: Solver = "auto",
+    random_state: Any = None,
+    n_jobs: int | None = None,
+    owner: str = "MCLA",
+) -> MetaClusters:
+    """Cut the graph of clusters into k meta-clusters and let them compete for the rows.
 
     Parameters
     ----------
-    n_clusters, solver
-        See `mcla`.
-    generator : generator or None, default=None
-        Makes the members when `fit` is given data only; None is `KMeansEnsemble()`.
+    rows : Rows
+        Distinct label rows (`distinct_rows`); exact, because every sum is over objects.
+    k : int
+        Meta-clusters, at most the number of clusters of all members.
+    weights : array of shape (n_rows,), optional
+        Weight above 0 of an object of each row in the similarity (equal rows have equal
+        weights: they are told from the labels); 1 by default.
+    vertex : {"weight", "size"}, default="weight"
+        What balance counts for a cluster: the sum of the roots of its objects' weights (as
+        in the authors' code), or its objects. The same without weights.
+    solver : {"auto", "metis", "spectral"}
+        See `consilience.partition.split_graph`; "auto" is "spectral" for fewer than 50
+        clusters.
     random_state : int, RandomState or None
-        Seeds the solver, and a generator that has no seed of its own.
+        Order of the clusters, and ties between meta-clusters. Ties are broken by a hash of
+        the row's labels and the seed: independent of the order of the objects, and the same
+        for equal objects.
     n_jobs : int or None
-        Threads; None means one.
+        Threads of the contingency tables; None means one.
+    owner : str
+        Name of the estimator, for messages.
 
-    Attributes
+    References
     ----------
-    labels_ : ndarray of shape (n_objects,), int32
-        Clusters; -1 for objects every member calls noise.
-    confidence_, runner_up_ : ndarray of shape (n_objects,)
-        See `consilience.evidence.confidence`.
-    n_clusters_, objective_, solver_, details_, memberships_
-        See `mcla`. Only the first and ``details_`` where nothing had to be solved.
-    ensemble_ : Ensemble
-
-    Examples
-    --------
-    >>> model = MCLA(2, random_state=0).fit(ensemble=[[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 2, 2]])
-    >>> model.labels_
-    array([0, 0, 0, 1, 1, 1], dtype=int32)
+    Strehl & Ghosh (2002), Cluster ensembles, JMLR 3, section 3.4; Ren, Domeniconi, Zhang &
+    Yu (2017), Weighted-object ensemble clustering, Knowl. Inf. Syst. 51, section 3.2.
     """
+    n_clusters = int(rows.starts[-1])
+    check_n_parts(k, n_clusters, owner=owner)
+    rng = check_random_state(random_state)
+    once = np.ones(rows.n_rows) if weights is None else np.asarray(weights, np.float64)
+    masses = once if vertex == "weight" else np.ones(rows.n_rows)
+    S = overlap(rows, once, n_jobs=n_jobs)
+    sizes = _cluster_totals(rows, np.sqrt(masses) * rows.counts)
+    if solver == "auto" and n_clusters < _FEW_CLUSTERS:
+        solver = "spectral"
+    parts = split_graph(similarity_graph(S, sizes), k, solver=solver, random_state=rng)
+    shares = _shares(rows, parts.labels, k)
+    labels = _winners(shares, rows, int(rng.randint(2**31 - 1)))
+    shares /= shares.sum(axis=1, keepdims=True)
+    return MetaClusters(labels, shares, parts)
 
-    _constraints: ClassVar[dict[str, Any]] = {
-        **Consensus._common_constraints,
-        "n_clusters": [_COUNT],
-        "solver": [_SOLVERS],
-    }
 
-    def __init__(
-        self,
-        n_clusters: int = 2,
-        *,
-        solver: CutSolver = "auto",
-        generator: Any = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.solver = solver
-        self.generator = generator
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+def overlap(rows: Rows, weights: Floats, *, n_jobs: int | None = None) -> Floats:
+    """Weight of the objects in both of two clusters over that of the objects in either.
 
-    def _fit_ensemble(self, ensemble: Ensemble, X: Any) -> None:
-        self._store(
-            mcla(
-                ensemble,
-                self.n_clusters,
-                solver=self.solver,
-                X=X,
-                random_state=self.random_state,
-                n_jobs=self.n_jobs,
-            )
-        )
+    Clusters x clusters, symmetric, in [0, 1]; clusters of one member have 0 in common.
+    """
+    mass = weights * rows.counts
+    shared = cluster_contingency(rows.members, mass, n_jobs=1 if n_jobs is None else n_jobs)
+    own = shared.diagonal()
+    either = own[:, None] + own[None, :] - shared
+    # In place: with thousands of clusters the matrix is what takes the memory.
+    similarity: Floats = np.divide(shared, either, out=shared, where=either > 0)
+    return similarity
+
+
+def _cluster_totals(rows: Rows, mass: Floats) -> Floats:
+    """Sum of ``mass`` over the rows of each cluster."""
+    totals = np.zeros(int(rows.starts[-1]))
+    for labels, start, stop in zip(rows.members, rows.starts[:-1], rows.starts[1:], strict=True):
+        inside = labels >= 0
+        totals[start:stop] = np.bincount(labels[inside], mass[inside], minlength=stop - start)
+    return totals
+
+
+def _shares(rows: Rows, part_of_cluster: NDArray[np.int32], k: int) -> Floats:
+    """Share of each meta-cluster's clusters that hold each row; not the share of members."""
+    votes = np.zeros((len(part_of_cluster), k))
+    votes[np.arange(len(part_of_cluster)), part_of_cluster] = 1.0
+    # Whole votes first: quotients of whole numbers tie exactly where they should.
+    held = row_sums(rows.members, rows.starts, votes)
+    held /= np.maximum(votes.sum(axis=0), 1.0)
+    return held
+
+
+def _winners(shares: Floats, rows: Rows, seed: int) -> NDArray[np.int32]:
+    """The meta-cluster of the largest share; ties by a hash of labels, meta-cluster and seed."""
+    labels: NDArray[np.int32] = shares.argmax(axis=1).astype(np.int32)
+    best = shares[np.arange(len(shares)), labels]
+    tied = np.flatnonzero((shares == best[:, None]).sum(axis=1) > 1)
+    if tied.size:
+        keys = np.empty(tied.size, np.uint64)
+        hash_rows(np.ascontiguousarray(rows.members[:, tied]), keys)
+        salt = np.arange(1, shares.shape[1] + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+        drawn = _mix(keys[:, None] + salt[None, :] + np.uint64(seed))
+        drawn[shares[tied] < best[tied, None]] = 0
+        labels[tied] = drawn.argmax(axis=1)
+    return labels
+
+
+def _mix(keys: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Scatter 64-bit keys (the finaliser of splitmix64)."""
+    keys = (keys ^ (keys >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    keys = (keys ^ (keys >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return keys ^ (keys >> np.uint64(31))
+
+
+class MCLA(FixedNumber, function=mcla):
+    """Cluster by meta-clusters; see `mcla` for the method."""
+
+    solver: CutSolver = "auto"

@@ -1,45 +1,52 @@
 """Probabilistic models of the label table: a multinomial mixture, and Bayesian ensembles."""
 
-from numbers import Integral, Real
-from typing import Any, ClassVar, Literal
+from numbers import Real
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import gammaln, polygamma, psi
 
-from consilience._validation import Interval, Options, check_value
-from consilience.consensus._base import Consensus
+from consilience._validation import COUNT, NOT_NEGATIVE, Interval, Options, Rule
+from consilience.consensus._base import FixedNumber
 from consilience.consensus._label_kmeans import kcc_labellings
-from consilience.consensus._mixture_fits import (
-    Fit,
-    beta_from_labels,
-    fit_bce,
-    fit_mixture,
-    random_beta,
-    random_shares,
-    shares_of_labels,
+from consilience.consensus._rows import (
+    Rows,
+    distinct_rows,
+    draw_seeds,
+    normal_blocks,
+    several,
+    spectral_start,
 )
-from consilience.consensus._rows import Rows, distinct_rows, draw_seeds, several, spectral_start
 from consilience.consensus._solve import ConsensusResult, solve
 from consilience.consensus._table import consensus_method
 from consilience.ensemble import Ensemble
+from consilience.kernels.label_mixture import bce_pass, em_pass, responsibilities
+from consilience.kernels.label_products import cluster_sums
 
 __all__ = ["BCE", "MixtureConsensus", "bce", "mixtureconsensus"]
 
 Floats = NDArray[np.float64]
 Start = Literal["kcc", "random"]
 
-STARTS = Options(("kcc", "random"))
+_RULES: dict[str, list[Rule]] = {"n_init": COUNT, "max_iter": COUNT, "tol": NOT_NEGATIVE}
+_PSEUDO: list[Rule] = [Interval(Real, 0, 1_000_000, open_low=True)]
 
-_COUNT = Interval(Integral, 1)
-_SMALL = Interval(Real, 0)
-_PSEUDO = Interval(Real, 0, 1_000_000, open_low=True)
+
+class Fit(NamedTuple):
+    """One run: memberships of the rows, what was maximised after each pass, how it ended."""
+
+    memberships: Floats
+    path: list[float]
+    converged: bool
+    alpha: Floats
 
 
 @consensus_method(
     estimator="MixtureConsensus",
     paper="Topchy, Jain & Punch 2004",
     memory="n (R + k) + n_c k",
-    keeps_noise=True,
+    rules={**_RULES, "start": [Options(("kcc", "random"))], "smooth": _PSEUDO},
 )
 def mixtureconsensus(
     ensemble: Ensemble,
@@ -75,12 +82,6 @@ def mixtureconsensus(
     smooth : float, default=1e-6
         Added to every expected count; keeps logarithms finite. Likelihoods of different
         values must not be compared.
-    X : array of shape (n_objects, n_features), optional
-        Only used to place objects that no member saw.
-    random_state : int, RandomState or None
-        Seeds the starts; the result does not depend on the order of the objects.
-    n_jobs : int or None
-        Threads, over runs; None means one.
 
     Returns
     -------
@@ -98,20 +99,7 @@ def mixtureconsensus(
     ----------
     Topchy, Jain & Punch (2004), A mixture model for clustering ensembles, SIAM SDM,
     section 3.
-
-    Examples
-    --------
-    >>> from consilience import Ensemble
-    >>> ens = Ensemble([[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 2, 2], [5, 5, 5, 7, 7, 7]])
-    >>> mixtureconsensus(ens, 2, random_state=0).labels
-    array([0, 0, 0, 1, 1, 1], dtype=int32)
     """
-    owner = "MixtureConsensus"
-    for name, value in (("n_init", n_init), ("max_iter", max_iter)):
-        check_value(name, value, [_COUNT], owner=owner)
-    check_value("tol", tol, [_SMALL], owner=owner)
-    check_value("smooth", smooth, [_PSEUDO], owner=owner)
-    check_value("start", start, [STARTS], owner=owner)
 
     def run(placed: Ensemble, k: int, _: Any) -> ConsensusResult:
         rows = distinct_rows(placed)
@@ -125,14 +113,14 @@ def mixtureconsensus(
         )
         return _best(fits, rows)
 
-    return solve(ensemble, n_clusters, run, owner=owner, X=X, n_jobs=n_jobs)
+    return solve(ensemble, n_clusters, run, owner="MixtureConsensus", X=X)
 
 
 @consensus_method(
     estimator="BCE",
     paper="Wang, Shan & Banerjee 2011",
     memory="n (R + k) + n_c k",
-    keeps_noise=True,
+    rules={**_RULES, "lap": _PSEUDO},
 )
 def bce(
     ensemble: Ensemble,
@@ -152,8 +140,6 @@ def bce(
     ----------
     ensemble : Ensemble
         Labels of n objects by R members. Noise and unseen labels are left out.
-    n_clusters : int
-        Clusters wanted; some may win no object.
     n_init : int, default=5
         Runs: the first from a spectral partition of the ensemble's clusters, the others
         from random parameters, which fail now and then. The largest bound wins.
@@ -164,12 +150,6 @@ def bce(
         inner loop of each row.
     lap : float, default=1e-6
         Added to every expected count of beta.
-    X : array of shape (n_objects, n_features), optional
-        Only used to place objects that no member saw.
-    random_state : int, RandomState or None
-        Seeds the starts; the result does not depend on the order of the objects.
-    n_jobs : int or None
-        Threads, over runs; None means one.
 
     Returns
     -------
@@ -192,18 +172,7 @@ def bce(
     ----------
     Wang, Shan & Banerjee (2011), Bayesian cluster ensembles, Statistical Analysis and Data
     Mining 4(1), section 4.
-
-    Examples
-    --------
-    >>> from consilience import Ensemble
-    >>> ens = Ensemble([[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 2, 2], [5, 5, 5, 7, 7, 7]])
-    >>> bce(ens, 2, random_state=0).labels
-    array([0, 0, 0, 1, 1, 1], dtype=int32)
     """
-    for name, value in (("n_init", n_init), ("max_iter", max_iter)):
-        check_value(name, value, [_COUNT], owner="BCE")
-    check_value("tol", tol, [_SMALL], owner="BCE")
-    check_value("lap", lap, [_PSEUDO], owner="BCE")
 
     def run(placed: Ensemble, k: int, _: Any) -> ConsensusResult:
         rows = distinct_rows(placed)
@@ -219,7 +188,7 @@ def bce(
         fits = several(fit, starts, n_jobs)
         return _best(fits, rows)
 
-    return solve(ensemble, n_clusters, run, owner="BCE", X=X, n_jobs=n_jobs)
+    return solve(ensemble, n_clusters, run, owner="BCE", X=X)
 
 
 def _best(fits: list[Fit], rows: Rows) -> ConsensusResult:
@@ -239,163 +208,118 @@ def _best(fits: list[Fit], rows: Rows) -> ConsensusResult:
     )
 
 
-class MixtureConsensus(Consensus):
-    """Cluster by a mixture model of the labels; see `mixtureconsensus` for the method.
+def random_shares(rows: Rows, k: int, seed: int) -> Floats:
+    """Responsibilities drawn uniformly from the simplex."""
+    drawn = np.random.default_rng(seed).standard_exponential((rows.n_rows, k))
+    drawn /= drawn.sum(axis=1)[:, None]
+    return drawn
 
-    Parameters
-    ----------
-    n_clusters, start, n_init, max_iter, tol, smooth
-        See `mixtureconsensus`.
-    generator : generator or None, default=None
-        Makes the members when `fit` is given data only; None is `KMeansEnsemble()`.
-    random_state : int, RandomState or None
-        Seeds the starts, and a generator that has no seed of its own.
-    n_jobs : int or None
-        Threads; None means one.
 
-    Attributes
-    ----------
-    labels_ : ndarray of shape (n_objects,), int32
-        Clusters; -1 for objects every member calls noise.
-    memberships_ : ndarray of shape (n_objects, n_clusters)
-        Responsibilities; not there where no run was needed.
-    confidence_, runner_up_ : ndarray of shape (n_objects,)
-        See `consilience.evidence.confidence`.
-    n_clusters_, objective_, n_iter_, converged_, details_
-        See `ConsensusResult`; of the best run.
-    ensemble_ : Ensemble
+def shares_of_labels(labels: NDArray[np.int32], k: int) -> Floats:
+    """Responsibilities of a labelling, softened: EM may still move everything."""
+    shares = np.full((len(labels), k), 0.2 / k)
+    shares[np.arange(len(labels)), labels] += 0.8
+    return shares
 
-    Examples
-    --------
-    >>> members = [[0, 0, 0, 1, 1], [0, 0, 1, 1, 1], [0, 0, 0, 1, 1]]
-    >>> MixtureConsensus(2, random_state=0).fit(ensemble=members).labels_
-    array([0, 0, 0, 1, 1], dtype=int32)
-    """
 
-    _constraints: ClassVar[dict[str, Any]] = {
-        **Consensus._common_constraints,
-        "n_clusters": [_COUNT],
-        "start": [STARTS],
-        "n_init": [_COUNT],
-        "max_iter": [_COUNT],
-        "tol": [_SMALL],
-        "smooth": [_PSEUDO],
-    }
+def fit_mixture(
+    rows: Rows, k: int, shares: Floats, max_iter: int, tol: float, smooth: float
+) -> Fit:
+    """One run of EM from the responsibilities ``shares``."""
+    members, starts, counts, _ = rows
+    start = shares * counts[:, None]
+    sums, sizes = cluster_sums(members, starts, start), start.sum(axis=0)
+    del start
+    path: list[float] = []
+    for _ in range(max_iter):
+        log_theta = np.log(normal_blocks(sums + smooth, starts))
+        # A component nobody wants keeps a logarithm; its share stays zero for all purposes.
+        log_alpha = np.log(np.maximum(sizes / sizes.sum(), 1e-300))
+        sums, sizes = np.zeros_like(sums), np.zeros(k)
+        path.append(em_pass(members, starts, counts, log_theta, log_alpha, sums, sizes))
+        if len(path) > 1 and path[-1] - path[-2] <= tol * abs(path[-1]):
+            break
+    converged = len(path) > 1 and path[-1] - path[-2] <= tol * abs(path[-1])
+    rho = responsibilities(members, starts, log_theta, log_alpha)
+    return Fit(rho, path, converged, np.exp(log_alpha))
 
-    def __init__(
-        self,
-        n_clusters: int = 2,
-        *,
-        start: Start = "kcc",
-        n_init: int = 10,
-        max_iter: int = 200,
-        tol: float = 1e-6,
-        smooth: float = 1e-6,
-        generator: Any = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.start = start
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.smooth = smooth
-        self.generator = generator
-        self.random_state = random_state
-        self.n_jobs = n_jobs
 
-    def _fit_ensemble(self, ensemble: Ensemble, X: Any) -> None:
-        self._store(
-            mixtureconsensus(
-                ensemble,
-                self.n_clusters,
-                start=self.start,
-                n_init=self.n_init,
-                max_iter=self.max_iter,
-                tol=self.tol,
-                smooth=self.smooth,
-                X=X,
-                random_state=self.random_state,
-                n_jobs=self.n_jobs,
-            )
+def random_beta(rows: Rows, k: int, seed: int) -> tuple[Floats, Floats]:
+    """Uniform alpha, random distributions beta."""
+    rng = np.random.default_rng(seed)
+    # Away from zero: an alpha of exactly zero has no Dirichlet distribution.
+    alpha = rng.uniform(1e-3, 1.0, k)
+    beta = rng.uniform(1e-3, 1.0, (int(rows.starts[-1]), k))
+    return normal_blocks(beta, rows.starts), alpha
+
+
+def beta_from_labels(rows: Rows, k: int, labels: NDArray[np.int32]) -> tuple[Floats, Floats]:
+    """Distributions of the labels within clusters, softened; alpha of ones."""
+    table = np.zeros((rows.n_rows, k))
+    table[np.arange(rows.n_rows), labels] = rows.counts
+    beta = cluster_sums(rows.members, rows.starts, table) + 0.1
+    return normal_blocks(beta, rows.starts), np.ones(k)
+
+
+def fit_bce(rows: Rows, beta: Floats, alpha: Floats, max_iter: int, tol: float, lap: float) -> Fit:
+    """One run of variational EM."""
+    members, starts, counts, _ = rows
+    gamma = np.empty((rows.n_rows, len(alpha)))
+    path: list[float] = []
+    converged = False
+    while len(path) < max_iter and not converged:
+        sums, logs = np.zeros_like(beta), np.zeros(len(alpha))
+        path.append(
+            bce_pass(members, starts, counts, beta, alpha, tol, max_iter, sums, logs, gamma)
         )
+        fresh = normal_blocks(sums + lap, starts)
+        converged = bool(np.abs(fresh - beta).sum() <= tol * beta.sum())
+        beta = fresh
+        alpha = dirichlet_step(alpha, logs / counts.sum(), max_iter=max_iter)
+    return Fit(gamma / gamma.sum(axis=1, keepdims=True), path, converged, alpha)
 
 
-class BCE(Consensus):
-    """Cluster by Bayesian cluster ensembles; see `bce` for the method.
+def dirichlet_step(alpha: Floats, mean_logs: Floats, *, max_iter: int) -> Floats:
+    """Dirichlet parameters of highest likelihood given the mean of log theta, by Newton."""
 
-    Parameters
-    ----------
-    n_clusters, n_init, max_iter, tol, lap
-        See `bce`.
-    generator : generator or None, default=None
-        Makes the members when `fit` is given data only; None is `KMeansEnsemble()`.
-    random_state : int, RandomState or None
-        Seeds the starts, and a generator that has no seed of its own.
-    n_jobs : int or None
-        Threads; None means one.
+    def likelihood(a: Floats) -> float:
+        return float(gammaln(a.sum()) - gammaln(a).sum() + (a - 1.0) @ mean_logs)
 
-    Attributes
-    ----------
-    labels_ : ndarray of shape (n_objects,), int32
-        Clusters; -1 for objects every member calls noise.
-    memberships_ : ndarray of shape (n_objects, n_clusters)
-        Expected shares; not there where no run was needed.
-    confidence_, runner_up_ : ndarray of shape (n_objects,)
-        See `consilience.evidence.confidence`.
-    n_clusters_, objective_, n_iter_, converged_, details_
-        See `ConsensusResult`; of the best run.
-    ensemble_ : Ensemble
+    now = likelihood(alpha)
+    for _ in range(max_iter):
+        g = mean_logs + psi(alpha.sum()) - psi(alpha)
+        h = -polygamma(1, alpha)
+        z = polygamma(1, alpha.sum())
+        step = (g - (g / h).sum() / (1.0 / z + (1.0 / h).sum())) / h
+        eta = 1.0
+        while eta > 1e-10:
+            fresh = alpha - eta * step
+            if (fresh > 0.0).all() and likelihood(fresh) >= now:
+                break
+            eta /= 2.0
+        else:
+            return alpha
+        change = np.abs(fresh - alpha).sum() / alpha.sum()
+        alpha, now = fresh, likelihood(fresh)
+        if change <= 1e-3:
+            break
+    return alpha
 
-    Examples
-    --------
-    >>> members = [[0, 0, 0, 1, 1], [0, 0, 1, 1, 1], [0, 0, 0, 1, 1]]
-    >>> BCE(2, random_state=0).fit(ensemble=members).labels_
-    array([0, 0, 0, 1, 1], dtype=int32)
-    """
 
-    _constraints: ClassVar[dict[str, Any]] = {
-        **Consensus._common_constraints,
-        "n_clusters": [_COUNT],
-        "n_init": [_COUNT],
-        "max_iter": [_COUNT],
-        "tol": [_SMALL],
-        "lap": [_PSEUDO],
-    }
+class MixtureConsensus(FixedNumber, function=mixtureconsensus):
+    """Cluster by a mixture model of the labels; see `mixtureconsensus` for the method."""
 
-    def __init__(
-        self,
-        n_clusters: int = 2,
-        *,
-        n_init: int = 5,
-        max_iter: int = 500,
-        tol: float = 0.01,
-        lap: float = 1e-6,
-        generator: Any = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.lap = lap
-        self.generator = generator
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    start: Start = "kcc"
+    n_init: int = 10
+    max_iter: int = 200
+    tol: float = 1e-6
+    smooth: float = 1e-6
 
-    def _fit_ensemble(self, ensemble: Ensemble, X: Any) -> None:
-        self._store(
-            bce(
-                ensemble,
-                self.n_clusters,
-                n_init=self.n_init,
-                max_iter=self.max_iter,
-                tol=self.tol,
-                lap=self.lap,
-                X=X,
-                random_state=self.random_state,
-                n_jobs=self.n_jobs,
-            )
-        )
+
+class BCE(FixedNumber, function=bce):
+    """Cluster by Bayesian cluster ensembles; see `bce` for the method."""
+
+    n_init: int = 5
+    max_iter: int = 500
+    tol: float = 0.01
+    lap: float = 1e-6

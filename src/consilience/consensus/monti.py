@@ -1,22 +1,16 @@
 """Monti's consensus clustering: how many clusters stay the same when the data are resampled."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import check_random_state
 
-from consilience._sklearn import (
-    CallbackSupportMixin,
-    Steps,
-    check_array,
-    validate_data,
-    with_callbacks,
-)
-from consilience._validation import check_params
+from consilience._sklearn import Steps, check_array, validate_data, with_callbacks
+from consilience._validation import Rule
+from consilience.consensus._base import Stated
 from consilience.consensus._monti import (
     Pairs,
     Values,
@@ -261,7 +255,7 @@ def _result(
     )
 
 
-class MontiConsensus(CallbackSupportMixin, ClusterMixin, BaseEstimator):
+class MontiConsensus(Stated, kw_only=False):
     """Choose the number of clusters by resampling; see `monticonsensus` for the method.
 
     Parameters
@@ -281,6 +275,8 @@ max_memory, random_state, n_jobs
         See `MontiResult`.
     ensemble_ : Ensemble
         The resampled members of the chosen number.
+    n_features_in_, feature_names_in_
+        Of the data.
 
     Examples
     --------
@@ -291,44 +287,24 @@ max_memory, random_state, n_jobs
     (3, np.int64(3))
     """
 
-    _constraints: ClassVar[dict[str, Any]] = RULES
+    _constraints: ClassVar[dict[str, Sequence[Rule]]] = RULES
 
-    def __init__(
-        self,
-        n_clusters: Any = (2, 10),
-        *,
-        clusterer: Any = None,
-        n_resamples: int = 100,
-        max_samples: Any = 0.8,
-        window: tuple[float, float] = (0.1, 0.9),
-        criterion: Criterion = "pac",
-        n_references: int = 1,
-        max_pairs: int = 1_000_000,
-        max_memory: float | str = "4 GiB",
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.clusterer = clusterer
-        self.n_resamples = n_resamples
-        self.max_samples = max_samples
-        self.window = window
-        self.criterion = criterion
-        self.n_references = n_references
-        self.max_pairs = max_pairs
-        self.max_memory = max_memory
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
+    n_clusters: Any = (2, 10)
+    _: KW_ONLY
+    clusterer: Any = None
+    n_resamples: int = 100
+    max_samples: Any = 0.8
+    window: tuple[float, float] = (0.1, 0.9)
+    criterion: Criterion = "pac"
+    n_references: int = 1
+    max_pairs: int = 1_000_000
+    max_memory: float | str = "4 GiB"
+    random_state: Any = None
+    n_jobs: int | None = None
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None) -> Self:
         """Try every number of clusters on ``X`` of shape (n_objects, n_features)."""
-        check_params(self)
         plan = Plan(**self.get_params(deep=False))
         plan.check()
         X = validate_data(

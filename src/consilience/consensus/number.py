@@ -4,7 +4,6 @@ Every criterion is read against data without groups, of the same extent along th
 principal axes: numbers of clusters look stable on any data, for some numbers.
 """
 
-import warnings
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
@@ -15,7 +14,13 @@ from sklearn.utils import check_random_state
 
 from consilience._sklearn import check_array
 from consilience._validation import Interval, NoneValue, RandomState, check_jobs, check_value
-from consilience.consensus._number_curves import groupless, principal, resample
+from consilience.consensus._number_curves import (
+    groupless,
+    like_members,
+    principal,
+    resample,
+    tree_lifetimes,
+)
 from consilience.consensus._number_judge import (
     Criterion,
     NumberChoice,
@@ -26,9 +31,8 @@ from consilience.consensus._number_judge import (
     decide,
     tighter_than_chance,
 )
-from consilience.consensus._number_lifetimes import like_members, tree_lifetimes
 from consilience.ensemble import Ensemble
-from consilience.errors import ConsilienceWarning, InvalidInputError, InvalidParameterError
+from consilience.errors import InvalidInputError, InvalidParameterError, warn
 from consilience.evidence import never_placed
 from consilience.kernels._parallel import Parallel, delayed
 
@@ -228,11 +232,9 @@ def _numbers(k_max: int | None, n: int) -> NDArray[np.int64]:
     """Numbers to try: in half of the objects every cluster should have some."""
     most = n // 4
     if k_max is not None and k_max > most >= 2:
-        warnings.warn(
+        warn(
             f"{_OWNER} tries at most {most} clusters: more cannot be told apart in half of "
             f"{n} objects. Got k_max={k_max}.",
-            ConsilienceWarning,
-            stacklevel=3,
         )
     last = min(k_max, most) if k_max is not None else min(_K_MAX, max(2, n // 8), most)
     return np.arange(2, last + 1)

@@ -1,44 +1,54 @@
-"""Path-based consensus: objects are alike if random walks from them take the same paths."""
+"""Path-based consensus: objects are alike if random walks from them take the same paths.
 
-import warnings
-from numbers import Integral
-from typing import Any, ClassVar
+The walks go over distinct label rows.
+"""
+
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
 from scipy.spatial.distance import squareform
 
-from consilience._validation import Interval, NoneValue, Rule, check_value
-from consilience.consensus._base import Consensus
-from consilience.consensus._row_cut import check_n_columns, cut_result
-from consilience.consensus._row_links import (
-    LINKS,
-    MEMORY,
-    MISSING,
-    Link,
-    check_tree_params,
-    tree_result,
-)
+from consilience._validation import COUNT, MEMORY, NoneValue, Rule, memory_in_bytes
+from consilience.consensus._base import FixedNumber
+from consilience.consensus._cuts import check_n_columns, rows_result
+from consilience.consensus._row_links import check_budget, tree_result
 from consilience.consensus._rows import Rows, distinct_rows
+from consilience.consensus._rules import LINKS, MISSING, Link
 from consilience.consensus._solve import ConsensusResult, solve
 from consilience.consensus._table import consensus_method
-from consilience.consensus._walks import mean_to_clusters, row_paths
 from consilience.consensus.accumulation import eac
 from consilience.ensemble import Ensemble
-from consilience.errors import ConsilienceWarning
-from consilience.evidence import Missing
-from consilience.partition import transfer_cut
+from consilience.errors import warn
+from consilience.evidence import CoAssociation, Missing
+from consilience.partition import one_thread, transfer_cut
 
 __all__ = ["PTA", "PTGP", "pta", "ptgp"]
 
-_COUNT = Interval(Integral, 1)
-_COUNT_OR_NONE: list[Rule] = [_COUNT, NoneValue()]
+Floats = NDArray[np.float64]
+
+# Similarity of a row that is together with nobody, to everything.
+_ISOLATED = 1e-20
+# Where more of the walk's matrix than this is not zero, dense products are faster.
+_SPARSE = 0.04
+# Matrices of rows x rows in memory at once.
+_N_MATRICES = 5
+_BLOCK = 512
+_RULES: dict[str, list[Rule]] = {
+    "n_neighbors": [*COUNT, NoneValue()],
+    "n_steps": [*COUNT, NoneValue()],
+    "missing": MISSING,
+    "min_rows": COUNT,
+    "max_memory": MEMORY,
+}
 
 
 @consensus_method(
     estimator="PTA",
     paper="Huang, Lai & Wang 2016",
     memory="u^2 (u distinct label rows)",
-    keeps_noise=True,
+    rules={**_RULES, "linkage": LINKS},
 )
 def pta(
     ensemble: Ensemble,
@@ -60,8 +70,6 @@ def pta(
     ----------
     ensemble : Ensemble
         Labels of n objects by R members, u of them with different labels.
-    n_clusters : int
-        Clusters wanted.
     n_neighbors : int or None, default=20
         Strongest links of a label row that the walk may take; ties are kept. None is the
         published min(20, sqrt(u) / 2), rounded down, at least 1: a handful where there are
@@ -76,12 +84,8 @@ def pta(
         With fewer label rows than this walks say too little: `eac` is used, with a warning.
     max_memory : number of bytes or text such as "2 GiB", default="4 GiB"
         Of the matrices of u x u, 40 bytes an entry; where they need more, an error.
-    X : array of shape (n_objects, n_features), optional
-        Only used to place objects that no member saw.
     random_state : int, RandomState or None
         Not used: nothing here is random.
-    n_jobs : int or None
-        Threads of `eac`; None means one.
 
     Returns
     -------
@@ -115,10 +119,7 @@ def pta(
     >>> np.bincount(found.labels).tolist(), found.details["n_steps"]
     ([60, 60], 20)
     """
-    check_value("n_neighbors", n_neighbors, _COUNT_OR_NONE, owner="PTA")
-    check_value("n_steps", n_steps, _COUNT_OR_NONE, owner="PTA")
-    check_value("min_rows", min_rows, [_COUNT], owner="PTA")
-    budget = check_tree_params(linkage, missing, max_memory, owner="PTA")
+    budget = memory_in_bytes(max_memory, owner="PTA")
 
     def run(placed: Ensemble, k: int, _: Any) -> ConsensusResult:
         rows = distinct_rows(placed)
@@ -130,14 +131,14 @@ def pta(
         distances = squareform(paths, checks=False)
         return tree_result(rows, distances, k, linkage, weighted=False, **took)
 
-    return solve(ensemble, n_clusters, run, owner="PTA", X=X, n_jobs=n_jobs)
+    return solve(ensemble, n_clusters, run, owner="PTA", X=X)
 
 
 @consensus_method(
     estimator="PTGP",
     paper="Huang, Lai & Wang 2016",
     memory="u^2 + u n_c (u distinct label rows)",
-    keeps_noise=True,
+    rules=_RULES,
 )
 def ptgp(
     ensemble: Ensemble,
@@ -156,18 +157,10 @@ def ptgp(
 
     Parameters
     ----------
-    ensemble : Ensemble
-        Labels of n objects by R members with n_c clusters in all.
     n_clusters : int
         Clusters wanted, at most n_c.
     n_neighbors, n_steps, missing, min_rows, max_memory
         See `pta`.
-    X : array of shape (n_objects, n_features), optional
-        Only used to place objects that no member saw.
-    random_state : int, RandomState or None
-        Starts of k-means on the spectral embedding.
-    n_jobs : int or None
-        Threads of `eac`; None means one.
 
     Returns
     -------
@@ -195,10 +188,7 @@ def ptgp(
     >>> np.bincount(found.labels).tolist(), found.details["n_steps"]
     ([60, 60], 20)
     """
-    check_value("n_neighbors", n_neighbors, _COUNT_OR_NONE, owner="PTGP")
-    check_value("n_steps", n_steps, _COUNT_OR_NONE, owner="PTGP")
-    check_value("min_rows", min_rows, [_COUNT], owner="PTGP")
-    budget = check_tree_params("average", missing, max_memory, owner="PTGP")
+    budget = memory_in_bytes(max_memory, owner="PTGP")
 
     def run(placed: Ensemble, k: int, _: Any) -> ConsensusResult:
         rows = distinct_rows(placed)
@@ -209,9 +199,9 @@ def ptgp(
             return alone
         paths, took = row_paths(rows, n_neighbors, n_steps, missing, budget)
         parts = transfer_cut(mean_to_clusters(paths, rows), k, random_state=random_state)
-        return cut_result(parts, rows, **took)
+        return rows_result(parts, rows, **took)
 
-    return solve(ensemble, n_clusters, run, owner="PTGP", X=X, n_jobs=n_jobs)
+    return solve(ensemble, n_clusters, run, owner="PTGP", X=X)
 
 
 def _too_few(
@@ -225,40 +215,100 @@ def _too_few(
     owner: str,
 ) -> ConsensusResult:
     """Evidence accumulation instead of walks, and a warning."""
-    warnings.warn(
+    warn(
         f"The members tell only {rows.n_rows} groups of objects apart, too few for the walks of "
         f"{owner}; EAC was used instead. More members, or more clusters in each, would help; "
         "min_rows=1 insists.",
-        ConsilienceWarning,
-        stacklevel=6,
     )
     found = eac(placed, k, linkage=linkage, missing=missing, n_jobs=n_jobs)
     return ConsensusResult(found.labels, solver="eac", details={"linkage": found.linkage})
 
 
-class PTA(Consensus):
-    """Cluster by the dendrogram of random walks; see `pta` for the method.
+def row_paths(
+    rows: Rows, n_neighbors: int | None, n_steps: int | None, missing: Missing, budget: int
+) -> tuple[Floats, dict[str, int]]:
+    """Similarity of the walks from all pairs of rows, and the settings used."""
+    u = rows.n_rows
+    needed = _N_MATRICES * 8 * u * u
+    check_budget(u, needed, budget, remedy="use LWGP, which needs no such matrix")
+    usual = max(1, min(20, int(np.sqrt(u) / 2)))
+    K = min(usual if n_neighbors is None else int(n_neighbors), u - 1)
+    T = usual if n_steps is None else int(n_steps)
+    ensemble = Ensemble._trusted(rows.members)
+    links = CoAssociation(ensemble, missing=missing).rows(0, u)
+    return path_similarity(links, rows.counts, K, T), {"n_neighbors": K, "n_steps": T}
+
+
+def path_similarity(links: Floats, counts: NDArray[Any], n_neighbors: int, n_steps: int) -> Floats:
+    """Cosine between the probabilities of walks from every two rows.
 
     Parameters
     ----------
-    n_clusters, n_neighbors, n_steps, linkage, missing, min_rows, max_memory
-        See `pta`.
-    generator : generator or None, default=None
-        Makes the members when `fit` is given data only; None is `KMeansEnsemble()`.
-    random_state : int, RandomState or None
-        For a generator that has no seed of its own.
-    n_jobs : int or None
-        Threads; None means one.
+    links : ndarray of shape (u, u)
+        Symmetric, not negative; the diagonal does not count. OVERWRITTEN.
+    counts : ndarray of shape (u,)
+        Objects that each row stands for.
+    n_neighbors, n_steps : int
+        At least 1; ``n_neighbors`` below u.
 
-    Attributes
-    ----------
-    labels_ : ndarray of shape (n_objects,), int32
-        Clusters; -1 for objects every member calls noise.
-    confidence_, runner_up_ : ndarray of shape (n_objects,)
-        See `consilience.evidence.confidence`.
-    n_clusters_, solver_, details_
-        See `pta`. Without ``solver_``, and ``details_`` empty, where nothing had to be solved.
-    ensemble_ : Ensemble
+    Returns
+    -------
+    ndarray of shape (u, u)
+        Symmetric, in [0, 1], with a unit diagonal; 1e-20 for rows without any link.
+
+    Examples
+    --------
+    >>> links = np.array([[1.0, 0.5, 0.0], [0.5, 1.0, 0.5], [0.0, 0.5, 1.0]])
+    >>> path_similarity(links, np.ones(3), 1, 1).round(3)
+    array([[1., 0., 1.],
+           [0., 1., 0.],
+           [1., 0., 1.]])
+    """
+    with one_thread():
+        P = _walk(links, counts, n_neighbors)
+        G = np.zeros(P.shape)
+        for _ in range(n_steps):
+            # Horner's rule for the sum over t of P^t (P^t)^T.
+            G[np.diag_indices_from(G)] += 1.0
+            G = np.asarray(P @ np.asarray(P @ G).T)
+        G = (G + G.T) / 2.0
+    lengths = np.sqrt(G.diagonal())
+    isolated = lengths == 0
+    lengths[isolated] = 1.0
+    G /= lengths[:, None]
+    G /= lengths
+    np.minimum(G, 1.0, out=G)
+    np.fill_diagonal(G, 1.0)
+    G[isolated] = _ISOLATED
+    G[:, isolated] = _ISOLATED
+    return G
+
+
+def _walk(links: Floats, counts: NDArray[Any], n_neighbors: int) -> Any:
+    """Probabilities of the walk's steps; rows without any link are zero. Sparse if that pays."""
+    np.fill_diagonal(links, 0.0)
+    for start in range(0, len(links), _BLOCK):
+        block = links[start : start + _BLOCK]
+        weakest = np.partition(block, -n_neighbors, axis=1)[:, -n_neighbors]
+        block[block < weakest[:, None]] = 0.0
+    strong = np.maximum(links, links.T)
+    strong *= counts
+    totals = strong.sum(axis=1)
+    strong /= np.where(totals > 0, totals, 1.0)[:, None]
+    return sparse.csr_array(strong) if np.count_nonzero(strong) < _SPARSE * strong.size else strong
+
+
+def mean_to_clusters(paths: Floats, rows: Rows) -> Floats:
+    """Mean similarity of each row to the rows in each cluster."""
+    B = Ensemble._trusted(rows.members).indicator().astype(np.float64)
+    sizes = np.asarray(B.sum(axis=0)).ravel()
+    with one_thread():
+        means: Floats = np.asarray(B.T @ paths).T / sizes
+    return means
+
+
+class PTA(FixedNumber, function=pta):
+    """Cluster by the dendrogram of random walks; see `pta` for the method.
 
     Examples
     --------
@@ -266,82 +316,16 @@ class PTA(Consensus):
     2
     """
 
-    _constraints: ClassVar[dict[str, Any]] = {
-        **Consensus._common_constraints,
-        "n_clusters": [_COUNT],
-        "n_neighbors": _COUNT_OR_NONE,
-        "n_steps": _COUNT_OR_NONE,
-        "linkage": [LINKS],
-        "missing": [MISSING],
-        "min_rows": [_COUNT],
-        "max_memory": [MEMORY],
-    }
-
-    def __init__(
-        self,
-        n_clusters: int = 2,
-        *,
-        n_neighbors: int | None = 20,
-        n_steps: int | None = 20,
-        linkage: Link = "average",
-        missing: Missing = "pair",
-        min_rows: int = 50,
-        generator: Any = None,
-        max_memory: float | str = "4 GiB",
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.n_neighbors = n_neighbors
-        self.n_steps = n_steps
-        self.linkage = linkage
-        self.missing = missing
-        self.min_rows = min_rows
-        self.generator = generator
-        self.max_memory = max_memory
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-
-    def _fit_ensemble(self, ensemble: Ensemble, X: Any) -> None:
-        self._store(
-            pta(
-                ensemble,
-                self.n_clusters,
-                n_neighbors=self.n_neighbors,
-                n_steps=self.n_steps,
-                linkage=self.linkage,
-                missing=self.missing,
-                min_rows=self.min_rows,
-                max_memory=self.max_memory,
-                X=X,
-                n_jobs=self.n_jobs,
-            )
-        )
+    n_neighbors: int | None = 20
+    n_steps: int | None = 20
+    linkage: Link = "average"
+    missing: Missing = "pair"
+    min_rows: int = 50
+    max_memory: float | str = "4 GiB"
 
 
-class PTGP(Consensus):
+class PTGP(FixedNumber, function=ptgp):
     """Cluster by the graph of label rows and clusters; see `ptgp` for the method.
-
-    Parameters
-    ----------
-    n_clusters, n_neighbors, n_steps, missing, min_rows, max_memory
-        See `ptgp`.
-    generator : generator or None, default=None
-        Makes the members when `fit` is given data only; None is `KMeansEnsemble()`.
-    random_state : int, RandomState or None
-        Seeds k-means, and a generator that has no seed of its own.
-    n_jobs : int or None
-        Threads; None means one.
-
-    Attributes
-    ----------
-    labels_ : ndarray of shape (n_objects,), int32
-        Clusters; -1 for objects every member calls noise.
-    confidence_, runner_up_ : ndarray of shape (n_objects,)
-        See `consilience.evidence.confidence`.
-    n_clusters_, objective_, solver_, details_
-        See `ptgp`. Only the first and ``details_`` where nothing had to be solved.
-    ensemble_ : Ensemble
 
     Examples
     --------
@@ -349,51 +333,8 @@ class PTGP(Consensus):
     2
     """
 
-    _constraints: ClassVar[dict[str, Any]] = {
-        **Consensus._common_constraints,
-        "n_clusters": [_COUNT],
-        "n_neighbors": _COUNT_OR_NONE,
-        "n_steps": _COUNT_OR_NONE,
-        "missing": [MISSING],
-        "min_rows": [_COUNT],
-        "max_memory": [MEMORY],
-    }
-
-    def __init__(
-        self,
-        n_clusters: int = 2,
-        *,
-        n_neighbors: int | None = 20,
-        n_steps: int | None = 20,
-        missing: Missing = "pair",
-        min_rows: int = 50,
-        generator: Any = None,
-        max_memory: float | str = "4 GiB",
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.n_neighbors = n_neighbors
-        self.n_steps = n_steps
-        self.missing = missing
-        self.min_rows = min_rows
-        self.generator = generator
-        self.max_memory = max_memory
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-
-    def _fit_ensemble(self, ensemble: Ensemble, X: Any) -> None:
-        self._store(
-            ptgp(
-                ensemble,
-                self.n_clusters,
-                n_neighbors=self.n_neighbors,
-                n_steps=self.n_steps,
-                missing=self.missing,
-                min_rows=self.min_rows,
-                max_memory=self.max_memory,
-                X=X,
-                random_state=self.random_state,
-                n_jobs=self.n_jobs,
-            )
-        )
+    n_neighbors: int | None = 20
+    n_steps: int | None = 20
+    missing: Missing = "pair"
+    min_rows: int = 50
+    max_memory: float | str = "4 GiB"

@@ -1,33 +1,28 @@
 """PEACE: soft clusters that explain how often two objects were put together, by likelihood."""
 
-import warnings
-from numbers import Integral
-from typing import Any, ClassVar, Literal
+from typing import Any
 
 import numpy as np
 
-from consilience._validation import Boolean, Interval, check_value, memory_in_bytes
-from consilience.consensus._base import Consensus
+from consilience._validation import Boolean, memory_in_bytes
 from consilience.consensus._peace_fits import fit_peace
 from consilience.consensus._peace_pairs import Pairs, inside_share, make_pairs
 from consilience.consensus._peace_starts import (
     RULES,
+    Init,
     SoftConsensus,
+    Solver,
     all_objects,
     best_of,
-    check_shared,
     make_starts,
 )
 from consilience.consensus._rows import several
 from consilience.consensus._solve import ConsensusResult, solve
 from consilience.consensus._table import consensus_method
 from consilience.ensemble import Ensemble
-from consilience.errors import ConsilienceWarning
+from consilience.errors import warn
 
 __all__ = ["PEACE", "peace"]
-
-Solver = Literal["growth", "pair"]
-Init = Literal["mixed", "dirichlet", "labels", "barycentre"]
 
 # Below this mean co-association inside its clusters an ensemble does not suit the model.
 _TOO_LOW = 0.5
@@ -37,7 +32,7 @@ _TOO_LOW = 0.5
     estimator="PEACE",
     paper="Lourenço, Rota Bulò, Rebagliati, Fred, Figueiredo & Pelillo 2013",
     memory="n^2 bytes, or n (R + k) past max_memory",
-    keeps_noise=True,
+    rules={**RULES, "two_rates": [Boolean()]},
 )
 def peace(
     ensemble: Ensemble,
@@ -66,8 +61,6 @@ def peace(
     ensemble : Ensemble
         Labels of n objects by R members. Noise is together with nobody; a pair that no
         member saw says nothing.
-    n_clusters : int
-        Clusters wanted; some may win no object.
     solver : {"growth", "pair"}, default="growth"
         "growth" moves all objects at once by the Baum-Eagon transform and ends with pair
         steps; "pair" is the published iteration: pair steps from the start.
@@ -90,12 +83,6 @@ def peace(
     max_memory : number of bytes or text such as "2 GiB", default="4 GiB"
         Where the matrix of counts would need more, its rows are made from the labels
         whenever they are needed; the result is the same.
-    X : array of shape (n_objects, n_features), optional
-        Only used to place objects that no member saw.
-    random_state : int, RandomState or None
-        Seeds the starts; the result does not depend on the order of the objects.
-    n_jobs : int or None
-        Threads, over runs; None means one.
 
     Returns
     -------
@@ -141,16 +128,6 @@ def peace(
     >>> found.memberships[:3].round(2).tolist()
     [[1.0, 0.0], [1.0, 0.0], [0.67, 0.33]]
     """
-    check_shared(
-        "PEACE",
-        solver=solver,
-        init=init,
-        n_init=n_init,
-        tol=tol,
-        max_iter=max_iter,
-        max_sweeps=max_sweeps,
-    )
-    check_value("two_rates", two_rates, [Boolean()], owner="PEACE")
     budget = memory_in_bytes(max_memory, owner="PEACE")
 
     def run(placed: Ensemble, k: int, _: Any) -> ConsensusResult:
@@ -179,7 +156,7 @@ def peace(
         return found
 
     return all_objects(
-        solve(ensemble, n_clusters, run, owner="PEACE", X=X, n_jobs=n_jobs),
+        solve(ensemble, n_clusters, run, owner="PEACE", X=X),
         ensemble,
         "start_labels",
     )
@@ -207,38 +184,23 @@ def _warn(pairs: Pairs, share: float, two_rates: bool) -> None:
         )
     else:
         return
-    warnings.warn(message, ConsilienceWarning, stacklevel=6)
+    warn(message)
 
 
-class PEACE(SoftConsensus):
+class PEACE(SoftConsensus, function=peace, attributes=("log_likelihood", "rates", "inside_share")):
     """Cluster by probabilistic evidence accumulation; see `peace` for the method.
 
     Parameters
     ----------
-    n_clusters, solver, two_rates, init, n_init, tol, max_iter, max_sweeps, max_memory
-        See `peace`.
     generator : generator or None, default=None
         Makes the members when `fit` is given data only; None is `KMeansEnsemble()`, whose
         many small clusters do not suit the model:
         `consilience.generate.many_algorithms` makes members that do.
-    random_state : int, RandomState or None
-        Seeds the starts, and a generator that has no seed of its own.
-    n_jobs : int or None
-        Threads; None means one.
 
     Attributes
     ----------
-    labels_ : ndarray of shape (n_objects,), int32
-        Clusters; -1 for objects every member calls noise.
-    memberships_ : ndarray of shape (n_objects, n_clusters)
-        Soft assignment. This and the next are not there where no run was needed.
-    log_likelihood_, gap_, spread_, objectives_, start_labels_, rates_, inside_share_, matrix_free_
+    log_likelihood_, rates_, inside_share_
         See `peace`, under ``details``.
-    confidence_, runner_up_ : ndarray of shape (n_objects,)
-        See `consilience.evidence.confidence`.
-    n_clusters_, objective_, n_iter_, converged_, details_
-        See `ConsensusResult`; of the best run.
-    ensemble_ : Ensemble
 
     Examples
     --------
@@ -250,63 +212,11 @@ class PEACE(SoftConsensus):
     True
     """
 
-    _attributes: ClassVar[tuple[str, ...]] = (
-        *SoftConsensus._attributes,
-        "log_likelihood",
-        "rates",
-        "inside_share",
-    )
-    _constraints: ClassVar[dict[str, Any]] = {
-        **Consensus._common_constraints,
-        **RULES,
-        "n_clusters": [Interval(Integral, 1)],
-        "two_rates": [Boolean()],
-    }
-
-    def __init__(
-        self,
-        n_clusters: int = 2,
-        *,
-        solver: Solver = "growth",
-        two_rates: bool = False,
-        init: Init = "mixed",
-        n_init: int = 10,
-        tol: float = 1e-4,
-        max_iter: int | None = None,
-        max_sweeps: int = 1000,
-        max_memory: float | str = "4 GiB",
-        generator: Any = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.solver = solver
-        self.two_rates = two_rates
-        self.init = init
-        self.n_init = n_init
-        self.tol = tol
-        self.max_iter = max_iter
-        self.max_sweeps = max_sweeps
-        self.max_memory = max_memory
-        self.generator = generator
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-
-    def _fit_ensemble(self, ensemble: Ensemble, X: Any) -> None:
-        self._store(
-            peace(
-                ensemble,
-                self.n_clusters,
-                solver=self.solver,
-                two_rates=self.two_rates,
-                init=self.init,
-                n_init=self.n_init,
-                tol=self.tol,
-                max_iter=self.max_iter,
-                max_sweeps=self.max_sweeps,
-                max_memory=self.max_memory,
-                X=X,
-                random_state=self.random_state,
-                n_jobs=self.n_jobs,
-            )
-        )
+    solver: Solver = "growth"
+    two_rates: bool = False
+    init: Init = "mixed"
+    n_init: int = 10
+    tol: float = 1e-4
+    max_iter: int | None = None
+    max_sweeps: int = 1000
+    max_memory: float | str = "4 GiB"

@@ -1,29 +1,22 @@
 """Evidence accumulation of the stable clusters only (EEAC)."""
 
-import warnings
 from dataclasses import replace
-from numbers import Integral
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from consilience._validation import HasMethods, Interval, NoneValue, Rule, Satisfies, check_value
+from consilience._validation import MEMORY, HasMethods, NoneValue, Rule, Satisfies, memory_in_bytes
 from consilience.consensus._affinity import attach_outside
-from consilience.consensus._base import Consensus
+from consilience.consensus._base import FixedNumber
 from consilience.consensus._order import tie_order
-from consilience.consensus._row_links import LINKS, MEMORY, Link, check_tree_params
 from consilience.consensus._rows import Rows, rows_in_order
+from consilience.consensus._rules import LINKS, Link
 from consilience.consensus._solve import ConsensusResult, solve
 from consilience.consensus._table import consensus_method
 from consilience.ensemble import Ensemble
-from consilience.errors import (
-    ConsilienceWarning,
-    InvalidInputError,
-    InvalidParameterError,
-    MemoryBudgetError,
-)
+from consilience.errors import InvalidInputError, InvalidParameterError, MemoryBudgetError, warn
 from consilience.evidence import never_placed
 from consilience.evidence.stability import (
     SELECTION_RULES,
@@ -45,7 +38,6 @@ __all__ = ["EEAC", "eeac"]
 
 Tree = NDArray[np.float64]
 
-_COUNT = Interval(Integral, 1)
 _REFERENCE: list[Rule] = [
     Satisfies(lambda value: isinstance(value, Ensemble), "an Ensemble of the same objects"),
     NoneValue(),
@@ -56,7 +48,7 @@ _REFERENCE: list[Rule] = [
     estimator="EEAC",
     paper="A criterion for cluster validation and a selective ensemble (EEAC)",
     memory="n R; u^2 (u distinct rows of kept clusters) for complete link",
-    keeps_noise=True,
+    rules={**SELECTION_RULES, "reference": _REFERENCE, "linkage": LINKS, "max_memory": MEMORY},
 )
 def eeac(
     ensemble: Ensemble,
@@ -77,10 +69,6 @@ def eeac(
 
     Parameters
     ----------
-    ensemble : Ensemble
-        Labels of n objects by R members.
-    n_clusters : int
-        Clusters wanted.
     reference : Ensemble or None, default=None
         Partitions of the same objects by which the stability of clusters is judged, of
         re-sampled data in the paper; None takes the members themselves, each cluster being
@@ -94,12 +82,8 @@ def eeac(
         How the distance of two groups follows from those of their objects.
     max_memory : number of bytes or text such as "2 GiB", default="4 GiB"
         For the matrix of pairs, which only complete link needs; see `eac`, also for ties.
-    X : array of shape (n_objects, n_features), optional
-        Only used to place objects that no member saw.
     random_state : int, RandomState or None
         Not used: nothing here is random.
-    n_jobs : int or None
-        Threads; None means one.
 
     Returns
     -------
@@ -131,9 +115,7 @@ def eeac(
     >>> found.details["kept"].tolist()
     [True, True, False, False, False, True, True]
     """
-    _check(criterion, top, threshold, min_cover)
-    check_value("reference", reference, _REFERENCE, owner="EEAC")
-    budget = check_tree_params(linkage, "all", max_memory, owner="EEAC")
+    budget = memory_in_bytes(max_memory, owner="EEAC")
     outside = never_placed(ensemble)
     if reference is not None and reference.n_objects == ensemble.n_objects and outside.any():
         reference = None if outside.all() else reference.take(~outside)
@@ -148,7 +130,7 @@ def eeac(
         found.details["stability"] = stability
         return found
 
-    found = solve(ensemble, n_clusters, run, owner="EEAC", X=X, n_jobs=n_jobs)
+    found = solve(ensemble, n_clusters, run, owner="EEAC", X=X)
     if not found.details:
         return found
     # Over all objects; those that no member placed are in no cluster at all.
@@ -156,12 +138,6 @@ def eeac(
     cover[~outside] = found.details["cover"]
     more = {"cover": cover, "uncovered": ~outside & (cover == 0)}
     return replace(found, details={**found.details, **more})
-
-
-def _check(criterion: Any, top: Any, threshold: Any, min_cover: Any) -> None:
-    given = {"criterion": criterion, "top": top, "threshold": threshold, "min_cover": min_cover}
-    for name, value in given.items():
-        check_value(name, value, SELECTION_RULES[name], owner="EEAC")
 
 
 def _check_some(chosen: ClusterSelection, stability: Any, threshold: float | None) -> None:
@@ -191,14 +167,14 @@ def _cut(
     }
     labels = np.full(placed.n_objects, -1, np.int32)
     if not covered.any():
-        _warn("No cluster holds some but not all objects: they are one cluster.")
+        warn("No cluster holds some but not all objects: they are one cluster.")
         labels[:] = 0
         return ConsensusResult(labels, details=details)
     alike = Ensemble._trusted(np.ascontiguousarray(members[:, covered])).signatures()
     order = tie_order(alike.ensemble.members, alike.counts)
     rows = rows_in_order(order, alike.ensemble.members, alike.inverse, alike.counts)
     if k > rows.n_rows:
-        _warn(
+        warn(
             f"n_clusters={k} was asked for, but only {rows.n_rows} groups of objects differ in "
             "the clusters kept; they are the clusters. A larger 'top' would split them."
         )
@@ -238,45 +214,30 @@ def _attach(placed: Ensemble, labels: NDArray[np.int32]) -> None:
     """Give objects in no kept cluster to the cluster they are most often with, in place."""
     n_outside = attach_outside(placed, labels)
     if n_outside:
-        _warn(
+        warn(
             f"{n_outside} objects are in none of the clusters kept; EEAC put them into the cluster "
             "they are most often with. A larger 'top' or 'min_cover' would cover them."
         )
 
 
-def _warn(message: str) -> None:
-    warnings.warn(message, ConsilienceWarning, stacklevel=6)
-
-
-class EEAC(Consensus):
+class EEAC(
+    FixedNumber,
+    function=eeac,
+    rules={"reference": [HasMethods(("generate", "get_params"), "a generator"), *_REFERENCE]},
+):
     """Cluster by evidence accumulation of stable clusters; see `eeac` for the method.
 
     Parameters
     ----------
-    n_clusters, criterion, top, threshold, min_cover, linkage, max_memory
-        See `eeac`.
     reference : Ensemble, generator or None, default=None
         Partitions by which clusters are judged, or a generator that makes them from the
         data (of re-sampled objects: ``KMeansEnsemble(40, k, max_samples=0.9,
         assign="unseen")``); None takes the members themselves.
-    generator : generator or None, default=None
-        Makes the members when `fit` is given data only; None is `KMeansEnsemble()`.
-    random_state : int, RandomState or None
-        For generators that have none of their own.
-    n_jobs : int or None
-        Threads; None means one.
 
     Attributes
     ----------
-    labels_ : ndarray of shape (n_objects,), int32
-        Clusters; -1 for objects every member calls noise.
-    confidence_, runner_up_ : ndarray of shape (n_objects,)
-        See `consilience.evidence.confidence`; by all clusters, not only the kept ones.
-    n_clusters_, solver_, details_
-        See `eeac`.
     reference_ : Ensemble or None
         The reference partitions; None for the members themselves.
-    ensemble_ : Ensemble
 
     Examples
     --------
@@ -285,59 +246,17 @@ class EEAC(Consensus):
     array([0, 0, 0, 1, 1, 1], dtype=int32)
     """
 
-    _constraints: ClassVar[dict[str, Any]] = {
-        **Consensus._common_constraints,
-        **SELECTION_RULES,
-        "n_clusters": [_COUNT],
-        "reference": [HasMethods(("generate", "get_params"), "a generator"), *_REFERENCE],
-        "linkage": [LINKS],
-        "max_memory": [MEMORY],
-    }
+    reference: Any = None
+    criterion: Criterion = "max"
+    top: float = 0.33
+    threshold: float | None = None
+    min_cover: int = 3
+    linkage: Link = "average"
+    max_memory: float | str = "4 GiB"
 
-    def __init__(
-        self,
-        n_clusters: int = 2,
-        *,
-        reference: Any = None,
-        criterion: Criterion = "max",
-        top: float = 0.33,
-        threshold: float | None = None,
-        min_cover: int = 3,
-        linkage: Link = "average",
-        max_memory: float | str = "4 GiB",
-        generator: Any = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.reference = reference
-        self.criterion = criterion
-        self.top = top
-        self.threshold = threshold
-        self.min_cover = min_cover
-        self.linkage = linkage
-        self.max_memory = max_memory
-        self.generator = generator
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-
-    def _fit_ensemble(self, ensemble: Ensemble, X: Any) -> None:
+    def _options(self, X: Any) -> dict[str, Any]:
         self.reference_ = self._reference(X)
-        self._store(
-            eeac(
-                ensemble,
-                self.n_clusters,
-                reference=self.reference_,
-                criterion=self.criterion,
-                top=self.top,
-                threshold=self.threshold,
-                min_cover=self.min_cover,
-                linkage=self.linkage,
-                max_memory=self.max_memory,
-                X=X,
-                n_jobs=self.n_jobs,
-            )
-        )
+        return {**super()._options(X), "reference": self.reference_}
 
     def _reference(self, X: Any) -> Ensemble | None:
         if self.reference is None or isinstance(self.reference, Ensemble):

@@ -1,13 +1,12 @@
 """Weighted objects and the data: soft memberships around shifted centres, cut as a graph."""
 
 from dataclasses import replace
-from numbers import Integral, Real
-from typing import Any, ClassVar, Literal
+from functools import partial
+from typing import Any, Literal
 
-from consilience._validation import Interval, NoneValue, Options, Rule, check_value
-from consilience.consensus._base import Consensus
+from consilience._validation import POSITIVE, NoneValue, Options, Rule
+from consilience.consensus._cuts import check_sizes
 from consilience.consensus._memberships import (
-    Memberships,
     around_centres,
     cut_bipartite,
     cut_similarities,
@@ -17,13 +16,13 @@ from consilience.consensus._objects import (
     WEIGHTS,
     WeightedObjects,
     checked_data,
-    checked_weights,
     needed_data,
     of_placed,
     only_member,
+    weights_of,
 )
 from consilience.consensus._order import ordered
-from consilience.consensus._sizes import SIZES, check_sizes
+from consilience.consensus._rules import BALANCE, CUTS, PARTS, SIZES, Balance
 from consilience.consensus._solve import ConsensusResult, solve
 from consilience.consensus._table import consensus_method
 from consilience.ensemble import Ensemble
@@ -32,13 +31,12 @@ from consilience.partition import Solver
 __all__ = ["WOHB", "WOSP", "wohb", "wosp"]
 
 TMode = Literal["each", "first"]
-Balance = Literal["all", "objects"]
 
-_T: list[Rule] = [Interval(Real, 0, open_low=True), NoneValue()]
-_T_MODE: list[Rule] = [Options(("each", "first"))]
-_BALANCE: list[Rule] = [Options(("all", "objects"))]
-_ROWS_SOLVER: list[Rule] = [Options(("auto", "metis", "balanced", "spectral"))]
-_GRAPH_SOLVER: list[Rule] = [Options(("auto", "metis", "spectral"))]
+_RULES: dict[str, list[Rule]] = {
+    "weights": WEIGHTS,
+    "t": [*POSITIVE, NoneValue()],
+    "t_mode": [Options(("each", "first"))],
+}
 _PAPER = "Ren, Domeniconi, Zhang & Yu 2017"
 
 
@@ -46,9 +44,9 @@ _PAPER = "Ren, Domeniconi, Zhang & Yu 2017"
     estimator="WOSP",
     paper=_PAPER,
     memory="n n_c, or n^2 with METIS (up to 3000 objects)",
+    rules={**_RULES, "solver": PARTS, "sizes": SIZES},
     needs_data=True,
     balanced=True,
-    keeps_noise=True,
 )
 def wosp(
     ensemble: Ensemble,
@@ -70,8 +68,6 @@ def wosp(
     ensemble : Ensemble
         Labels of n objects by R members. Objects that a member left out or never saw do not
         count in its centres, but have memberships like all others.
-    n_clusters : int
-        Clusters wanted.
     weights : {"one-shot"}, array of shape (n_objects,) or None, default="one-shot"
         Weights of the objects in the centres: `evidence.object_weights`, your own, or equal.
     t : float or None, default=None
@@ -89,8 +85,6 @@ def wosp(
         Data; standardise features of different scales first.
     random_state : int, RandomState or None
         Order of the objects inside the partitioner.
-    n_jobs : int or None
-        Threads that make the memberships; None means one.
 
     Returns
     -------
@@ -120,14 +114,11 @@ def wosp(
     >>> wosp(ens, 2, X=X, random_state=0).labels
     array([0, 0, 0, 1, 1, 1], dtype=int32)
     """
-    check_value("solver", solver, _ROWS_SOLVER, owner="WOSP")
     check_sizes(sizes, n_clusters, solver, owner="WOSP")
 
-    def cut(memberships: Memberships, k: int) -> ConsensusResult:
-        return cut_similarities(
-            memberships, k, solver=solver, sizes=sizes, random_state=random_state, n_jobs=n_jobs
-        )
-
+    cut = partial(
+        cut_similarities, solver=solver, sizes=sizes, random_state=random_state, n_jobs=n_jobs
+    )
     return _solve(ensemble, n_clusters, cut, weights, t, t_mode, X, n_jobs, "WOSP")
 
 
@@ -135,9 +126,9 @@ def wosp(
     estimator="WOHB",
     paper=_PAPER,
     memory="n n_c",
+    rules={**_RULES, "balance": BALANCE, "solver": CUTS},
     needs_data=True,
     balanced=True,
-    keeps_noise=True,
 )
 def wohb(
     ensemble: Ensemble,
@@ -188,14 +179,9 @@ def wohb(
     >>> wohb(ens, 2, X=X, random_state=0).labels
     array([0, 0, 0, 1, 1, 1], dtype=int32)
     """
-    check_value("balance", balance, _BALANCE, owner="WOHB")
-    check_value("solver", solver, _GRAPH_SOLVER, owner="WOHB")
-
-    def cut(memberships: Memberships, k: int) -> ConsensusResult:
-        return cut_bipartite(
-            memberships, k, solver=solver, balance=balance, random_state=random_state, n_jobs=n_jobs
-        )
-
+    cut = partial(
+        cut_bipartite, solver=solver, balance=balance, random_state=random_state, n_jobs=n_jobs
+    )
     return _solve(ensemble, n_clusters, cut, weights, t, t_mode, X, n_jobs, "WOHB")
 
 
@@ -211,16 +197,13 @@ def _solve(
     owner: str,
 ) -> ConsensusResult:
     """Memberships around weighted centres of the placed objects, cut by ``cut``."""
-    check_value("weights", weights, WEIGHTS, owner=owner)
-    check_value("t", t, _T, owner=owner)
-    check_value("t_mode", t_mode, _T_MODE, owner=owner)
 
     def run(placed: Ensemble, k: int, data: Any) -> ConsensusResult:
         alone = only_member(placed, k)
         if alone is not None:
             return alone
         needed_data(data, owner=owner)
-        given = checked_weights(weights, ensemble, n_jobs, owner=owner)
+        given = weights_of(weights, ensemble, n_jobs)
         weighted = ordered(around, of_placed(given, ensemble), data=True)
         found = weighted(placed, k, data)
         return replace(found, details={**found.details, "object_weights": given})
@@ -231,158 +214,24 @@ def _solve(
         return found
 
     data = checked_data(X, ensemble, owner=owner)
-    return solve(ensemble, n_clusters, run, owner=owner, X=data, splits_equals=True, n_jobs=n_jobs)
+    return solve(ensemble, n_clusters, run, owner=owner, X=data, splits_equals=True)
 
 
-class WOSP(WeightedObjects):
-    """Cluster by weighted-object similarity partitioning; see `wosp` for the method.
+class WOSP(WeightedObjects, function=wosp):
+    """Cluster by weighted-object similarity partitioning; see `wosp` for the method."""
 
-    Parameters
-    ----------
-    n_clusters, weights, t, t_mode, solver, sizes
-        See `wosp`.
-    generator : generator or None, default=None
-        Makes the members when `fit` is given data only; None is the paper's:
-        `generate.woec` with 40 members of ``n_clusters`` clusters.
-    random_state : int, RandomState or None
-        For the partitioner, and for a generator that has none of its own.
-    n_jobs : int or None
-        Threads; None means one.
-
-    Attributes
-    ----------
-    labels_ : ndarray of shape (n_objects,), int32
-        Clusters; -1 for objects every member calls noise.
-    confidence_, runner_up_ : ndarray of shape (n_objects,)
-        See `consilience.evidence.confidence`.
-    n_clusters_, objective_, solver_, details_
-        See `ConsensusResult`. Without objective where no cut was needed.
-    ensemble_ : Ensemble
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> X = np.concatenate([np.random.default_rng(0).normal(c, 0.3, (40, 2)) for c in (0, 3)])
-    >>> np.bincount(WOSP(2, random_state=0).fit(X).labels_).tolist()
-    [40, 40]
-    """
-
-    _constraints: ClassVar[dict[str, Any]] = {
-        **Consensus._common_constraints,
-        "n_clusters": [Interval(Integral, 1)],
-        "weights": WEIGHTS,
-        "t": _T,
-        "t_mode": _T_MODE,
-        "solver": _ROWS_SOLVER,
-        "sizes": SIZES,
-    }
-
-    def __init__(
-        self,
-        n_clusters: int = 2,
-        *,
-        weights: Any = "one-shot",
-        t: float | None = None,
-        t_mode: TMode = "each",
-        solver: Solver = "auto",
-        sizes: Any = None,
-        generator: Any = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.weights = weights
-        self.t = t
-        self.t_mode = t_mode
-        self.solver = solver
-        self.sizes = sizes
-        self.generator = generator
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-
-    def _fit_ensemble(self, ensemble: Ensemble, X: Any) -> None:
-        found = wosp(
-            ensemble,
-            self.n_clusters,
-            weights=self.weights,
-            t=self.t,
-            t_mode=self.t_mode,
-            solver=self.solver,
-            sizes=self.sizes,
-            X=X,
-            random_state=self.random_state,
-            n_jobs=self.n_jobs,
-        )
-        self._store(found)
+    weights: Any = "one-shot"
+    t: float | None = None
+    t_mode: TMode = "each"
+    solver: Solver = "auto"
+    sizes: Any = None
 
 
-class WOHB(WeightedObjects):
-    """Cluster by the weighted-object hybrid bipartite graph; see `wohb` for the method.
+class WOHB(WeightedObjects, function=wohb):
+    """Cluster by the weighted-object hybrid bipartite graph; see `wohb` for the method."""
 
-    Parameters
-    ----------
-    n_clusters, weights, t, t_mode, balance, solver
-        See `wohb`.
-    generator, random_state, n_jobs
-        See `WOSP`.
-
-    Attributes
-    ----------
-    labels_, confidence_, runner_up_, n_clusters_, objective_, solver_, details_, ensemble_
-        See `WOSP`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> X = np.concatenate([np.random.default_rng(0).normal(c, 0.3, (40, 2)) for c in (0, 3)])
-    >>> np.bincount(WOHB(2, random_state=0).fit(X).labels_).tolist()
-    [40, 40]
-    """
-
-    _constraints: ClassVar[dict[str, Any]] = {
-        **Consensus._common_constraints,
-        "n_clusters": [Interval(Integral, 1)],
-        "weights": WEIGHTS,
-        "t": _T,
-        "t_mode": _T_MODE,
-        "balance": _BALANCE,
-        "solver": _GRAPH_SOLVER,
-    }
-
-    def __init__(
-        self,
-        n_clusters: int = 2,
-        *,
-        weights: Any = "one-shot",
-        t: float | None = None,
-        t_mode: TMode = "each",
-        balance: Balance = "all",
-        solver: Solver = "auto",
-        generator: Any = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.weights = weights
-        self.t = t
-        self.t_mode = t_mode
-        self.balance = balance
-        self.solver = solver
-        self.generator = generator
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-
-    def _fit_ensemble(self, ensemble: Ensemble, X: Any) -> None:
-        found = wohb(
-            ensemble,
-            self.n_clusters,
-            weights=self.weights,
-            t=self.t,
-            t_mode=self.t_mode,
-            balance=self.balance,
-            solver=self.solver,
-            X=X,
-            random_state=self.random_state,
-            n_jobs=self.n_jobs,
-        )
-        self._store(found)
+    weights: Any = "one-shot"
+    t: float | None = None
+    t_mode: TMode = "each"
+    balance: Balance = "all"
+    solver: Solver = "auto"

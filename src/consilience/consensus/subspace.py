@@ -1,52 +1,34 @@
 """Ensembles of subspace clusterings: memberships by LAC's own distances, cut as a graph."""
 
 from collections.abc import Sequence
-from numbers import Integral, Real
-from typing import Any, ClassVar, Literal
+from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from consilience._sklearn import validate_data
-from consilience._validation import (
-    Interval,
-    NoneValue,
-    Options,
-    Rule,
-    Satisfies,
-    check_jobs,
-    check_value,
-)
-from consilience.consensus._base import Consensus
-from consilience.consensus._memberships import (
-    Memberships,
-    by_distances,
-    cut_bipartite,
-    cut_similarities,
-)
+from consilience._validation import NOT_NEGATIVE, NoneValue, Rule, Satisfies
+from consilience.consensus._base import FixedNumber
+from consilience.consensus._cuts import check_sizes
+from consilience.consensus._memberships import by_distances, cut_bipartite, cut_similarities
 from consilience.consensus._objects import checked_data, needed_data, only_member
 from consilience.consensus._order import ordered
-from consilience.consensus._sizes import SIZES, check_sizes
+from consilience.consensus._rules import BALANCE, CUTS, PARTS, SIZES, Balance
 from consilience.consensus._solve import ConsensusResult, solve
 from consilience.consensus._table import consensus_method
 from consilience.ensemble import Ensemble
 from consilience.errors import InvalidInputError, InvalidParameterError
-from consilience.generate import with_defaults
 from consilience.generate.lac import LACEnsemble, LACRun, refit_lac
 from consilience.partition import Solver
 
 __all__ = ["WBPA", "WSPA", "wbpa", "wspa"]
 
-Balance = Literal["all", "objects"]
 Floats = NDArray[np.float64]
 
 # Members of the ensemble that is generated where none is given.
 _MEMBERS = 40
 _DEFAULT_INV_H = 0.1
-_INV_H: list[Rule] = [Interval(Real, 0), NoneValue()]
-_BALANCE: list[Rule] = [Options(("all", "objects"))]
-_ROWS_SOLVER: list[Rule] = [Options(("auto", "metis", "balanced", "spectral"))]
-_GRAPH_SOLVER: list[Rule] = [Options(("auto", "metis", "spectral"))]
 _PAPER = "Al-Razgan & Domeniconi 2006"
 
 
@@ -54,16 +36,19 @@ def _are_runs(value: Any) -> bool:
     return isinstance(value, Sequence) and all(isinstance(run, LACRun) for run in value)
 
 
-_RUNS: list[Rule] = [Satisfies(_are_runs, "a list of LACRun, one for each member"), NoneValue()]
+_RULES: dict[str, list[Rule]] = {
+    "runs": [Satisfies(_are_runs, "a list of LACRun, one for each member"), NoneValue()],
+    "inv_h": [*NOT_NEGATIVE, NoneValue()],
+}
 
 
 @consensus_method(
     estimator="WSPA",
     paper=_PAPER,
     memory="n n_c, or n^2 with METIS (up to 3000 objects)",
+    rules={**_RULES, "solver": PARTS, "sizes": SIZES},
     needs_data=True,
     balanced=True,
-    keeps_noise=True,
 )
 def wspa(
     ensemble: Ensemble,
@@ -83,8 +68,6 @@ def wspa(
     ----------
     ensemble : Ensemble
         Labels of n objects by R members, best of `generate.LACEnsemble`.
-    n_clusters : int
-        Clusters wanted.
     runs : sequence of LACRun, optional
         Centres and feature weights of every member: ``runs_`` of the `LACEnsemble` that made
         the ensemble. Without them they are fitted again from the labels: the means, and the
@@ -122,15 +105,11 @@ def wspa(
     >>> wspa(ensemble, 2, X=X, runs=generator.runs_, random_state=0).labels
     array([0, 0, 0, 1, 1, 1], dtype=int32)
     """
-    check_value("solver", solver, _ROWS_SOLVER, owner="WSPA")
-    check_jobs(n_jobs, owner="WSPA")
     check_sizes(sizes, n_clusters, solver, owner="WSPA")
 
-    def cut(memberships: Memberships, k: int) -> ConsensusResult:
-        return cut_similarities(
-            memberships, k, solver=solver, sizes=sizes, random_state=random_state, n_jobs=n_jobs
-        )
-
+    cut = partial(
+        cut_similarities, solver=solver, sizes=sizes, random_state=random_state, n_jobs=n_jobs
+    )
     return _solve(ensemble, n_clusters, cut, runs, inv_h, X, "WSPA")
 
 
@@ -138,9 +117,9 @@ def wspa(
     estimator="WBPA",
     paper=_PAPER,
     memory="n n_c",
+    rules={**_RULES, "balance": BALANCE, "solver": CUTS},
     needs_data=True,
     balanced=True,
-    keeps_noise=True,
 )
 def wbpa(
     ensemble: Ensemble,
@@ -181,15 +160,9 @@ def wbpa(
     >>> wbpa(ensemble, 2, X=X, runs=generator.runs_, random_state=0).labels
     array([0, 0, 0, 1, 1, 1], dtype=int32)
     """
-    check_value("balance", balance, _BALANCE, owner="WBPA")
-    check_value("solver", solver, _GRAPH_SOLVER, owner="WBPA")
-    check_jobs(n_jobs, owner="WBPA")
-
-    def cut(memberships: Memberships, k: int) -> ConsensusResult:
-        return cut_bipartite(
-            memberships, k, solver=solver, balance=balance, random_state=random_state, n_jobs=n_jobs
-        )
-
+    cut = partial(
+        cut_bipartite, solver=solver, balance=balance, random_state=random_state, n_jobs=n_jobs
+    )
     return _solve(ensemble, n_clusters, cut, runs, inv_h, X, "WBPA")
 
 
@@ -203,8 +176,6 @@ def _solve(
     owner: str,
 ) -> ConsensusResult:
     """Memberships by LAC's distances, cut by ``cut``."""
-    check_value("runs", runs, _RUNS, owner=owner)
-    check_value("inv_h", inv_h, _INV_H, owner=owner)
 
     def run(placed: Ensemble, k: int, data: Any) -> ConsensusResult:
         alone = only_member(placed, k)
@@ -243,10 +214,17 @@ def _refitted(ensemble: Ensemble, X: Floats, inv_h: float | None) -> list[LACRun
     return [refit_lac(X, labels, h) for labels, h in zip(ensemble, sharpness, strict=True)]
 
 
-class _Subspace(Consensus):
-    """What WSPA and WBPA share: LAC members by default, and their runs where they made them."""
+class _Subspace(FixedNumber):
+    """What WSPA and WBPA share: LAC members by default, and their runs where they made them.
 
-    n_clusters: int
+    Parameters
+    ----------
+    generator : generator or None, default=None
+        Makes the members when `fit` is given data only; None is `LACEnsemble` with 40
+        members of ``n_clusters`` clusters. Centres and feature weights of a `LACEnsemble`
+        are used as they are; for other generators, and for an ensemble that is given, they
+        are fitted again from the labels.
+    """
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -258,149 +236,30 @@ class _Subspace(Consensus):
             return validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
         return super()._check_data(X, ensemble)
 
+    def _default_generator(self) -> Any:
+        return LACEnsemble(_MEMBERS, self.n_clusters)
+
     def _generator(self) -> Any:
-        wanted = (
-            LACEnsemble(_MEMBERS, self.n_clusters) if self.generator is None else self.generator
-        )
         # Kept for its runs, which only it knows; they are there if it was used.
-        self._maker = with_defaults(wanted, self.random_state, self.n_jobs)
+        self._maker = super()._generator()
         return self._maker
 
-    def _made_runs(self) -> Any:
+    def _options(self, X: Any) -> dict[str, Any]:
         maker = self.__dict__.pop("_maker", None)
-        return getattr(maker, "runs_", None)
+        return {**super()._options(X), "runs": getattr(maker, "runs_", None)}
 
 
-class WSPA(_Subspace):
-    """Cluster by weighted similarity partitioning of subspace clusterings; see `wspa`.
+class WSPA(_Subspace, function=wspa):
+    """Cluster by weighted similarity partitioning of subspace clusterings; see `wspa`."""
 
-    Parameters
-    ----------
-    n_clusters, inv_h, solver, sizes
-        See `wspa`.
-    generator : generator or None, default=None
-        Makes the members when `fit` is given data only; None is `LACEnsemble` with 40
-        members of ``n_clusters`` clusters. Centres and feature weights of a `LACEnsemble`
-        are used as they are; for other generators, and for an ensemble that is given, they
-        are fitted again from the labels.
-    random_state : int, RandomState or None
-        For the partitioner, and for a generator that has none of its own.
-    n_jobs : int or None
-        Threads; None means one.
-
-    Attributes
-    ----------
-    labels_, confidence_, runner_up_, n_clusters_, objective_, solver_, details_, ensemble_
-        See `WOSP`.
-
-    Examples
-    --------
-    >>> X = np.concatenate([np.random.default_rng(0).normal(c, 0.3, (40, 2)) for c in (0, 3)])
-    >>> np.bincount(WSPA(2, random_state=0).fit(X).labels_).tolist()
-    [40, 40]
-    """
-
-    _constraints: ClassVar[dict[str, Any]] = {
-        **Consensus._common_constraints,
-        "n_clusters": [Interval(Integral, 1)],
-        "inv_h": _INV_H,
-        "solver": _ROWS_SOLVER,
-        "sizes": SIZES,
-    }
-
-    def __init__(
-        self,
-        n_clusters: int = 2,
-        *,
-        inv_h: float | None = None,
-        solver: Solver = "auto",
-        sizes: Any = None,
-        generator: Any = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.inv_h = inv_h
-        self.solver = solver
-        self.sizes = sizes
-        self.generator = generator
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-
-    def _fit_ensemble(self, ensemble: Ensemble, X: Any) -> None:
-        found = wspa(
-            ensemble,
-            self.n_clusters,
-            runs=self._made_runs(),
-            inv_h=self.inv_h,
-            solver=self.solver,
-            sizes=self.sizes,
-            X=X,
-            random_state=self.random_state,
-            n_jobs=self.n_jobs,
-        )
-        self._store(found)
+    inv_h: float | None = None
+    solver: Solver = "auto"
+    sizes: Any = None
 
 
-class WBPA(_Subspace):
-    """Cluster by the bipartite graph of objects and subspace clusters; see `wbpa`.
+class WBPA(_Subspace, function=wbpa):
+    """Cluster by the bipartite graph of objects and subspace clusters; see `wbpa`."""
 
-    Parameters
-    ----------
-    n_clusters, inv_h, balance, solver
-        See `wbpa`.
-    generator, random_state, n_jobs
-        See `WSPA`.
-
-    Attributes
-    ----------
-    labels_, confidence_, runner_up_, n_clusters_, objective_, solver_, details_, ensemble_
-        See `WOSP`.
-
-    Examples
-    --------
-    >>> X = np.concatenate([np.random.default_rng(0).normal(c, 0.3, (40, 2)) for c in (0, 3)])
-    >>> np.bincount(WBPA(2, random_state=0).fit(X).labels_).tolist()
-    [40, 40]
-    """
-
-    _constraints: ClassVar[dict[str, Any]] = {
-        **Consensus._common_constraints,
-        "n_clusters": [Interval(Integral, 1)],
-        "inv_h": _INV_H,
-        "balance": _BALANCE,
-        "solver": _GRAPH_SOLVER,
-    }
-
-    def __init__(
-        self,
-        n_clusters: int = 2,
-        *,
-        inv_h: float | None = None,
-        balance: Balance = "all",
-        solver: Solver = "auto",
-        generator: Any = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.inv_h = inv_h
-        self.balance = balance
-        self.solver = solver
-        self.generator = generator
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-
-    def _fit_ensemble(self, ensemble: Ensemble, X: Any) -> None:
-        found = wbpa(
-            ensemble,
-            self.n_clusters,
-            runs=self._made_runs(),
-            inv_h=self.inv_h,
-            balance=self.balance,
-            solver=self.solver,
-            X=X,
-            random_state=self.random_state,
-            n_jobs=self.n_jobs,
-        )
-        self._store(found)
+    inv_h: float | None = None
+    balance: Balance = "all"
+    solver: Solver = "auto"

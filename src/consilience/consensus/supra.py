@@ -1,28 +1,24 @@
 """The best of several consensus methods, by what it shares with the members."""
 
-import inspect
-import warnings
 from collections.abc import Sequence
-from numbers import Integral
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state
 
-from consilience._validation import Interval, Satisfies, check_value
-from consilience.consensus._base import Consensus
+from consilience._validation import Satisfies
+from consilience.consensus._base import FixedNumber
 from consilience.consensus._order import ordered
 from consilience.consensus._solve import ConsensusResult, solve
 from consilience.consensus._table import CONSENSUS, Method, consensus_method
 from consilience.consensus.graph import cspa, hgpa
 from consilience.consensus.metacluster import mcla
 from consilience.ensemble import NOISE, UNSEEN, Ensemble
-from consilience.errors import ConsilienceWarning, InvalidParameterError, MissingPackageError
+from consilience.errors import InvalidParameterError, MissingPackageError, warn
 from consilience.metrics import nmi
 
 __all__ = ["SupraConsensus", "shared_information", "supra", "supraconsensus"]
 
-_COUNT = Interval(Integral, 1)
 _CLASSIC = (cspa.__name__, hgpa.__name__, mcla.__name__)
 
 
@@ -32,14 +28,11 @@ def _is_names(value: Any) -> bool:
     return bool(value) and all(isinstance(name, str) for name in value)
 
 
-_NAMES = Satisfies(_is_names, "a list of names of consensus methods")
-
-
 @consensus_method(
     estimator="SupraConsensus",
     paper="Strehl & Ghosh 2002",
     memory="that of its methods",
-    keeps_noise=True,
+    rules={"methods": [Satisfies(_is_names, "a list of names of consensus methods")]},
 )
 def supraconsensus(
     ensemble: Ensemble,
@@ -54,10 +47,6 @@ def supraconsensus(
 
     Parameters
     ----------
-    ensemble : Ensemble
-        Labels of n objects by R members.
-    n_clusters : int
-        Clusters wanted.
     methods : sequence of str, default=("cspa", "hgpa", "mcla")
         Names from the table of methods, run with their defaults. One that needs a package
         that is not installed is left out, with a warning.
@@ -65,8 +54,6 @@ def supraconsensus(
         For methods that use the data, and to place objects that no member saw.
     random_state : int, RandomState or None
         One seed is drawn for each method.
-    n_jobs : int or None
-        Threads of each method; None means one.
 
     Returns
     -------
@@ -94,12 +81,12 @@ def supraconsensus(
         found: dict[str, ConsensusResult] = {}
         for method, seed in zip(chosen, seeds, strict=True):
             try:
-                found[method.name] = _call(method, placed, k, data, int(seed), n_jobs)
+                found[method.name] = method.run(
+                    placed, k, data, random_state=int(seed), n_jobs=n_jobs
+                )
             except MissingPackageError as error:
-                warnings.warn(
+                warn(
                     f"SupraConsensus goes on without {method.name!r}: {error}",
-                    ConsilienceWarning,
-                    stacklevel=5,
                 )
         if not found:
             raise MissingPackageError(
@@ -108,7 +95,7 @@ def supraconsensus(
         return _winner(found, placed)
 
     in_order = ordered(run, data=True)
-    return solve(ensemble, n_clusters, in_order, owner="SupraConsensus", X=X, n_jobs=n_jobs)
+    return solve(ensemble, n_clusters, in_order, owner="SupraConsensus", X=X)
 
 
 #: The short name in the literature.
@@ -143,14 +130,13 @@ def _winner(found: dict[str, ConsensusResult], ensemble: Ensemble) -> ConsensusR
     return ConsensusResult(
         best.labels,
         objective=scores[name],
-        solver=getattr(best, "solver", None),
-        memberships=getattr(best, "memberships", None),
-        details={"method": name, "scores": scores, **getattr(best, "details", {})},
+        solver=best.solver,
+        memberships=best.memberships,
+        details={"method": name, "scores": scores, **best.details},
     )
 
 
 def _methods(names: Sequence[str], X: Any) -> list[Method]:
-    check_value("methods", names, [_NAMES], owner="SupraConsensus")
     known = sorted(set(CONSENSUS) - {"supraconsensus"})
     for name in names:
         if name not in known:
@@ -166,36 +152,8 @@ def _methods(names: Sequence[str], X: Any) -> list[Method]:
     return [CONSENSUS[name] for name in dict.fromkeys(names)]
 
 
-def _call(method: Method, ensemble: Ensemble, k: int, X: Any, seed: int, n_jobs: int | None) -> Any:
-    """Call a method with those of the common parameters that it takes."""
-    common = {"X": X, "random_state": seed, "n_jobs": n_jobs}
-    takes = inspect.signature(method.function).parameters
-    return method.function(ensemble, k, **{name: v for name, v in common.items() if name in takes})
-
-
-class SupraConsensus(Consensus):
+class SupraConsensus(FixedNumber, function=supraconsensus):
     """Cluster by the best of several methods; see `supraconsensus` for the rule.
-
-    Parameters
-    ----------
-    n_clusters, methods
-        See `supraconsensus`.
-    generator : generator or None, default=None
-        Makes the members when `fit` is given data only; None is `KMeansEnsemble()`.
-    random_state : int, RandomState or None
-        Seeds the methods, and a generator that has no seed of its own.
-    n_jobs : int or None
-        Threads; None means one.
-
-    Attributes
-    ----------
-    labels_ : ndarray of shape (n_objects,), int32
-        Clusters; -1 for objects every member calls noise.
-    confidence_, runner_up_ : ndarray of shape (n_objects,)
-        See `consilience.evidence.confidence`.
-    n_clusters_, objective_, solver_, details_
-        See `supraconsensus`. Only the first and ``details_`` where nothing had to be solved.
-    ensemble_ : Ensemble
 
     Examples
     --------
@@ -204,35 +162,4 @@ class SupraConsensus(Consensus):
     'mcla'
     """
 
-    _constraints: ClassVar[dict[str, Any]] = {
-        **Consensus._common_constraints,
-        "n_clusters": [_COUNT],
-        "methods": [_NAMES],
-    }
-
-    def __init__(
-        self,
-        n_clusters: int = 2,
-        *,
-        methods: Sequence[str] = _CLASSIC,
-        generator: Any = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.methods = methods
-        self.generator = generator
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-
-    def _fit_ensemble(self, ensemble: Ensemble, X: Any) -> None:
-        self._store(
-            supraconsensus(
-                ensemble,
-                self.n_clusters,
-                methods=self.methods,
-                X=X,
-                random_state=self.random_state,
-                n_jobs=self.n_jobs,
-            )
-        )
+    methods: Sequence[str] = _CLASSIC

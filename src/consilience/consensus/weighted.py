@@ -2,8 +2,7 @@
 
 import warnings
 from dataclasses import replace
-from numbers import Integral
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,21 +11,21 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from threadpoolctl import threadpool_limits
 
-from consilience._validation import Interval, Options, check_value
-from consilience.consensus._base import Consensus
-from consilience.consensus._metaclusters import Vertex, meta_clusters
+from consilience._validation import COUNT, Options
 from consilience.consensus._objects import (
     WEIGHTS,
     WeightedObjects,
     checked_data,
-    checked_weights,
     needed_data,
     of_placed,
+    weights_of,
 )
 from consilience.consensus._order import object_order, ordered
 from consilience.consensus._rows import Rows, distinct_rows, rows_in_order
+from consilience.consensus._rules import CUTS
 from consilience.consensus._solve import ConsensusResult, solve
 from consilience.consensus._table import consensus_method
+from consilience.consensus.metacluster import Vertex, meta_clusters
 from consilience.ensemble import Ensemble
 from consilience.partition import Solver
 
@@ -34,9 +33,6 @@ __all__ = ["WOMC", "WOKMeans", "wokmeans", "womc"]
 
 Floats = NDArray[np.float64]
 
-_COUNT = Interval(Integral, 1)
-_VERTEX = Options(("weight", "size"))
-_SOLVERS = Options(("auto", "metis", "spectral"))
 _PAPER = "Ren, Domeniconi, Zhang & Yu 2017"
 
 
@@ -44,7 +40,7 @@ _PAPER = "Ren, Domeniconi, Zhang & Yu 2017"
     estimator="WOMC",
     paper=_PAPER,
     memory="n (R + k) + n_c^2",
-    keeps_noise=True,
+    rules={"weights": WEIGHTS, "vertex": [Options(("weight", "size"))], "solver": CUTS},
 )
 def womc(
     ensemble: Ensemble,
@@ -61,26 +57,14 @@ def womc(
 
     Parameters
     ----------
-    ensemble : Ensemble
-        Labels of n objects by R members with n_c clusters in all.
-    n_clusters : int
-        Clusters wanted, at most n_c; meta-clusters that win no object vanish.
     weights : {"one-shot"}, array of shape (n_objects,) or None, default="one-shot"
         Weights of the objects: `evidence.object_weights`, your own, or equal, which is
         MCLA.
     vertex : {"weight", "size"}, default="weight"
         What balance counts for a cluster: the sum of the roots of its objects' weights (as
         in the authors' code; the paper is silent), or its objects.
-    solver : {"auto", "metis", "spectral"}, default="auto"
-        Cuts the graph of clusters: METIS (as published), or a normalised cut. "auto" is
-        METIS where it is installed and there are 50 clusters or more.
-    X : array of shape (n_objects, n_features), optional
-        Only used to place objects that no member saw.
-    random_state : int, RandomState or None
-        Order of the clusters inside the solver, and ties. The result does not depend on the
-        order of the objects.
-    n_jobs : int or None
-        Threads; None means one.
+    n_clusters, solver, random_state
+        See `mcla`.
 
     Returns
     -------
@@ -99,19 +83,10 @@ def womc(
     ----------
     Ren, Domeniconi, Zhang & Yu (2017), Weighted-object ensemble clustering, Knowledge and
     Information Systems 51, section 3.3.1, equation 5.
-
-    Examples
-    --------
-    >>> ens = Ensemble([[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 2, 2], [5, 5, 5, 7, 7, 7]])
-    >>> womc(ens, 2, random_state=0).labels
-    array([0, 0, 0, 1, 1, 1], dtype=int32)
     """
-    check_value("weights", weights, WEIGHTS, owner="WOMC")
-    check_value("vertex", vertex, [_VERTEX], owner="WOMC")
-    check_value("solver", solver, [_SOLVERS], owner="WOMC")
 
     def run(placed: Ensemble, k: int, _: Any) -> ConsensusResult:
-        given = checked_weights(weights, ensemble, n_jobs, owner="WOMC")
+        given = weights_of(weights, ensemble, n_jobs)
         rows, row_weights = _weighted_rows(placed, of_placed(given, ensemble), weights)
         found = meta_clusters(
             rows,
@@ -123,20 +98,9 @@ def womc(
             n_jobs=n_jobs,
             owner="WOMC",
         )
-        return ConsensusResult(
-            found.labels[rows.inverse],
-            objective=found.parts.cut,
-            solver=found.parts.solver,
-            memberships=found.shares[rows.inverse],
-            details={
-                "object_weights": given,
-                "meta_clusters": found.parts.labels,
-                "vanished": k - len(np.unique(found.labels)),
-                "note": found.parts.note,
-            },
-        )
+        return found.result(rows, k, object_weights=given)
 
-    return solve(ensemble, n_clusters, run, owner="WOMC", X=X, n_jobs=n_jobs)
+    return solve(ensemble, n_clusters, run, owner="WOMC", X=X)
 
 
 def _weighted_rows(placed: Ensemble, weights: Floats, kind: Any) -> tuple[Rows, Floats]:
@@ -159,8 +123,8 @@ def _weighted_rows(placed: Ensemble, weights: Floats, kind: Any) -> tuple[Rows, 
     estimator="WOKMeans",
     paper=_PAPER,
     memory="n (R + d)",
+    rules={"weights": WEIGHTS, "n_init": COUNT, "max_iter": COUNT},
     needs_data=True,
-    keeps_noise=True,
 )
 def wokmeans(
     ensemble: Ensemble,
@@ -179,8 +143,6 @@ def wokmeans(
     ----------
     ensemble : Ensemble
         Labels of n objects by R members; only their weights are used.
-    n_clusters : int
-        Clusters wanted.
     weights : {"one-shot"}, array of shape (n_objects,) or None, default="one-shot"
         Weights of the objects in the centres: `evidence.object_weights`, your own, or equal,
         which is k-means.
@@ -192,8 +154,6 @@ def wokmeans(
         Data; standardise features of different scales first.
     random_state : int, RandomState or None
         Draws the objects to start from.
-    n_jobs : int or None
-        Threads for the object weights; None means one.
 
     Returns
     -------
@@ -217,13 +177,10 @@ def wokmeans(
     >>> wokmeans(ens, 2, X=X, random_state=0).labels
     array([0, 0, 0, 1, 1, 1], dtype=int32)
     """
-    check_value("weights", weights, WEIGHTS, owner="WOKMeans")
-    check_value("n_init", n_init, [_COUNT], owner="WOKMeans")
-    check_value("max_iter", max_iter, [_COUNT], owner="WOKMeans")
 
     def run(placed: Ensemble, k: int, data: Any) -> ConsensusResult:
         needed_data(data, owner="WOKMeans")
-        given = checked_weights(weights, ensemble, n_jobs, owner="WOKMeans")
+        given = weights_of(weights, ensemble, n_jobs)
         best = ordered(best_of_starts, of_placed(given, ensemble), data=True)
         return replace(best(placed, k, data), details={"object_weights": given})
 
@@ -234,9 +191,7 @@ def wokmeans(
         return min(runs, key=lambda run: run.objective or 0.0)
 
     data = checked_data(X, ensemble, owner="WOKMeans")
-    return solve(
-        ensemble, n_clusters, run, owner="WOKMeans", X=data, splits_equals=True, n_jobs=n_jobs
-    )
+    return solve(ensemble, n_clusters, run, owner="WOKMeans", X=data, splits_equals=True)
 
 
 def _lloyd(X: Any, start: NDArray[Any], weights: Floats, max_iter: int) -> ConsensusResult:
@@ -256,138 +211,17 @@ def _lloyd(X: Any, start: NDArray[Any], weights: Floats, max_iter: int) -> Conse
     )
 
 
-class WOMC(WeightedObjects):
-    """Cluster by weighted-object meta-clusters; see `womc` for the method.
+class WOMC(WeightedObjects, function=womc):
+    """Cluster by weighted-object meta-clusters; see `womc` for the method."""
 
-    Parameters
-    ----------
-    n_clusters, weights, vertex, solver
-        See `womc`.
-    generator : generator or None, default=None
-        Makes the members when `fit` is given data only; None is the paper's:
-        `generate.woec` with 40 members of ``n_clusters`` clusters.
-    random_state : int, RandomState or None
-        For the solver, and for a generator that has none of its own.
-    n_jobs : int or None
-        Threads; None means one.
-
-    Attributes
-    ----------
-    labels_ : ndarray of shape (n_objects,), int32
-        Clusters; -1 for objects every member calls noise.
-    confidence_, runner_up_ : ndarray of shape (n_objects,)
-        See `consilience.evidence.confidence`.
-    n_clusters_, objective_, solver_, memberships_, details_
-        See `womc`. Only the first and ``details_`` where nothing had to be solved.
-    ensemble_ : Ensemble
-
-    Examples
-    --------
-    >>> model = WOMC(2, random_state=0).fit(ensemble=[[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 2, 2]])
-    >>> model.labels_
-    array([0, 0, 0, 1, 1, 1], dtype=int32)
-    """
-
-    _constraints: ClassVar[dict[str, Any]] = {
-        **Consensus._common_constraints,
-        "n_clusters": [_COUNT],
-        "weights": WEIGHTS,
-        "vertex": [_VERTEX],
-        "solver": [_SOLVERS],
-    }
-
-    def __init__(
-        self,
-        n_clusters: int = 2,
-        *,
-        weights: Any = "one-shot",
-        vertex: Vertex = "weight",
-        solver: Solver = "auto",
-        generator: Any = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.weights = weights
-        self.vertex = vertex
-        self.solver = solver
-        self.generator = generator
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-
-    def _fit_ensemble(self, ensemble: Ensemble, X: Any) -> None:
-        found = womc(
-            ensemble,
-            self.n_clusters,
-            weights=self.weights,
-            vertex=self.vertex,
-            solver=self.solver,
-            X=X,
-            random_state=self.random_state,
-            n_jobs=self.n_jobs,
-        )
-        self._store(found)
+    weights: Any = "one-shot"
+    vertex: Vertex = "weight"
+    solver: Solver = "auto"
 
 
-class WOKMeans(WeightedObjects):
-    """Cluster by k-means with weighted objects; see `wokmeans` for the method.
+class WOKMeans(WeightedObjects, function=wokmeans):
+    """Cluster by k-means with weighted objects; see `wokmeans` for the method."""
 
-    Parameters
-    ----------
-    n_clusters, weights, n_init, max_iter
-        See `wokmeans`.
-    generator, random_state, n_jobs
-        See `WOMC`.
-
-    Attributes
-    ----------
-    labels_, confidence_, runner_up_, n_clusters_, objective_, n_iter_, converged_, details_,
-    ensemble_
-        See `WOMC` and `ConsensusResult`; of the best start.
-
-    Examples
-    --------
-    >>> X = np.concatenate([np.random.default_rng(0).normal(c, 0.3, (40, 2)) for c in (0, 3)])
-    >>> np.bincount(WOKMeans(2, random_state=0).fit(X).labels_).tolist()
-    [40, 40]
-    """
-
-    _constraints: ClassVar[dict[str, Any]] = {
-        **Consensus._common_constraints,
-        "n_clusters": [_COUNT],
-        "weights": WEIGHTS,
-        "n_init": [_COUNT],
-        "max_iter": [_COUNT],
-    }
-
-    def __init__(
-        self,
-        n_clusters: int = 2,
-        *,
-        weights: Any = "one-shot",
-        n_init: int = 10,
-        max_iter: int = 100,
-        generator: Any = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.weights = weights
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.generator = generator
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-
-    def _fit_ensemble(self, ensemble: Ensemble, X: Any) -> None:
-        found = wokmeans(
-            ensemble,
-            self.n_clusters,
-            weights=self.weights,
-            n_init=self.n_init,
-            max_iter=self.max_iter,
-            X=X,
-            random_state=self.random_state,
-            n_jobs=self.n_jobs,
-        )
-        self._store(found)
+    weights: Any = "one-shot"
+    n_init: int = 10
+    max_iter: int = 100

@@ -4,7 +4,6 @@ Noise everywhere: every member saw the object and left it out; it stays noise. U
 everywhere: no member saw it; it is placed by the data, or with the largest cluster.
 """
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -12,13 +11,13 @@ from numpy.typing import NDArray
 from sklearn.metrics import pairwise_distances_argmin
 
 from consilience._sklearn import check_array
-from consilience.errors import ConsilienceWarning, InvalidInputError
+from consilience.errors import InvalidInputError, warn
 
-__all__ = ["add_strangers", "numeric_rows", "place_strangers"]
+__all__ = ["add_unplaced", "numeric_rows", "place_unseen"]
 
 
-def place_strangers(
-    labels: NDArray[np.int32], strangers: NDArray[np.bool_], X: Any, *, owner: str
+def place_unseen(
+    labels: NDArray[np.int32], unseen: NDArray[np.bool_], X: Any, *, owner: str
 ) -> NDArray[np.int32]:
     """Labels with objects no member saw in the cluster of the nearest mean, or the largest.
 
@@ -26,29 +25,27 @@ def place_strangers(
     """
     if X is not None:
         X = numeric_rows(X, len(labels))
-    known = ~strangers & (labels >= 0)
-    if not strangers.any() or not known.any():
+    known = ~unseen & (labels >= 0)
+    if not unseen.any() or not known.any():
         return labels
     labels = labels.copy()
     sizes = np.bincount(labels[known])
     if X is None:
-        labels[strangers] = sizes.argmax()
+        labels[unseen] = sizes.argmax()
         where = "the largest cluster; pass X to place them by the data"
     else:
         means = [X[known & (labels == c)].mean(axis=0) for c in range(len(sizes))]
         centres = np.stack([np.asarray(mean).ravel() for mean in means])
-        labels[strangers] = pairwise_distances_argmin(X[strangers], centres)
+        labels[unseen] = pairwise_distances_argmin(X[unseen], centres)
         where = "the cluster with the nearest mean"
-    warnings.warn(
-        f"{int(strangers.sum())} objects were seen by no member; {owner} put them into {where}. "
+    warn(
+        f"{int(unseen.sum())} objects were seen by no member; {owner} put them into {where}. "
         "Their confidence is 0.",
-        ConsilienceWarning,
-        stacklevel=4,
     )
     return labels
 
 
-def add_strangers(tree: NDArray[np.float64], placed: NDArray[np.bool_]) -> NDArray[np.float64]:
+def add_unplaced(tree: NDArray[np.float64], placed: NDArray[np.bool_]) -> NDArray[np.float64]:
     """A tree over all objects: that of the placed ones, then the others, one by one, at height 1.
 
     Parameters
@@ -59,7 +56,7 @@ def add_strangers(tree: NDArray[np.float64], placed: NDArray[np.bool_]) -> NDArr
 
     Examples
     --------
-    >>> add_strangers(np.array([[0.0, 1.0, 0.5, 2.0]]), np.array([True, False, True]))
+    >>> add_unplaced(np.array([[0.0, 1.0, 0.5, 2.0]]), np.array([True, False, True]))
     array([[0. , 2. , 0.5, 2. ],
            [1. , 3. , 1. , 3. ]])
     """

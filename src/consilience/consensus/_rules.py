@@ -1,0 +1,21 @@
+"""Rules for parameters that several methods have, each in one place."""
+
+from typing import Literal
+
+from consilience._validation import NoneValue, Options, Rule, positive_numbers
+
+__all__ = ["BALANCE", "CUTS", "LINKS", "MISSING", "PARTS", "SIZES", "Balance", "CutSolver", "Link"]
+
+Link = Literal["average", "complete", "single"]
+CutSolver = Literal["auto", "metis", "spectral"]
+Balance = Literal["all", "objects"]
+
+LINKS: list[Rule] = [Options(("average", "complete", "single"))]
+MISSING: list[Rule] = [Options(("pair", "all"))]
+#: Sizes of clusters relative to each other, where a method keeps them.
+SIZES: list[Rule] = [positive_numbers("cluster"), NoneValue()]
+#: What cuts a graph with few vertices, or one of objects and clusters.
+CUTS: list[Rule] = [Options(("auto", "metis", "spectral"))]
+#: What cuts objects by their similarities.
+PARTS: list[Rule] = [Options(("auto", "metis", "balanced", "spectral"))]
+BALANCE: list[Rule] = [Options(("all", "objects"))]
