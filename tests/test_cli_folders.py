@@ -67,7 +67,7 @@ def stopped(words, monkeypatch):
 
 STOPS = {
     "cluster": "consilience.workflow.clusters._consensus",
-    "ambiguous": "consilience.workflow.ambiguity.ambiguous",
+    "ambiguous": "consilience._cli.ambiguous.Flagged",
 }
 
 
