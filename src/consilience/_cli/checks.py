@@ -13,7 +13,7 @@ from consilience._validation import (
     check_value,
 )
 from consilience.errors import InvalidInputError, InvalidParameterError
-from consilience.workflow.methods import method_table, own_options
+from consilience.workflow._methods import method_table, own_options
 
 __all__ = ["check_common", "check_enough_objects", "check_methods"]
 

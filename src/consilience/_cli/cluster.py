@@ -17,7 +17,7 @@ from consilience._cli.members import run_in
 from consilience._validation import memory_in_bytes
 from consilience.datasets import write_labels
 from consilience.workflow import ClusterResult, cluster
-from consilience.workflow.methods import check_methods as check_options
+from consilience.workflow._methods import check_methods as check_options
 
 __all__ = ["CLUSTER", "Consensus", "find"]
 

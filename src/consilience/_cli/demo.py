@@ -25,7 +25,7 @@ from consilience._cli.show_cluster import show_consensus
 from consilience._cli.speech import Speaker
 from consilience._cli.stages import telling
 from consilience.datasets import make_spirals
-from consilience.workflow.alone import kmeans_alone
+from consilience.workflow._alone import kmeans_alone
 
 __all__ = ["Demo", "carry_out_demo", "run_demo"]
 

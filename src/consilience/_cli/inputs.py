@@ -13,7 +13,7 @@ from consilience.datasets import Table, read_labels, read_table
 from consilience.datasets._label_files import has_column
 from consilience.ensemble import UNSEEN, Ensemble
 from consilience.errors import InvalidInputError
-from consilience.workflow.notes import noting
+from consilience.workflow._notes import noting
 
 __all__ = ["Input", "Read", "gather", "read"]
 

@@ -30,7 +30,7 @@ from consilience._cli.show import show_notes, show_written
 from consilience._cli.speech import Speaker
 from consilience._cli.stages import Clock, telling
 from consilience.workflow import Result
-from consilience.workflow.members import clear_members
+from consilience.workflow._members import clear_members
 
 __all__ = ["Found", "Job", "all_writers", "carry_out"]
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from consilience.errors import ConsilienceError, InvalidParameterError
-from consilience.workflow.members import NewRun, ResumeError, RunFolder, kept_members
+from consilience.workflow._members import NewRun, ResumeError, RunFolder, kept_members
 
 __all__ = ["keep_members", "run_in"]
 

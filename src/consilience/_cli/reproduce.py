@@ -16,7 +16,7 @@ from consilience.errors import InvalidParameterError, MissingPackageError
 from consilience.experiments import EXPERIMENTS, Cell, Experiment, Plan, conclude
 from consilience.experiments._report import as_csv, as_lines, as_page, summaries
 from consilience.plot._record import STYLE, draw_figure
-from consilience.workflow.notes import noting
+from consilience.workflow._notes import noting
 
 if TYPE_CHECKING:
     from rich.console import Console

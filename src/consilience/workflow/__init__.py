@@ -4,10 +4,10 @@
 command line calls them and computes nothing itself.
 """
 
+from consilience.workflow._methods import method_table
 from consilience.workflow.ambiguity import AmbiguityResult, ambiguous_objects
 from consilience.workflow.cluster_result import ClusterResult
 from consilience.workflow.clusters import cluster
-from consilience.workflow.methods import method_table
 from consilience.workflow.minority import MinorityResult, minority_groups
 from consilience.workflow.result import Result
 

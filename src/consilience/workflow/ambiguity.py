@@ -14,13 +14,13 @@ from consilience.evidence._thresholds import distinct
 from consilience.generate import KMeansEnsemble, with_defaults
 from consilience.workflow._data import check_scale, checked_ensemble, gather
 from consilience.workflow._job import Job
+from consilience.workflow._members import make_members, run_folder
+from consilience.workflow._notes import noting
 from consilience.workflow._seeds import job_seed
 from consilience.workflow.clusters import check_members, check_objects
-from consilience.workflow.members import make_members, run_folder
-from consilience.workflow.notes import noting
 from consilience.workflow.result import Result
 
-__all__ = ["AmbiguityResult", "ambiguous_objects", "check_ambiguity"]
+__all__ = ["AmbiguityResult", "ambiguous_objects"]
 
 _OWNER = "ambiguous_objects"
 

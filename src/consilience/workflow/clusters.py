@@ -39,13 +39,13 @@ from consilience.evidence import never_seen
 from consilience.generate import RunFolder, default_generator, with_defaults
 from consilience.workflow._data import Data, check_scale, checked_ensemble, gather
 from consilience.workflow._job import Job
+from consilience.workflow._members import make_members, run_folder
+from consilience.workflow._methods import Named, check_methods, fit_method, own_options, prepared
+from consilience.workflow._notes import noting
 from consilience.workflow._seeds import job_seed
 from consilience.workflow.cluster_result import ClusterResult
-from consilience.workflow.members import make_members, run_folder
-from consilience.workflow.methods import Named, check_methods, fit_method, own_options, prepared
-from consilience.workflow.notes import noting
 
-__all__ = ["check_members", "cluster"]
+__all__ = ["cluster"]
 
 _OWNER = "cluster"
 _FEW = 5

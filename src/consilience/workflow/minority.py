@@ -17,11 +17,11 @@ from consilience.minority.thresholds import Threshold
 from consilience.workflow._data import gather
 from consilience.workflow._faces import face
 from consilience.workflow._job import Job
+from consilience.workflow._notes import noting
 from consilience.workflow._seeds import job_seed
-from consilience.workflow.notes import noting
 from consilience.workflow.result import Reported
 
-__all__ = ["MinorityResult", "check_minority", "known_sources", "minority_groups"]
+__all__ = ["MinorityResult", "minority_groups"]
 
 _OWNER = "minority_groups"
 # Groups of fewer objects on average, and so many of them, are what is left of noise.
@@ -163,7 +163,7 @@ class MinorityResult(Reported):
             columns=self.data.columns,
             about=known | dict(about or {}),
             notes=self.notes,
-            title=title or self.data.name or "Small groups in the noise",
+            title=title or self.data.name or "Dense groups in the background",
             random_state=self.seed,
         )
 
@@ -277,7 +277,7 @@ def minority_groups(
             # EWOCS has its own scaling, which its parameters belong to.
             plain = not _takes_anything(model.divergence)
             data = gather(X, ids=ids, truth=truth, plain=plain, owner=_OWNER)
-            sources, zero = known_sources(data.truth, background)
+            sources, zero = _known_sources(data.truth, background)
         with job.stage("score", model):
             model.fit(data.X, sources)
         with job.stage("thresholds"):
@@ -315,7 +315,7 @@ def check_minority(**params: Any) -> EWOCS:
     return made
 
 
-def known_sources(
+def _known_sources(
     truth: Any, background: Any = None
 ) -> tuple[NDArray[np.int64] | None, str | None]:
     """Sources as numbers, 0 the background: the value named, else the most frequent one."""
