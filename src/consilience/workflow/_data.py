@@ -142,7 +142,7 @@ def gather(
     if ids is None:
         ids = _known_ids(table, index, ensemble)
     name = "" if table is None else table.path.name
-    columns, sources = _columns(X, table)
+    columns, sources = _columns(X, table, _width(values))
     scaled = _wants_scaling(values, scale, owner=owner)
     dropped: tuple[str, ...] = ()
     if scaled:
@@ -208,16 +208,13 @@ def _wants_scaling(X: Any, scale: Any, *, owner: str) -> bool:
     return False
 
 
-def _columns(X: Any, table: Table | None) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _columns(X: Any, table: Table | None, width: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Names of the columns, and the column of a file that each came from."""
     if table is not None:
         return table.columns, table.sources
     if is_frame(X):
         return tuple(map(str, X.columns)), ()
-    shape = getattr(X, "shape", None)
-    if shape is None:
-        shape = np.shape(X) if X is not None else ()
-    return tuple(f"c{j}" for j in range(shape[1] if len(shape) == 2 else 0)), ()
+    return tuple(f"c{j}" for j in range(width)), ()
 
 
 def _known_ids(table: Table | None, index: Any, ensemble: Ensemble | None) -> Any:
@@ -257,6 +254,11 @@ def _check_lengths(given: dict[str, Any], n_objects: int, *, owner: str) -> None
                 f"The {name!r} parameter of {owner} must hold one value for each of the "
                 f"{n_objects} objects. Got {len(values)} instead."
             )
+
+
+def _width(X: Any) -> int:
+    """Columns of data; none where they are no table."""
+    return int(X.shape[1]) if len(getattr(X, "shape", ())) == 2 else 0
 
 
 def _length(X: Any) -> int:

@@ -10,7 +10,15 @@ from consilience.ensemble import Ensemble
 from consilience.errors import ConsilienceError, InvalidParameterError
 from consilience.generate import ResumeError, RunFolder
 
-__all__ = ["NewRun", "ResumeError", "clear_members", "kept_members", "make_members", "run_folder"]
+__all__ = [
+    "NewRun",
+    "ResumeError",
+    "RunFolder",
+    "clear_members",
+    "kept_members",
+    "make_members",
+    "run_folder",
+]
 
 
 class NewRun(RunFolder):

@@ -116,7 +116,7 @@ class AmbiguityResult(Result):
             ("members", f"{self.ensemble.n_members}, {made}"),
         ]
 
-    def rows(self) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    def rows(self) -> tuple[Sequence[str], Sequence[Sequence[str]]]:
         """See `Result.rows`."""
         lines = [
             (str(one["id"]), "seen by nobody" if one["score"] is None else f"{one['score']:.4f}")

@@ -1,6 +1,6 @@
 """A consensus and all there is to say about it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -253,7 +253,7 @@ class ClusterResult(Reported):
             lines.append(("truth", scores))
         return lines
 
-    def rows(self) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    def rows(self) -> tuple[Sequence[str], Sequence[Sequence[str]]]:
         """See `Result.rows`."""
         lines = []
         for cluster, size in enumerate(self.sizes[:_MOST_ROWS]):

@@ -17,6 +17,7 @@ from consilience._validation import (
     Interval,
     NoneValue,
     RandomState,
+    Rule,
     check_jobs,
     check_n_clusters,
     check_value,
@@ -49,7 +50,10 @@ __all__ = ["cluster"]
 
 _OWNER = "cluster"
 _FEW = 5
-GENERATOR = [HasMethods(("generate", "get_params", "set_params"), "a generator"), NoneValue()]
+_GENERATOR: list[Rule] = [
+    HasMethods(("generate", "get_params", "set_params"), "a generator"),
+    NoneValue(),
+]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -207,7 +211,7 @@ def check_members(
 ) -> None:
     """Refuse what the number of clusters and the making of members cannot be."""
     check_value("n_clusters", n_clusters, [Interval(Integral, 1), NoneValue()], owner=owner)
-    check_value("generator", generator, GENERATOR, owner=owner)
+    check_value("generator", generator, _GENERATOR, owner=owner)
     check_value("n_members", n_members, [N_MEMBERS], owner=owner)
     check_value("random_state", random_state, [RandomState()], owner=owner)
     check_jobs(n_jobs, owner=owner)

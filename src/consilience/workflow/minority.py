@@ -194,7 +194,7 @@ class MinorityResult(Reported):
             lines.append(("truth", scores))
         return lines
 
-    def rows(self) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    def rows(self) -> tuple[Sequence[str], Sequence[Sequence[str]]]:
         """See `Result.rows`."""
         lines = [
             (str(group), str(size), f"{self.mean_score(group):.4g}")

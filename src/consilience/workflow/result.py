@@ -1,7 +1,7 @@
 """What every job returns: what was found, how, and many views of it."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -60,7 +60,7 @@ class Result(ABC):
         """What was found and how, as lines of a name and words."""
 
     @abstractmethod
-    def rows(self) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    def rows(self) -> tuple[Sequence[str], Sequence[Sequence[str]]]:
         """The clusters or groups as a table: names of its columns, and its lines, as text."""
 
     def timings(self) -> dict[str, Any]:
