@@ -212,7 +212,8 @@ def test_it_says_what_was_found_and_how(table):
         ({"ids": [1, 2]}, "'ids' parameter of cluster"),
         ({"ids": 3}, "'ids' parameter of cluster"),
         ({"truth": [1, 2]}, "'truth' parameter of cluster"),
-        ({"ensemble": [[0, 1]]}, "'ensemble' parameter of cluster"),
+        ({"truth": np.zeros((75, 1))}, "'truth' parameter of cluster .* shape"),
+        ({"ensemble": [[0, 1]]}, "'X' and 'ensemble' parameters of cluster"),
         ({"ensemble": 3}, "'ensemble' parameter of cluster"),
     ],
 )

@@ -135,9 +135,8 @@ def gather(
     if X is not None and plain:
         values = _numbers(values, owner=owner)
     n = ensemble.n_objects if values is None else _length(values)  # type: ignore[union-attr]
-    _check_lengths(
-        {"ensemble": getattr(ensemble, "labels", None), "ids": ids, "truth": truth}, n, owner=owner
-    )
+    _check_lengths({"ids": ids, "truth": truth}, n, owner=owner)
+    _check_same_objects(n, ensemble, owner=owner)
     index = getattr(X, "index", None) if is_frame(X) else None
     if ids is None:
         ids = _known_ids(table, index, ensemble)
@@ -188,9 +187,11 @@ def _numbers(X: Any, *, owner: str) -> Any:
             input_name="X",
         )
     except (TypeError, ValueError) as error:
+        # The first line says what is wrong; what follows is advice for other estimators.
+        what = (str(error).splitlines() or ["it cannot be read"])[0].rstrip(":.")
         raise InvalidInputError(
             f"The 'X' parameter of {owner} must be a table of finite numbers, one row an object: "
-            f"{' '.join(str(error).split())}"
+            f"{what}."
         ) from error
 
 
@@ -240,6 +241,15 @@ def _identifiers(ids: Any) -> NDArray[Any]:
     return np.fromiter(items, object, len(items))
 
 
+def _check_same_objects(n_objects: int, ensemble: Ensemble | None, *, owner: str) -> None:
+    if ensemble is not None and ensemble.n_objects != n_objects:
+        raise InvalidInputError(
+            f"The 'X' and 'ensemble' parameters of {owner} must hold the same objects: X has "
+            f"{n_objects} rows, the ensemble {ensemble.n_objects} objects. An array of labels is "
+            "n_objects x n_members: transpose it if it is the other way round."
+        )
+
+
 def _check_lengths(given: dict[str, Any], n_objects: int, *, owner: str) -> None:
     for name, values in given.items():
         if values is None:
@@ -249,10 +259,12 @@ def _check_lengths(given: dict[str, Any], n_objects: int, *, owner: str) -> None
                 f"The {name!r} parameter of {owner} must hold one value for each of the "
                 f"{n_objects} objects. Got {values!r} instead."
             )
-        if len(values) != n_objects:
+        shape = getattr(values, "shape", (len(values),))
+        if shape != (n_objects,):
+            got = len(values) if len(shape) == 1 else f"an array of shape {shape}"
             raise InvalidInputError(
                 f"The {name!r} parameter of {owner} must hold one value for each of the "
-                f"{n_objects} objects. Got {len(values)} instead."
+                f"{n_objects} objects. Got {got} instead."
             )
 
 
