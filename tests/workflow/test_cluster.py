@@ -16,6 +16,7 @@ from consilience.generate import KMeansEnsemble, ResumeError
 pytest.importorskip("cyclopts")
 
 FEW = {"n_members": 12, "random_state": 0}
+MADE = [[0, 1, 2] * 25]
 STAGES = ["prepare", "generate", "number of clusters", "consensus"]
 
 
@@ -100,6 +101,25 @@ def test_a_pandas_frame_keeps_its_index_and_names(numbers):
     assert result.data.columns == ("x", "y", "z")
     assert result.data.dropped == ("same",)
     json.dumps(result.to_dict(), default=str)
+
+
+def test_other_tables_give_the_same(numbers):
+    wanted = cs.cluster(numbers, 3, **FEW)
+    polars = pytest.importorskip("polars")
+    frame = polars.DataFrame(numbers, schema=["x", "y", "z", "same"], orient="row")
+    found = cs.cluster(frame, 3, **FEW)
+    np.testing.assert_array_equal(found.labels, wanted.labels)
+    assert found.data.columns == ("x", "y", "z")
+    for other in (numbers.tolist(), np.asfortranarray(numbers), numbers.astype(np.float32)):
+        np.testing.assert_array_equal(cs.cluster(other, 3, **FEW).labels, wanted.labels)
+
+
+def test_data_are_not_written_to(numbers):
+    numbers.flags.writeable = False
+    before = numbers.copy()
+    for scale in ("auto", False):
+        cs.cluster(numbers, 2, scale=scale, refine=True, **FEW)
+    np.testing.assert_array_equal(numbers, before)
 
 
 def test_without_an_index_identifiers_are_one_or_rows_are_counted(numbers):
@@ -215,6 +235,8 @@ def test_it_says_what_was_found_and_how(table):
         ({"truth": np.zeros((75, 1))}, "'truth' parameter of cluster .* shape"),
         ({"ensemble": [[0, 1]]}, "'X' and 'ensemble' parameters of cluster"),
         ({"ensemble": 3}, "'ensemble' parameter of cluster"),
+        ({"ensemble": MADE, "generator": KMeansEnsemble()}, "'generator' parameter of cluster"),
+        ({"ensemble": MADE, "run": "folder"}, "'run' parameter of cluster"),
     ],
 )
 def test_what_cannot_be_is_refused_by_name(numbers, asked, named):

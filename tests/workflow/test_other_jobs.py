@@ -149,6 +149,7 @@ def test_callbacks_see_the_stages_and_can_cancel(numbers, seen, stop_at, folder,
         ("ambiguous_objects", {"n_clusters": 3, "score": "x"}, "'score' parameter"),
         ("ambiguous_objects", {"n_clusters": 3, "threshold": "x"}, "'threshold' parameter"),
         ("ambiguous_objects", {"n_clusters": 3, "scale": 2}, "'scale' parameter"),
+        ("ambiguous_objects", {"ensemble": [[0, 1, 2] * 25], "run": "x"}, "'run' parameter"),
         ("ambiguous_objects", {"n_clusters": 3, "callbacks": [1]}, "'callbacks' parameter"),
     ],
 )

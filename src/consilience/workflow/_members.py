@@ -14,6 +14,7 @@ __all__ = [
     "NewRun",
     "ResumeError",
     "RunFolder",
+    "check_source",
     "clear_members",
     "kept_members",
     "make_members",
@@ -44,6 +45,16 @@ def run_folder(run: Any, *, owner: str) -> RunFolder | None:
     raise InvalidParameterError(
         f"The 'run' parameter of {owner} must be a folder or None. Got {run!r} instead."
     )
+
+
+def check_source(ensemble: Any, generator: Any, run: Any, *, owner: str) -> None:
+    """Refuse what is there to make members where they are given."""
+    for name, value in (("generator", generator), ("run", run)):
+        if ensemble is not None and value is not None:
+            raise InvalidParameterError(
+                f"The {name!r} parameter of {owner} belongs to members that are to be made, and "
+                "'ensemble' gives them. Give one of them."
+            )
 
 
 def make_members(generator: Any, X: Any, run: RunFolder | None) -> Ensemble:

@@ -14,7 +14,7 @@ from consilience.evidence._thresholds import distinct
 from consilience.generate import KMeansEnsemble, with_defaults
 from consilience.workflow._data import check_scale, checked_ensemble, gather
 from consilience.workflow._job import Job
-from consilience.workflow._members import make_members, run_folder
+from consilience.workflow._members import check_source, make_members, run_folder
 from consilience.workflow._notes import noting
 from consilience.workflow._seeds import job_seed
 from consilience.workflow.clusters import check_members, check_objects
@@ -174,6 +174,7 @@ def ambiguous_objects(
     """
     members = checked_ensemble(ensemble, owner=_OWNER)
     check_members(n_clusters, generator, n_members, random_state, n_jobs, owner=_OWNER)
+    check_source(members, generator, run, owner=_OWNER)
     check_scale(scale, owner=_OWNER)
     check_ambiguity(score, threshold)
     if members is None and generator is None and n_clusters is None:

@@ -40,7 +40,7 @@ from consilience.evidence import never_seen
 from consilience.generate import RunFolder, default_generator, with_defaults
 from consilience.workflow._data import Data, check_scale, checked_ensemble, gather
 from consilience.workflow._job import Job
-from consilience.workflow._members import make_members, run_folder
+from consilience.workflow._members import check_source, make_members, run_folder
 from consilience.workflow._methods import Named, check_methods, fit_method, own_options, prepared
 from consilience.workflow._notes import noting
 from consilience.workflow._seeds import job_seed
@@ -171,6 +171,7 @@ def cluster(
     named = check_methods(method, methods, options)
     members = checked_ensemble(ensemble, owner=_OWNER)
     check_members(n_clusters, generator, n_members, random_state, n_jobs, owner=_OWNER)
+    check_source(members, generator, run, owner=_OWNER)
     check_value("refine", refine, [Boolean()], owner=_OWNER)
     check_scale(scale, owner=_OWNER)
     folder = run_folder(run, owner=_OWNER)
