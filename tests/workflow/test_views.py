@@ -57,6 +57,17 @@ def test_every_result_shows_itself(numbers):
     assert EVIL in Balanced(results[2]._repr_html_()).text  # an ambiguous object
 
 
+def test_what_a_printed_result_advises_to_look_at_is_there(numbers):
+    for result in (
+        cs.cluster(numbers, 3, n_members=5),
+        cs.minority_groups(numbers, n_repetitions=20),
+        cs.ambiguous_objects(numbers, 3, n_members=5),
+    ):
+        assert result.views in repr(result)
+        for view in result.views.split(", "):
+            assert getattr(result, view.partition("(")[0]) is not None
+
+
 def test_very_many_clusters_are_not_all_listed():
     result = cs.cluster(ensemble=[np.arange(60)], n_clusters=60)
     _, lines = result.rows()

@@ -43,6 +43,7 @@ class AmbiguityResult(Result):
     """
 
     job: ClassVar[str] = "ambiguous"
+    views: ClassVar[str] = "flags, scores, most_ambiguous(), to_pandas()"
 
     ambiguity: Ambiguity
     ensemble: Ensemble

@@ -59,6 +59,7 @@ class ClusterResult(Reported):
     """
 
     job: ClassVar[str] = "cluster"
+    views: ClassVar[str] = "labels, confidence, runner_up, least_sure(), to_pandas(), report(path)"
 
     labels: NDArray[np.int32]
     confidence: NDArray[np.float64] | None

@@ -48,6 +48,7 @@ class MinorityResult(Reported):
     """
 
     job: ClassVar[str] = "minority"
+    views: ClassVar[str] = "labels, scores, undecided, rules, model, to_pandas(), report(path)"
 
     model: EWOCS
     rules: tuple[Threshold, ...]

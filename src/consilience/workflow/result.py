@@ -31,6 +31,7 @@ class Result(ABC):
     """
 
     job: ClassVar[str]
+    views: ClassVar[str]  # what to look at next, for whoever prints a result
 
     data: Data
     seed: int
@@ -68,7 +69,8 @@ class Result(ABC):
         return {"seconds": self.seconds}
 
     def __repr__(self) -> str:
-        lines = [*self.headline(), *(("note", note) for note in self.notes)]
+        notes = (("note", note) for note in self.notes)
+        lines = [*self.headline(), *notes, ("see", self.views)]
         width = max(len(name) for name, _ in lines) + 2
         return "\n".join(
             [f"{type(self).__name__}:", *(f"  {name:<{width}}{words}" for name, words in lines)]
