@@ -249,6 +249,8 @@ def test_what_cannot_be_is_refused_by_name(numbers, asked, named):
     [
         (None, "needs data or an ensemble"),
         (cs.Ensemble([[0, 1]]), "Pass it as cluster\\(ensemble"),
+        ("a.csv", r"read_table\('a.csv'\)"),
+        (Path("a.csv"), "'X' parameter of cluster"),
         ([[1.0, np.nan], [2, 3]], "'X' parameter of cluster .* NaN"),
         ([["a", "b"], ["c", "d"]], "'X' parameter of cluster"),
         ([1.0, 2.0], "'X' parameter of cluster"),

@@ -1,6 +1,7 @@
 """What a job works on: objects with their numbers, names and known groups, checked and scaled."""
 
 from dataclasses import dataclass
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -162,11 +163,16 @@ def gather(
 
 
 def _check_given(X: Any, ensemble: Ensemble | None, *, owner: str) -> None:
-    """Refuse nothing at all, and an ensemble in the place of data."""
+    """Refuse nothing at all, and an ensemble or a file's name in the place of data."""
     if isinstance(X, Ensemble):
         raise InvalidInputError(
             f"The 'X' parameter of {owner} must be data. Got an Ensemble instead. Pass it as "
             f"{owner}(ensemble=...)."
+        )
+    if isinstance(X, str | PathLike):
+        raise InvalidInputError(
+            f"The 'X' parameter of {owner} must be data. Got the name of a file instead. Read it "
+            f"with consilience.datasets.read_table({str(X)!r})."
         )
     if X is None and ensemble is None:
         raise InvalidInputError(
