@@ -401,7 +401,7 @@ def test_what_happens_on_the_way_is_told_in_a_line(error, status, said, capsys, 
         raise error
 
     Path("data.csv").write_text(TEN)
-    monkeypatch.setattr("consilience._cli.cluster.gather", fail)
+    monkeypatch.setattr("consilience._cli.inputs.gather", fail)
     assert main(["cluster", "data.csv"]) == status
     captured = capsys.readouterr()
     assert said in captured.err

@@ -57,7 +57,7 @@ def test_noise_has_no_clear_structure(capsys):
 def test_single_link_is_not_taken_on_a_guess(clear, monkeypatch):
     """Lifetimes that only hint at two groups: single link would split off a stray object."""
     choice = NumberChoice(2, clear, "lifetime", (), "Two, it seems.", 240)
-    monkeypatch.setattr("consilience._cli.cluster.choose_n_clusters", lambda *_, **__: choice)
+    monkeypatch.setattr("consilience.workflow.clusters.choose_n_clusters", lambda *_, **__: choice)
     assert main(["cluster", *mixture(2), "--members", "20", "--no-report"]) == 0
     parameters = summary()["method"]["parameters"]
     assert parameters["linkage"] == ("single" if clear else "average")

@@ -61,11 +61,14 @@ def stopped(words, monkeypatch):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(f"consilience._cli.{words[0]}.{STOPS[words[0]]}", stop)
+        patch.setattr(STOPS[words[0]], stop)
         assert main(words) == 130
 
 
-STOPS = {"cluster": "_consensus", "ambiguous": "Flagged"}
+STOPS = {
+    "cluster": "consilience.workflow.clusters._consensus",
+    "ambiguous": "consilience._cli.ambiguous.Flagged",
+}
 
 
 # ---- one run at a time ----------------------------------------------------------------------
@@ -86,15 +89,15 @@ def test_a_folder_in_use_is_refused_with_the_name_of_the_run_that_has_it(words, 
 
 
 def test_whoever_comes_while_the_members_are_combined_is_refused(capsys, monkeypatch):
-    from consilience._cli import cluster
+    from consilience.workflow import clusters
 
-    consensus, others = cluster._consensus, []
+    consensus, others = clusters._consensus, []
 
     def meanwhile(*args, **kwargs):
         others.append(main([*CLUSTER, "--resume"]))
         return consensus(*args, **kwargs)
 
-    monkeypatch.setattr(cluster, "_consensus", meanwhile)
+    monkeypatch.setattr(clusters, "_consensus", meanwhile)
     assert main(CLUSTER) == 0
     assert others == [2]
     assert "Another run is working in 'out'" in capsys.readouterr().err

@@ -7,6 +7,8 @@ import time
 
 import pytest
 
+import consilience as cs
+from consilience._cli import progress as shown
 from consilience._cli.stages import Clock, Teller, telling
 from consilience.cli import main
 
@@ -103,3 +105,63 @@ def test_a_command_tells_its_stages_and_keeps_its_output_clean(monkeypatch, tmp_
     asked = ["cluster", "--labels", "labels.csv", "--quiet", "--force", "--method", "voting", "-k2"]
     assert main(asked) == 0
     assert said == []
+
+
+class Told:
+    """A bar that keeps what it is told."""
+
+    def __init__(self):
+        self.said = []
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.said.append("closed")
+
+    def add_task(self, name, total):
+        self.said.append((name, total))
+
+    def advance(self, task):
+        self.said.append("one")
+
+    def update(self, task, **how):
+        self.said.append(how)
+
+
+@pytest.fixture
+def bar(monkeypatch):
+    made = Told()
+    monkeypatch.setattr(shown, "_bar", lambda: made)
+    return made
+
+
+def test_a_bar_runs_where_many_clusterings_are_made_and_nowhere_else(bar):
+    X = [[float(i % 7), float(i // 20)] for i in range(40)]
+    cs.cluster(X, 2, n_members=5, random_state=0, callbacks=[shown.Bars()])
+    whole = {"completed": 1, "total": 1}
+    assert bar.said == [("KMeansEnsemble - generate", 5), *["one"] * 5, whole, "closed"]
+    bar.said.clear()
+    cs.cluster(ensemble=[[0, 0, 1, 1]] * 5, n_clusters=2, callbacks=[shown.Bars()])
+    assert bar.said == []
+
+
+def test_a_bar_is_closed_and_a_voice_ends_with_a_job_that_fails(bar, monkeypatch):
+    def fail(*_, **__):
+        raise MemoryError
+
+    monkeypatch.delenv("CONSILIENCE_PROGRESS")
+    monkeypatch.setattr("consilience.generate.KMeansEnsemble._make", fail)
+    before = set(threading.enumerate())
+    with telling(), pytest.raises(MemoryError):
+        cs.cluster([[1.0], [2.0], [9.0]], 2, callbacks=[shown.Voice(), shown.Bars()])
+    assert bar.said[-1] == "closed"
+    assert set(threading.enumerate()) <= before
+
+
+def test_bars_are_for_terminals(monkeypatch):
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
+    assert [type(one) for one in shown.progress()] == [shown.Voice, shown.Bars]
+    assert [type(one) for one in shown.progress(bars=False)] == [shown.Voice]
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: False, raising=False)
+    assert [type(one) for one in shown.progress()] == [shown.Voice]

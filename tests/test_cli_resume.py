@@ -114,7 +114,7 @@ def test_an_interrupted_run_is_not_begun_again_by_mistake(job, capsys, monkeypat
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("consilience._cli.cluster._consensus", stop)
+        patch.setattr("consilience.workflow.clusters._consensus", stop)
         assert main(job) == 130
     capsys.readouterr()
     assert main(job) == 2
@@ -130,7 +130,7 @@ def test_another_job_is_not_resumed(job, capsys, monkeypatch):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("consilience._cli.cluster._consensus", stop)
+        patch.setattr("consilience.workflow.clusters._consensus", stop)
         assert main(job) == 130
     capsys.readouterr()
     assert main([*job, "--resume", "--seed", "5"]) == 2
@@ -151,7 +151,7 @@ def test_the_finished_members_serve_another_method(job, monkeypatch):
         raise MemoryError
 
     with monkeypatch.context() as patch:
-        patch.setattr("consilience._cli.cluster._consensus", stop)
+        patch.setattr("consilience.workflow.clusters._consensus", stop)
         assert main(job) == 2
     assert main([*job, "--method", "mcla", "--resume"]) == 0
     found = json.loads(Path("consilience-data/summary.json").read_text())

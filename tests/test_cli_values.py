@@ -384,13 +384,11 @@ def test_the_histogram_of_scores_counts_every_object(blobs, capsys):
 
 
 def test_members_of_ambiguous_see_a_share_that_grows_with_k(monkeypatch, blobs):
-    from consilience._cli import ambiguous as job
-    from consilience._cli.arguments import AmbiguousWish
-    from consilience._cli.inputs import Input
+    from consilience.workflow import ambiguous_objects
 
-    wish = AmbiguousWish(n_clusters=3, members=12, seed=5, jobs=2)
+    X = np.random.default_rng(0).normal(size=(1000, 2))
     for k, n, share in ((3, 1000, 0.2), (3, 100, 0.3), (3, 40, 0.75), (3, 20, 0.9), (2, 100, 0.2)):
-        made = job._generator(replace(wish, n_clusters=k), Input(n))
+        made = ambiguous_objects(X[:n], k, n_members=12, random_state=5, n_jobs=2).generator
         assert made.max_samples == pytest.approx(share)
         assert (made.n_members, made.n_clusters, made.random_state) == (12, k, 5)
         assert made.n_jobs == 2
@@ -517,7 +515,7 @@ def test_the_list_of_methods_is_the_table(capsys):
     ],
 )
 def test_whatever_stops_a_run_is_one_line(blobs, capsys, monkeypatch, error, status, said):
-    from consilience._cli import cluster as job
+    from consilience._cli import inputs as job
 
     def stop(*args, **kwargs):
         raise error
@@ -560,7 +558,7 @@ def test_a_reader_that_leaves_before_anything_is_said_ends_the_run_with_1(monkey
 
 
 def test_a_failure_of_threads_is_told_and_any_other_is_a_defect(blobs, monkeypatch, capsys):
-    from consilience._cli import cluster as job
+    from consilience._cli import inputs as job
 
     said = "can't start new thread"
 
@@ -736,7 +734,7 @@ def test_moved_objects_are_told_by_their_number(blobs):
 
     reading = Reading(id_column="name", truth_column="group")
     wish = ClusterWish(data=Path("blobs.csv"), n_clusters=2, members=5, reading=reading)
-    found = find(wish, Path("run"))
+    found = find(wish, Path("run")).result
     assert found.n_moved is None
     assert "moved" not in found.method_in_words()
     for n, words in ((0, "0 objects were"), (1, "1 object was"), (2, "2 objects were")):
@@ -757,12 +755,18 @@ def test_one_method_beside_none_is_not_compared_with_itself():
 
 
 def test_json_holds_plain_values_only():
-    from consilience._cli.cluster import _plain_id
     from consilience._cli.outputs import as_json
+    from consilience.workflow._data import Data
 
-    assert [_plain_id(np.float64(v)) for v in (1.5, np.nan, np.inf)] == [1.5, "nan", "inf"]
-    assert _plain_id(np.int64(3)) == 3
-    assert _plain_id("a") == "a"
+    def plain(ids):
+        return [Data(len(ids), ids=np.array(ids)).plain_id(i) for i in range(len(ids))]
+
+    assert plain([1.5, np.nan, np.inf]) == [1.5, "nan", "inf"]
+    assert plain([3]) == [3]
+    assert plain(["a"]) == ["a"]
+    assert all(
+        type(value) in (int, float, str) for ids in ([3], [1.5], ["a"]) for value in plain(ids)
+    )
     with pytest.raises(ValueError, match="JSON"):
         as_json({"a": float("nan")})
 
@@ -792,7 +796,7 @@ def test_one_object_is_foreground_enough_to_be_compared_with(few, capsys):
 
 @pytest.mark.parametrize("converged", [True, False, None])
 def test_scores_that_had_not_settled_are_said_not_to_have(blobs, converged, monkeypatch, capsys):
-    from consilience._cli import minority as job
+    from consilience.workflow import minority as job
 
     class Told(EWOCS):
         def fit(self, X, y=None):

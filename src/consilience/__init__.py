@@ -46,11 +46,13 @@ _ESTIMATORS = (
     "WOSP",
     "WSPA",
 )
+_JOBS = ("ambiguous_objects", "cluster", "minority_groups")
 _MINORITY = ("AutoHDS", "BBCPress", "BBOCC", "DGRADE", "EWOCS", "GRAMS", "KMD", "SoftBBC")
 # Where each public name lives; what is not listed here is not public at the top.
 _HOMES = {
     **dict.fromkeys(_MINORITY, "consilience.minority"),
     **dict.fromkeys(_ESTIMATORS, "consilience.consensus"),
+    **dict.fromkeys(_JOBS, "consilience.workflow"),
     "LAC": "consilience.generate",
     "Ensemble": "consilience.ensemble",
     "NOISE": "consilience.ensemble",
@@ -71,6 +73,7 @@ _ROOMS = (
     "partition",
     "plot",
     "report",
+    "workflow",
 )
 
 __all__ = [
@@ -123,6 +126,8 @@ __all__ = [
     "Voting",
     "WOKMeans",
     "__version__",
+    "ambiguous_objects",
+    "cluster",
     "compare",
     "consensus",
     "datasets",
@@ -133,10 +138,12 @@ __all__ = [
     "generate",
     "metrics",
     "minority",
+    "minority_groups",
     "partition",
     "plot",
     "relabel",
     "report",
+    "workflow",
 ]
 
 if TYPE_CHECKING:
@@ -154,6 +161,7 @@ if TYPE_CHECKING:
         partition,
         plot,
         report,
+        workflow,
     )
     from consilience.consensus import (
         ASRS,
@@ -205,6 +213,7 @@ if TYPE_CHECKING:
         BBCPress,
         SoftBBC,
     )
+    from consilience.workflow import ambiguous_objects, cluster, minority_groups
 
 
 def __getattr__(name: str) -> Any:

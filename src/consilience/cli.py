@@ -45,11 +45,18 @@ def _run(words: list[str]) -> int:
     except MissingPackageError as error:
         return _refuse(" ".join(str(error).split()))
     from cyclopts import CycloptsError
+    from rich.console import Console
 
     from consilience._cli.commands import app
 
     try:
-        app(words, exit_on_error=False, print_error=False, result_action="return_value")
+        app(
+            words,
+            console=Console(),  # else all calls would keep the width of the first one's
+            exit_on_error=False,
+            print_error=False,
+            result_action="return_value",
+        )
         sys.stdout.flush()  # at exit it would be too late to do anything about it
     except CycloptsError as error:
         known = words[0] if words and words[0] in _COMMANDS else ""

@@ -23,6 +23,7 @@ ROOMS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "report": (("report/*.py",), ("report/test_*.py", "test_cli_values.py")),
     "plot": (("plot/*.py",), ("plot/test_*.py",)),
     "experiments": (("experiments/*.py",), ("experiments/test_*.py", "test_reproduce.py")),
+    "workflow": (("workflow/*.py",), ("workflow/test_*.py", "test_cli*.py")),
     "_cli": (
         ("_cli/*.py", "cli.py"),
         ("test_cli*.py", "test_reproduce.py", "test_environment.py"),

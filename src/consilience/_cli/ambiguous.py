@@ -1,7 +1,7 @@
 """What ``consilience ambiguous`` does: which objects the members cannot agree about."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,17 +10,14 @@ import numpy as np
 from consilience._cli.arguments import AmbiguousWish
 from consilience._cli.checks import check_common, check_enough_objects
 from consilience._cli.folders import AMBIGUOUS
-from consilience._cli.inputs import Input, gather
+from consilience._cli.inputs import read
 from consilience._cli.jobs import Found, Job
-from consilience._cli.members import make_members
+from consilience._cli.members import run_in
 from consilience._cli.outputs import write_table
 from consilience._cli.show import show_notes, table, tell
-from consilience._cli.stages import Clock, noting
-from consilience.ensemble import Ensemble
 from consilience.errors import InvalidParameterError
-from consilience.evidence import Ambiguity, ambiguous
-from consilience.evidence._thresholds import distinct
-from consilience.generate import KMeansEnsemble
+from consilience.workflow import AmbiguityResult, ambiguous_objects
+from consilience.workflow.ambiguity import check_ambiguity
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -33,74 +30,56 @@ _BINS, _WIDTH = 16, 40
 
 @dataclass(frozen=True, kw_only=True)
 class Flagged(Found):
-    """The flags, and what they were found in."""
+    """The flags, as the command tells them."""
 
     name = "ambiguous"
     wish: AmbiguousWish
-    ensemble: Ensemble
-    ambiguity: Ambiguity
-
-    def facts(self) -> dict[str, Any]:
-        """See `Found.facts`."""
-        known = self.ambiguity
-        return {
-            "data": self.input.facts(),
-            "n_objects": self.input.n_objects,
-            "n_members": self.ensemble.n_members,
-            "n_ambiguous": known.n_flagged,
-            "threshold": float(known.threshold) if np.isfinite(known.threshold) else None,
-            "rule": known.rule,
-            "why": known.why,
-        }
+    result: AmbiguityResult
 
     def writers(self) -> dict[str, Callable[[Path], None]]:
         """See `Found.writers`."""
-        flags, scores = self.ambiguity.flags, self.ambiguity.scores
-        shown = np.array(["" if np.isnan(score) else f"{score:.6g}" for score in scores])
-        columns = [self.input.identifiers(), shown, flags.astype(int)]
+        found = self.result
+        shown = np.array(["" if np.isnan(score) else f"{score:.6g}" for score in found.scores])
+        columns = [found.ids, shown, found.flags.astype(int)]
         header = ["id", "score", "ambiguous"]
         return {AMBIGUOUS: lambda path: write_table(path, header=header, columns=columns)}
 
     def show(self, console: "Console") -> None:
         """Print how the scores lie, where the line is and why, and the most ambiguous."""
-        known, n = self.ambiguity, self.input.n_objects
+        found, n = self.result, self.result.n_objects
         made = "clusterings given" if self.wish.labels is not None else "clusterings by k-means"
-        tell(console, f"{self.wish.source.name}: {n} objects, {self.ensemble.n_members} {made}")
-        tell(console, f"{known.n_flagged} ambiguous ({known.n_flagged / n:.1%}): {known.why}.\n")
-        for line in _histogram(known):
+        tell(console, f"{self.wish.source.name}: {n} objects, {found.ensemble.n_members} {made}")
+        share = f"{found.n_ambiguous / n:.1%}"
+        tell(console, f"{found.n_ambiguous} ambiguous ({share}): {found.ambiguity.why}.\n")
+        for line in _histogram(found):
             tell(console, line)
-        if known.n_flagged:
-            _show_most_ambiguous(self, console)
-        show_notes(self.notes, console)
+        if found.n_ambiguous:
+            _show_most_ambiguous(found, console)
+        show_notes(found.notes, console)
 
 
 def find(wish: AmbiguousWish, folder: Path, *, callbacks: Sequence[Any] = ()) -> Flagged:
     """Read, make members unless labels are given, and flag the ambiguous objects."""
     _check(wish)
-    clock = Clock()
-    with noting() as notes:
-        with clock.stage("read"):
-            given = gather(wish.data, wish.labels, wish.reading, scale=not wish.no_scale)
-        check_enough_objects(wish, given.n_objects)
-        ensemble = given.ensemble
-        if ensemble is None:
-            with clock.stage("generate"):
-                generator = _generator(wish, given).set_callbacks(*callbacks)
-                ensemble = make_members(
-                    generator, given.X, folder, resume=wish.resume, force=wish.writing.force
-                )
-        with clock.stage("ambiguity"):
-            flagged = ambiguous(
-                ensemble, score=wish.score, threshold=wish.limit(), n_jobs=wish.jobs
-            )
-    return Flagged(
-        wish=wish,
-        input=given,
-        ensemble=ensemble,
-        ambiguity=flagged,
-        seconds=clock.seconds,
-        notes=tuple(notes),
-    )
+    was_read = read(wish.data, wish.labels, wish.reading)
+    given = was_read.input
+    check_enough_objects(wish, given.n_objects)
+    with run_in(folder, wish) as run:
+        result = ambiguous_objects(
+            given.table,
+            wish.n_clusters,
+            score=wish.score,
+            threshold=wish.limit(),
+            n_members=wish.members,
+            ensemble=given.ensemble,
+            scale=not wish.no_scale,
+            random_state=wish.seed,
+            n_jobs=wish.jobs,
+            run=run if given.ensemble is None else None,
+            callbacks=callbacks,
+        )
+    result = replace(result, **was_read.in_front(result.seconds, result.notes))
+    return Flagged(wish=wish, result=result)
 
 
 def _check(wish: AmbiguousWish) -> None:
@@ -112,46 +91,30 @@ def _check(wish: AmbiguousWish) -> None:
             f"{_OWNER} needs the number of clusters that each clustering should have. Give it "
             "with -k, for instance -k 3, or give clusterings you already have with --labels."
         )
-    # Refuses a score or a rule it does not know, on objects that cost nothing.
-    ambiguous(Ensemble([[0, 1], [0, 1]]), score=wish.score, threshold=wish.limit())
+    check_ambiguity(wish.score, wish.limit())
 
 
-def _generator(wish: AmbiguousWish, given: Input) -> KMeansEnsemble:
-    k = int(wish.n_clusters or 0)
-    # A fifth of the objects each: the members must differ where the data leave room. On four
-    # overlapping Gaussians the scores then rank misplaced objects with an AUC of 0.82, against
-    # 0.65 with nine tenths.
-    share = min(0.9, max(0.2, 10 * k / given.n_objects))
-    return KMeansEnsemble(
-        wish.members, k, max_samples=share, random_state=wish.seed, n_jobs=wish.jobs
-    )
-
-
-def _histogram(known: Ambiguity) -> list[str]:
+def _histogram(found: AmbiguityResult) -> list[str]:
     """Lines of a histogram of the scores; the threshold stands where it divides them."""
-    scores = known.scores[np.isfinite(known.scores)]
-    if scores.size == 0 or len(distinct(scores).values) == 1:
+    drawn = found.histogram(_BINS)
+    if drawn is None:
         return []
-    counts, edges = known.histogram(_BINS)
-    lines = [f"Scores (low: the members disagree), threshold {known.threshold:.4g}:"]
+    counts, edges = drawn
+    lines = [f"Scores (low: the members disagree), threshold {found.threshold:.4g}:"]
     for count, low, high in zip(counts, edges[:-1], edges[1:], strict=True):
         bar = "#" * int(np.ceil(_WIDTH * count / counts.max()))
-        sign = "<" if low < known.threshold <= high else " "
+        sign = "<" if low < found.threshold <= high else " "
         lines.append(f"{low:8.3f} {sign} {bar} {count}")
     return lines
 
 
-def _show_most_ambiguous(found: Flagged, console: "Console") -> None:
+def _show_most_ambiguous(found: AmbiguityResult, console: "Console") -> None:
     from rich.text import Text
 
-    flagged = np.flatnonzero(found.ambiguity.flags)
-    scores = found.ambiguity.scores[flagged]
-    order = flagged[np.argsort(np.where(np.isnan(scores), -np.inf, scores), kind="stable")]
-    lines = table("row" if found.input.ids is None else "id", "score")
-    for i in order[:10].tolist():
-        score = found.ambiguity.scores[i]
-        told = "seen by nobody" if np.isnan(score) else f"{score:.4f}"
-        lines.add_row(Text(str(found.input.identifiers()[i])), told)
+    lines = table("row" if found.data.ids is None else "id", "score")
+    for one in found.most_ambiguous(10):
+        told = "seen by nobody" if one["score"] is None else f"{one['score']:.4f}"
+        lines.add_row(Text(str(one["id"])), told)
     tell(console, "\nThe most ambiguous:")
     console.print(lines)
 

@@ -1,10 +1,9 @@
 """Refusals that the jobs share, before and after the data are read."""
 
-import warnings
 from numbers import Integral
 from typing import Any
 
-from consilience._cli.arguments import flag
+from consilience._cli.arguments import ClusterWish, flag
 from consilience._validation import (
     N_MEMBERS,
     Interval,
@@ -13,11 +12,10 @@ from consilience._validation import (
     Satisfies,
     check_value,
 )
-from consilience.errors import ConsilienceWarning, InvalidInputError, InvalidParameterError
+from consilience.errors import InvalidInputError, InvalidParameterError
+from consilience.workflow._methods import method_table, own_options
 
-__all__ = ["check_common", "check_enough_objects", "warn_of_few"]
-
-_FEW = 5
+__all__ = ["check_common", "check_enough_objects", "check_methods"]
 
 _AT_LEAST_ONE = Interval(Integral, 1)
 _RULES: dict[str, list[Rule]] = {
@@ -45,17 +43,6 @@ def check_common(wish: Any, owner: str) -> None:
         )
 
 
-def warn_of_few(members: int) -> None:
-    """Warn of an ensemble too small to say how sure anything is."""
-    if members < _FEW:
-        warnings.warn(
-            f"{members} clustering{'s are' if members > 1 else ' is'} few: confidence and the "
-            "other evidence need many of them. The default is 100.",
-            ConsilienceWarning,
-            stacklevel=2,
-        )
-
-
 def check_enough_objects(wish: Any, n_objects: int) -> None:
     """Raise if there are too few objects for what is asked."""
     if n_objects < 2:
@@ -67,4 +54,33 @@ def check_enough_objects(wish: Any, n_objects: int) -> None:
         raise InvalidParameterError(
             f"-k {wish.n_clusters} asks for more clusters than there are objects: "
             f"{wish.source.name!r} holds {n_objects}. Take a smaller number."
+        )
+
+
+def check_methods(wish: ClusterWish) -> tuple[str, ...]:
+    """Names of the methods asked for; raises if one is unknown, or cannot be used like this."""
+    names, table = wish.method_names(), method_table()
+    for name in names:
+        if name not in table:
+            raise InvalidParameterError(
+                f"There is no method {name!r}. The methods are {', '.join(sorted(table))}; "
+                "'consilience methods' describes them."
+            )
+        if table[name].needs_data and wish.data is None:
+            raise InvalidParameterError(
+                f"The method {name!r} needs the data, not only labels. Name the file with the "
+                f"data too: consilience cluster DATA --labels {wish.labels}."
+            )
+    known = {name: own_options(table[name]) for name in names}
+    _check_known([name for name in names if "linkage" not in known[name]], wish, "linkage")
+    # A limit has nothing to limit in a method that does not know it; in some other it may.
+    idle = [name for name in names if "max_memory" not in known[name]]
+    _check_known(idle if len(idle) == len(names) else [], wish, "max_memory")
+    return names
+
+
+def _check_known(lacking: list[str], wish: ClusterWish, option: str) -> None:
+    if lacking and getattr(wish, option) is not None:
+        raise InvalidParameterError(
+            f"The method {lacking[0]!r} has no option {flag(option)}. Leave it out."
         )

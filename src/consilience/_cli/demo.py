@@ -12,19 +12,20 @@ from numpy.typing import NDArray
 from rich.console import Console
 from rich.text import Text
 
-from consilience import metrics
 from consilience._cli.arguments import ClusterWish, Reading, Writing, as_command
 from consilience._cli.cluster import Consensus, find
 from consilience._cli.folders import LABELS, SUMMARY, check_folder
 from consilience._cli.folders import SPIRALS as DATA
-from consilience._cli.jobs import all_writers, progress
+from consilience._cli.jobs import all_writers
 from consilience._cli.outputs import write_table
+from consilience._cli.progress import progress
 from consilience._cli.results import ResultFolder, taken
 from consilience._cli.show import show_written, tell
 from consilience._cli.show_cluster import show_consensus
 from consilience._cli.speech import Speaker
 from consilience._cli.stages import telling
 from consilience.datasets import make_spirals
+from consilience.workflow._alone import kmeans_alone
 
 __all__ = ["Demo", "carry_out_demo", "run_demo"]
 
@@ -66,8 +67,6 @@ def run_demo(
     The data go through a file, so that ``consilience cluster`` on the file written here
     gives the same clusters.
     """
-    from sklearn.cluster import KMeans
-
     X, arms = make_spirals(random_state=0)
     names = np.array(["first", "second"])[arms]
     save = partial(write_table, header=["x", "y", "arm"], columns=[*X.round(6).T, names])
@@ -78,20 +77,19 @@ def run_demo(
     consensus = find(asked, place / "run", callbacks=callbacks)
     shown = replace(asked, data=results.folder / DATA, writing=Writing(out=results.folder))
     consensus = replace(consensus, wish=shown)
-    kmeans = KMeans(2, n_init=10, random_state=0).fit_predict(consensus.input.X)
-    agreement = float(metrics.consistency_index(arms, kmeans))
+    kmeans, agreement = kmeans_alone(consensus.result.data.X, 2, arms)
     written = results.publish(all_writers(consensus, {DATA: save}), last=SUMMARY, replaces=replaces)
     return Demo(X, kmeans, agreement, consensus, written)
 
 
 def _show(demo: Demo, seconds: float, console: Console) -> None:
     """Print both results beside each other, and what to try next."""
-    found = demo.consensus.agreement or {}
+    found = demo.consensus.result.agreement or {}
     _show_pictures(
         demo.X,
         {
             f"k-means alone: {demo.kmeans_agreement:.0%} right": demo.kmeans,
-            f"consensus: {found['consistency_index']:.0%} right": demo.consensus.labels,
+            f"consensus: {found['consistency_index']:.0%} right": demo.consensus.result.labels,
         },
         console,
     )

@@ -1,4 +1,4 @@
-"""What a run works on: data and labels from files, lined up, checked and scaled."""
+"""What a run works on: a table and labels from files, lined up."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,60 +8,60 @@ import numpy as np
 from numpy.typing import NDArray
 
 from consilience._cli.arguments import Reading
-from consilience.datasets import read_labels, read_table
+from consilience._cli.stages import Clock
+from consilience.datasets import Table, read_labels, read_table
 from consilience.datasets._label_files import has_column
-from consilience.datasets._scale import standardise
 from consilience.ensemble import UNSEEN, Ensemble
 from consilience.errors import InvalidInputError
+from consilience.workflow._notes import noting
 
-__all__ = ["Input", "gather"]
+__all__ = ["Input", "Read", "gather", "read"]
 
 
 @dataclass(frozen=True)
 class Input:
-    """Data, labels, identifiers and known groups of the same objects; any may be missing."""
+    """A table, labels, or both, of the same objects; known groups that the labels bring."""
 
-    n_objects: int
-    X: NDArray[np.float64] | None = None
-    columns: tuple[str, ...] = ()
-    dropped: tuple[str, ...] = ()
+    table: Table | None = None
     ensemble: Ensemble | None = None
-    ids: NDArray[Any] | None = None
     truth: NDArray[Any] | None = None
-    standardised: bool = False
-    n_left_out: int = 0
 
-    def in_words(self) -> str:
-        """What was read, in a line."""
-        text = f"{self.n_objects} object{'s' * (self.n_objects != 1)}"
-        if self.X is None:
-            return text
-        columns = self.X.shape[1]
-        scaled = ", standardised" if self.standardised else ", as they are"
-        return f"{text}, {columns} column{'s' * (columns != 1)} of numbers{scaled}"
+    @property
+    def n_objects(self) -> int:
+        """Objects in the files."""
+        if self.table is not None:
+            return len(self.table.X)
+        assert self.ensemble is not None
+        return self.ensemble.n_objects
 
-    def facts(self) -> dict[str, Any]:
-        """What was read, for ``summary.json``."""
+
+@dataclass(frozen=True)
+class Read:
+    """What was read, what was said on the way, and how long it took."""
+
+    input: Input
+    notes: tuple[str, ...]
+    seconds: float
+
+    def in_front(self, seconds: dict[str, float], notes: tuple[str, ...]) -> dict[str, Any]:
+        """Times and notes of a whole run: checking and scaling count as reading."""
+        rest = {name: value for name, value in seconds.items() if name != "prepare"}
+        first = round(self.seconds + seconds.get("prepare", 0.0), 3)
         return {
-            "n_objects": self.n_objects,
-            "columns": list(self.columns),
-            "columns_left_out": list(self.dropped),
-            "rows_left_out": self.n_left_out,
-            "standardised": self.standardised,
+            "seconds": {"read": first} | rest,
+            "notes": tuple(dict.fromkeys((*self.notes, *notes))),
         }
 
-    def identifiers(self) -> NDArray[Any]:
-        """Identifier of each object, its row number where there is none."""
-        return np.arange(self.n_objects) if self.ids is None else self.ids
+
+def read(data: Path | None, labels: Path | None, reading: Reading) -> Read:
+    """Read the files there are; see `gather`."""
+    clock = Clock()
+    with noting() as notes, clock.stage("read"):
+        given = gather(data, labels, reading)
+    return Read(given, tuple(notes), clock.seconds["read"])
 
 
-def gather(
-    data: Path | None,
-    labels: Path | None,
-    reading: Reading,
-    *,
-    scale: bool,
-) -> Input:
+def gather(data: Path | None, labels: Path | None, reading: Reading) -> Input:
     """Read the files there are and line them up.
 
     Parameters
@@ -71,8 +71,6 @@ def gather(
     reading : Reading
         Its columns are those of the data, or of the labels where there are no data. Both
         files are checked for the same identifiers, in the same order, where both have them.
-    scale : bool
-        Whether columns are brought to mean 0 and variance 1.
     """
     if data is None:
         assert labels is not None
@@ -86,24 +84,18 @@ def gather(
         encode=reading.encode,
         decimal=reading.decimal,
     )
-    X, kept = table.X, table.columns
-    dropped: tuple[str, ...] = ()
-    if scale:
-        what = repr(data.name)
-        X, kept, dropped = standardise(X, kept, sources=table.sources, what=what)
-    ensemble, ids = None, table.ids
-    if labels is not None:
-        named = _named(reading)
-        shared = named if named and has_column(labels, named) else None
-        ensemble = read_labels(labels, id_column=shared)
-        if len(table.left_out):
-            rows = np.arange(len(X) + len(table.left_out))
-            _check_same_count(data, len(rows), labels, ensemble)
-            ensemble = ensemble.take(np.delete(rows, table.left_out))
-        _check_same_count(data, len(X), labels, ensemble)
-        _check_same_objects(data, table.ids, labels, ensemble, named=named is not None)
-        ids = ensemble.index if ids is None else ids
-    return Input(len(X), X, kept, dropped, ensemble, ids, table.truth, scale, len(table.left_out))
+    if labels is None:
+        return Input(table)
+    named, n = _named(reading), len(table.X)
+    shared = named if named and has_column(labels, named) else None
+    ensemble = read_labels(labels, id_column=shared)
+    if len(table.left_out):
+        rows = np.arange(n + len(table.left_out))
+        _check_same_count(data, len(rows), labels, ensemble)
+        ensemble = ensemble.take(np.delete(rows, table.left_out))
+    _check_same_count(data, n, labels, ensemble)
+    _check_same_objects(data, table.ids, labels, ensemble, named=named is not None)
+    return Input(table, ensemble)
 
 
 def _named(reading: Reading) -> str | None:
@@ -132,7 +124,7 @@ def _labels_only(path: Path, id_column: str | None, truth_column: str | None) ->
                 f"in column {truth_column!r}. Fill them in, or leave out --truth-column."
             )
         ensemble = ensemble[[m for m in range(len(names)) if m != place]]
-    return Input(ensemble.n_objects, ensemble=ensemble, ids=ensemble.index, truth=truth)
+    return Input(ensemble=ensemble, truth=truth)
 
 
 def _check_same_count(data: Path, n_objects: int, labels: Path, ensemble: Ensemble) -> None:

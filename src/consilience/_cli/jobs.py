@@ -1,6 +1,5 @@
 """How every job is carried out: folder, work, files, and only then words on the screen."""
 
-import sys
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
@@ -23,30 +22,26 @@ from consilience._cli.folders import (
     check_source,
     default_folder,
 )
-from consilience._cli.inputs import Input
-from consilience._cli.members import clear_members, keep_members
+from consilience._cli.members import keep_members
 from consilience._cli.outputs import as_json
+from consilience._cli.progress import progress
 from consilience._cli.results import ResultFolder, taken
 from consilience._cli.show import show_notes, show_written
 from consilience._cli.speech import Speaker
 from consilience._cli.stages import Clock, telling
+from consilience.workflow import Result
+from consilience.workflow._members import clear_members
 
-__all__ = ["Found", "Job", "all_writers", "carry_out", "progress"]
+__all__ = ["Found", "Job", "all_writers", "carry_out"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Found(ABC):
-    """What a job found in its input, and how it is told."""
+    """What a job found for a wish, and how it is told: every figure is the result's."""
 
     wish: Any
-    input: Input
-    seconds: dict[str, float]
-    notes: tuple[str, ...]
+    result: Result
     name: ClassVar[str]
-
-    @abstractmethod
-    def facts(self) -> dict[str, Any]:
-        """What ``summary.json`` says beside the common things: plain numbers and text."""
 
     @abstractmethod
     def writers(self) -> dict[str, Callable[[Path], None]]:
@@ -80,22 +75,21 @@ class Found(ABC):
             "job": self.name,
             "command": self.command,
             "options": {name: v for name, v in options.items() if name not in unimportant},
-            **self.facts(),
-            "warnings": list(self.notes),
+            **self.result.to_dict(),
+            "warnings": list(self.result.notes),
         }
 
     def timings(self) -> dict[str, Any]:
         """What ``timings.json`` says: all that may differ between equal runs."""
-        return {"seconds": self.seconds}
+        return self.result.timings()
 
-    def about(self, **more: str) -> dict[str, str]:
-        """What the report says was done."""
-        return {
-            "Data": f"{self.wish.source.name}: {self.input.in_words()}",
-            **more,
-            "Seed": str(self.wish.seed),
-            "Command": self.command,
-        }
+    def data_in_words(self) -> str:
+        """The file, and what was read from it."""
+        return f"{self.wish.source.name}: {self.result.data.in_words()}"
+
+    def about(self) -> dict[str, str]:
+        """What the report says was done, beside what the result knows."""
+        return {"Data": self.data_in_words(), "Command": self.command}
 
 
 @dataclass(frozen=True)
@@ -141,7 +135,7 @@ def _found_and_written(wish: Any, job: Job, results: ResultFolder) -> tuple[Foun
     silent = writing.quiet or writing.json
     try:
         with telling(silent=writing.quiet):
-            found = job.find(wish, folder, callbacks=() if silent else progress())
+            found = job.find(wish, folder, callbacks=progress(bars=not silent))
             with Clock().stage("write"):
                 written = results.publish(all_writers(found), last=SUMMARY, replaces=earlier)
     except BaseException as error:
@@ -158,15 +152,6 @@ def _remarks(wish: Any, folder: Path) -> list[str]:
             f"There was nothing to go on with in {str(folder)!r}: the run began at the beginning."
         ]
     return []
-
-
-def progress() -> tuple[Any, ...]:
-    """scikit-learn's progress bars on a terminal, nothing in a pipe."""
-    if not sys.stdout.isatty():
-        return ()
-    from sklearn.callback import ProgressBar
-
-    return (ProgressBar(),)
 
 
 def all_writers(

@@ -1,35 +1,31 @@
-"""Clusterings made for a job, kept in its folder one by one until the job is done."""
+"""Clusterings that an interrupted job left in its folder: how it is told what to do about them."""
 
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from consilience.ensemble import Ensemble
 from consilience.errors import ConsilienceError, InvalidParameterError
-from consilience.generate import ResumeError, RunFolder
+from consilience.workflow._members import NewRun, ResumeError, RunFolder, kept_members
 
-__all__ = ["clear_members", "keep_members", "make_members"]
+__all__ = ["keep_members", "run_in"]
 
 
-def make_members(generator: Any, X: Any, folder: Path, *, resume: bool, force: bool) -> Ensemble:
-    """The generator's ensemble; members are written to the folder as they are made.
+@contextmanager
+def run_in(folder: Path, wish: Any) -> Iterator[RunFolder]:
+    """The run that a job keeps its clusterings in; a refusal to go on is told in options.
 
     Parameters
     ----------
-    generator : generator
-    X : array of shape (n_objects, n_features)
     folder : Path
-    resume : bool
-        Take the members that an interrupted run left there, if it was the same run; also
-        with ``force``, which then only says that older results may be replaced.
-    force : bool
-        Throw those away.
+    wish : ClusterWish or AmbiguousWish
+        ``--resume`` takes the members that an interrupted run left there, if it was the same
+        run; also with ``--force``, which then only says that older results may be replaced.
+        ``--force`` alone throws those away.
     """
-    run = RunFolder(folder)
-    if force and not resume:
-        run.clear()
+    anew = wish.writing.force and not wish.resume
     try:
-        return generator.generate(X, checkpoint=run)
+        yield NewRun(folder) if anew else RunFolder(folder)
     except ResumeError as error:
         if not error.differences:
             raise
@@ -38,11 +34,6 @@ def make_members(generator: Any, X: Any, folder: Path, *, resume: bool, force: b
             f"{'; '.join(error.differences)}. Repeat the command as it was, begin anew with "
             "--force, or name another folder with --out."
         ) from error
-    except BaseException:
-        # A plan alone is nothing to go on with; members are never removed because of an error.
-        if run.is_bare():
-            run.clear()
-        raise
 
 
 def keep_members(folder: Path, command: str, error: BaseException) -> None:
@@ -56,23 +47,11 @@ def keep_members(folder: Path, command: str, error: BaseException) -> None:
     error : BaseException
         Gets a note.
     """
-    run = RunFolder(folder)
-    with suppress(ConsilienceError, OSError):
-        done, wanted = len(run.finished), run.n_members
-        if done:
-            again = command if "--resume" in command.split() else f"{command} --resume"
-            # A command that was refused would be refused again: only what is kept is said.
-            how = (
-                " for --resume."
-                if isinstance(error, ConsilienceError)
-                else f". Go on with: {again}"
-            )
-            error.add_note(
-                f"{done} of {wanted} clusterings are finished and kept in {str(folder)!r}{how}"
-            )
-
-
-def clear_members(folder: Path) -> None:
-    """Remove what was kept to go on with, now that the results are there."""
-    with suppress(ResumeError):  # somebody else is reading it, and may have it
-        RunFolder(folder).clear()
+    done, wanted = kept_members(folder) or (0, 0)
+    if done:
+        again = command if "--resume" in command.split() else f"{command} --resume"
+        # A command that was refused would be refused again: only what is kept is said.
+        how = " for --resume." if isinstance(error, ConsilienceError) else f". Go on with: {again}"
+        error.add_note(
+            f"{done} of {wanted} clusterings are finished and kept in {str(folder)!r}{how}"
+        )

@@ -6,7 +6,7 @@ from rich.console import Console
 from rich.text import Text
 
 from consilience._cli.show import table, tell
-from consilience.consensus import CONSENSUS
+from consilience.workflow import method_table
 
 __all__ = ["list_methods"]
 
@@ -24,13 +24,13 @@ def list_methods(*, json: bool) -> None:
                 "balanced": method.balanced,
                 "memory": method.memory,
             }
-            for name, method in sorted(CONSENSUS.items())
+            for name, method in sorted(method_table().items())
         ]
         print(json_format.dumps(facts, indent=2))
         return
     console = Console()
     lines = table("method", "needs", "what it does")
-    for name, method in sorted(CONSENSUS.items()):
+    for name, method in sorted(method_table().items()):
         needs = ["-k"] * method.needs_n_clusters + ["data"] * method.needs_data
         lines.add_row(name, ", ".join(needs), Text(f"{method.summary} ({method.paper})"))
     console.print(lines)

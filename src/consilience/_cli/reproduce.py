@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 from consilience._cli.results import ResultFolder, taken
 from consilience._cli.show import show_written, table, tell
-from consilience._cli.stages import noting
 from consilience._optional import optional
 from consilience.errors import InvalidParameterError, MissingPackageError
 from consilience.experiments import EXPERIMENTS, Cell, Experiment, Plan, conclude
 from consilience.experiments._report import as_csv, as_lines, as_page, summaries
 from consilience.plot._record import STYLE, draw_figure
+from consilience.workflow._notes import noting
 
 if TYPE_CHECKING:
     from rich.console import Console

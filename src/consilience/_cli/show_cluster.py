@@ -6,11 +6,13 @@ import numpy as np
 
 from consilience._cli.cluster import Consensus
 from consilience._cli.show import show_notes, table, tell
-from consilience.compare import Comparison
-from consilience.consensus import NumberChoice
+from consilience.workflow import ClusterResult
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+    from consilience.compare import Comparison
+    from consilience.consensus import NumberChoice
 
 __all__ = ["show_consensus"]
 
@@ -20,26 +22,27 @@ _SURE = 0.95
 
 def show_consensus(found: Consensus, console: "Console") -> None:
     """Print all of it, the answer first."""
-    tell(console, f"{found.wish.source.name}: {found.input.in_words()}")
-    tell(console, _how(found))
-    if found.choice is not None:
-        _show_choice(found.choice, console)
-    if found.comparison is not None:
-        _show_comparison(found.comparison, console)
-    console.print(_clusters(found))
-    tell(console, _number(found))
-    if found.agreement is not None:
-        ci, nmi, ari = (found.agreement[key] for key in ("consistency_index", "nmi", "ari"))
+    result = found.result
+    tell(console, found.data_in_words())
+    tell(console, _how(result))
+    if result.choice is not None:
+        _show_choice(result.choice, console)
+    if result.comparison is not None:
+        _show_comparison(result.comparison, console)
+    console.print(_clusters(result))
+    tell(console, _number(result))
+    if result.agreement is not None:
+        ci, nmi, ari = (result.agreement[key] for key in ("consistency_index", "nmi", "ari"))
         tell(
             console,
             f"Against the known groups: {ci:.0%} of the objects agree (consistency index "
             f"{ci:.3f}), NMI {nmi:.3f}, adjusted Rand index {ari:.3f}.",
         )
     _show_least_sure(found, console)
-    show_notes(found.notes, console)
+    show_notes(result.notes, console)
 
 
-def _how(found: Consensus) -> str:
+def _how(found: ClusterResult) -> str:
     k = found.ensemble.n_clusters
     clusters = f"{k.min()}" if k.min() == k.max() else f"{k.min()} to {k.max()}"
     return (
@@ -48,7 +51,7 @@ def _how(found: Consensus) -> str:
     )
 
 
-def _show_choice(choice: NumberChoice, console: "Console") -> None:
+def _show_choice(choice: "NumberChoice", console: "Console") -> None:
     """What every criterion says about the number of clusters, and what was made of it."""
     lines = table("How many clusters?", "says", "how clearly", right=("says", "how clearly"))
     for one in choice.criteria:
@@ -61,7 +64,7 @@ def _show_choice(choice: NumberChoice, console: "Console") -> None:
     tell(console, choice.words)
 
 
-def _show_comparison(found: Comparison, console: "Console") -> None:
+def _show_comparison(found: "Comparison", console: "Console") -> None:
     """The methods beside each other: how they agree with the members, and among themselves."""
     scores = {"consistency_index": "agree with truth", "nmi": "NMI", "ari": "ARI"}
     known = [(key, title) for key, title in scores.items() if found.truth and key in found.truth]
@@ -84,9 +87,9 @@ def _show_comparison(found: Comparison, console: "Console") -> None:
     tell(console, f"Taken: {found.best}, which agrees best with all clusterings (ANMI).")
 
 
-def _number(found: Consensus) -> str:
+def _number(found: ClusterResult) -> str:
     """How many clusters, and who chose the number."""
-    k, asked = found.n_clusters, found.wish.n_clusters
+    k, asked = found.n_clusters, found.asked
     text = f"{k} cluster{'s' * (k != 1)}"
     if asked is not None:
         return f"{text}, as asked." if k == asked else f"{text}, where {asked} were asked for."
@@ -97,10 +100,10 @@ def _number(found: Consensus) -> str:
     return "Ask for another number of clusters with -k."
 
 
-def _by_method(found: Consensus) -> str:
+def _by_method(found: ClusterResult) -> str:
     """How a method that was named came to its number."""
     if found.lifetimes is None:
-        return f"a number chosen by {found.method.name}; ask for another with -k."
+        return f"a number chosen by {found.method}; ask for another with -k."
     others = [str(c) for c in found.candidates() if c != found.n_clusters]
     text = "the number with the longest lifetime."
     if others:
@@ -113,45 +116,45 @@ def _by_method(found: Consensus) -> str:
     return text
 
 
-def _clusters(found: Consensus) -> Any:
+def _clusters(found: ClusterResult) -> Any:
     """The table of clusters, the largest only where there are very many."""
     lines = table("cluster", "objects", "share", "confidence", right=("objects", "share"))
-    sizes, n = found.sizes, found.input.n_objects
+    sizes, n = found.sizes, found.n_objects
     order = range(len(sizes))
     if len(sizes) > _MOST_ROWS:
         order = np.argsort(sizes, kind="stable")[::-1][:_MOST_ROWS].tolist()
     for cluster in order:
         size = sizes[cluster]
-        sure = _mean_confidence(found, found.labels == cluster)
+        sure = _mean_confidence(found, cluster)
         lines.add_row(str(cluster), str(size), f"{size / n:.0%}", sure)
     rest = len(sizes) - len(order)
     if rest:
         held = sum(sizes) - sum(sizes[cluster] for cluster in order)
         lines.add_row(f"{rest} smaller", str(held), f"{held / n:.0%}", "")
-    noise = n - sum(sizes)
+    noise = found.n_noise
     if noise:
         lines.add_row("noise (-1)", str(noise), f"{noise / n:.0%}", "")
-    lines.add_row("all", str(n), "", _mean_confidence(found, slice(None)), style="bold")
+    lines.add_row("all", str(n), "", _mean_confidence(found), style="bold")
     return lines
 
 
-def _mean_confidence(found: Consensus, objects: Any) -> str:
+def _mean_confidence(found: ClusterResult, cluster: int | None = None) -> str:
     # A single cluster has no other that an object could belong to.
-    if found.confidence is None or found.n_clusters < 2:
-        return ""
-    return f"{found.confidence[objects].mean():.2f}"
+    mean = found.mean_confidence(cluster)
+    return "" if mean is None else f"{mean:.2f}"
 
 
 def _show_least_sure(found: Consensus, console: "Console") -> None:
     from rich.text import Text
 
-    if found.n_clusters < 2 or found.confidence is None:
+    result = found.result
+    if result.n_clusters < 2 or result.confidence is None:
         return
-    least = [item for item in found.least_sure(5) if item["confidence"] < _SURE]
+    least = [item for item in result.least_sure(5) if item["confidence"] < _SURE]
     if not least:
         tell(console, f"Every object is sure of its cluster (confidence {_SURE} or more).")
         return
-    name = "id" if found.input.ids is not None else "row"
+    name = "id" if result.data.ids is not None else "row"
     lines = table(name, "cluster", "next best", "confidence")
     for item in least:
         other = item["runner_up"]
@@ -163,8 +166,7 @@ def _show_least_sure(found: Consensus, console: "Console") -> None:
         )
     tell(console, "\nLeast sure (1 is certain, 0.5 is torn between two clusters):")
     console.print(lines)
-    others = -1 if found.runner_up is None else found.runner_up
-    better = int(((found.confidence < 0.5) & (others >= 0) & (found.labels >= 0)).sum())
+    better = result.n_suited_elsewhere
     if better:
         tell(console, _suited_elsewhere(better, refined=found.wish.refine))
 

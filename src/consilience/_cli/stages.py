@@ -1,13 +1,12 @@
-"""What every job of the command line keeps while it runs, and says of it.
+"""What a command says while it works, on the standard error stream.
 
-Seconds by stage, warnings as notes, and on the standard error stream what is being done: one line
-a stage that takes longer than a moment, now and then another; on a terminal, seconds that run.
+One line a stage that takes longer than a moment, now and then another; on a terminal, seconds that
+run. What the command does itself, reading and writing, is timed here; a job times its own stages.
 """
 
 import os
 import sys
 import time
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from contextvars import ContextVar
@@ -15,7 +14,7 @@ from dataclasses import dataclass, field
 from threading import Event, Thread
 from typing import TextIO
 
-__all__ = ["Clock", "Teller", "noting", "telling"]
+__all__ = ["BARS", "Clock", "Teller", "telling", "told_stage"]
 
 _WORDS = {
     "read": "reading",
@@ -28,19 +27,7 @@ _WORDS = {
     "write": "writing the results",
 }
 # Stages with a bar of their own on a terminal.
-_BARS = ("generate", "score")
-
-
-@contextmanager
-def noting() -> Iterator[list[str]]:
-    """Collect the text of warnings meant for users, each once, instead of showing them."""
-    notes: list[str] = []
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("ignore")
-        for kind in (UserWarning, RuntimeWarning):
-            warnings.simplefilter("always", kind)
-        yield notes
-    notes += dict.fromkeys(" ".join(str(warning.message).split()) for warning in caught)
+BARS = ("generate", "score")
 
 
 @dataclass
@@ -55,7 +42,7 @@ class Teller:
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
         """Tell of what happens inside."""
-        if self.live and name in _BARS:
+        if self.live and name in BARS:
             yield
             return
         over = Event()
@@ -113,6 +100,14 @@ def telling(silent: bool = False) -> Iterator[None]:
         _TELLER.reset(token)
 
 
+@contextmanager
+def told_stage(name: str) -> Iterator[None]:
+    """Tell of what happens inside, where stages are told."""
+    teller = _TELLER.get()
+    with nullcontext() if teller is None else teller.stage(name):
+        yield
+
+
 @dataclass
 class Clock:
     """Seconds of each stage, in the order they were run."""
@@ -122,8 +117,7 @@ class Clock:
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
         """Time what happens inside, and tell of it."""
-        teller = _TELLER.get()
         start = time.perf_counter()
-        with nullcontext() if teller is None else teller.stage(name):
+        with told_stage(name):
             yield
         self.seconds[name] = round(time.perf_counter() - start, 3)

@@ -1,4 +1,4 @@
-"""What ``summary.json`` says of decisions: the number of clusters, the methods compared."""
+"""Decisions as plain values: the number of clusters, the methods compared."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ import numpy as np
 from consilience.compare import Comparison
 from consilience.consensus import NumberChoice
 
-__all__ = ["choice_facts", "comparison_facts", "method_seconds"]
+__all__ = ["choice_facts", "comparison_facts"]
 
 
 def choice_facts(choice: NumberChoice) -> dict[str, Any]:
@@ -46,9 +46,3 @@ def comparison_facts(found: Comparison) -> dict[str, Any]:
         "agreement": np.round(found.agreement, 6).tolist(),
         "failed": found.failed,
     }
-
-
-def method_seconds(found: Comparison) -> dict[str, Any]:
-    """What ``timings.json`` says of the methods compared."""
-    seconds = (round(float(value), 3) for value in found.seconds)
-    return {"methods": dict(zip(found.names, seconds, strict=True))}

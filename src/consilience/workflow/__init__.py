@@ -1,0 +1,23 @@
+"""Whole jobs: data in, one result out that can be looked at, tabled and reported.
+
+`cluster`, `minority_groups` and `ambiguous_objects` do what the commands of the same names do; the
+command line calls them and computes nothing itself.
+"""
+
+from consilience.workflow._methods import method_table
+from consilience.workflow.ambiguity import AmbiguityResult, ambiguous_objects
+from consilience.workflow.cluster_result import ClusterResult
+from consilience.workflow.clusters import cluster
+from consilience.workflow.minority import MinorityResult, minority_groups
+from consilience.workflow.result import Result
+
+__all__ = [
+    "AmbiguityResult",
+    "ClusterResult",
+    "MinorityResult",
+    "Result",
+    "ambiguous_objects",
+    "cluster",
+    "method_table",
+    "minority_groups",
+]

@@ -1,0 +1,283 @@
+"""What a job works on: objects with their numbers, names and known groups, checked and scaled."""
+
+from dataclasses import dataclass
+from os import PathLike
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from consilience._labels import is_frame
+from consilience._sklearn import check_array
+from consilience._validation import Boolean, Options, check_value
+from consilience.datasets import Table
+from consilience.datasets._scale import standardise
+from consilience.ensemble import Ensemble
+from consilience.errors import InvalidInputError, InvalidParameterError
+
+__all__ = ["Data", "check_scale", "checked_ensemble", "gather"]
+
+
+@dataclass(frozen=True, eq=False)
+class Data:
+    """Objects as a job uses them; anything but their number may be missing.
+
+    Attributes
+    ----------
+    n_objects : int
+    X : array, CSR matrix or None
+        As they are clustered: scaled, without constant columns.
+    columns, dropped : tuple of str
+        Names of the columns of X, and of those left out because they are constant.
+    ids : ndarray or None
+        Identifier of each object.
+    truth : sequence or None
+        Known group of each object.
+    index : pandas index or None
+        Of the frame the objects came in.
+    name : str
+        What the data are called; "" where nobody said.
+    standardised : bool
+    n_left_out : int
+        Rows of a table that were left out when it was read.
+    """
+
+    n_objects: int
+    X: Any = None
+    columns: tuple[str, ...] = ()
+    dropped: tuple[str, ...] = ()
+    ids: NDArray[Any] | None = None
+    truth: Any = None
+    index: Any = None
+    name: str = ""
+    standardised: bool = False
+    n_left_out: int = 0
+
+    def in_words(self) -> str:
+        """What there is, in a line."""
+        text = f"{self.n_objects} object{'s' * (self.n_objects != 1)}"
+        if self.X is None or not hasattr(self.X, "shape"):
+            return text
+        columns = self.X.shape[1]
+        scaled = ", standardised" if self.standardised else ", as they are"
+        return f"{text}, {columns} column{'s' * (columns != 1)} of numbers{scaled}"
+
+    def facts(self) -> dict[str, Any]:
+        """What there is, as plain values."""
+        return {
+            "n_objects": self.n_objects,
+            "columns": list(self.columns),
+            "columns_left_out": list(self.dropped),
+            "rows_left_out": self.n_left_out,
+            "standardised": self.standardised,
+        }
+
+    def identifiers(self) -> NDArray[Any]:
+        """Identifier of each object, its row number where there is none."""
+        return np.arange(self.n_objects) if self.ids is None else self.ids
+
+    def plain_id(self, i: int) -> Any:
+        """Identifier of an object as JSON can hold it: a number that is none becomes a word."""
+        found = self.identifiers()[i]
+        value = found.item() if isinstance(found, np.generic) else found
+        return str(value) if isinstance(value, float) and not np.isfinite(value) else value
+
+    def index_or_ids(self) -> Any:
+        """What a pandas frame of the objects is indexed by; None for row numbers."""
+        return self.ids if self.index is None else self.index
+
+
+def check_scale(scale: Any, *, owner: str) -> None:
+    """Refuse what ``scale`` cannot be."""
+    check_value("scale", scale, [Boolean(), Options(("auto",))], owner=owner)
+
+
+def checked_ensemble(ensemble: Any, *, owner: str) -> Ensemble | None:
+    """Labelings in any form as an ensemble; None where there are none."""
+    if ensemble is None or isinstance(ensemble, Ensemble):
+        return ensemble
+    try:
+        return Ensemble(ensemble)
+    except (TypeError, ValueError) as error:
+        raise InvalidInputError(
+            f"The 'ensemble' parameter of {owner} cannot be used: {error}"
+        ) from error
+
+
+def gather(
+    X: Any,
+    *,
+    ensemble: Ensemble | None = None,
+    ids: Any = None,
+    truth: Any = None,
+    scale: Any = False,
+    plain: bool = True,
+    owner: str,
+) -> Data:
+    """Line up and check all that is known of the objects, and scale the numbers.
+
+    Parameters
+    ----------
+    X : array, frame, CSR matrix, Table, or None where there is an ensemble
+    ensemble : Ensemble, optional
+    ids, truth : sequences, optional
+        In place of those that a table or a frame brings.
+    scale : "auto" or bool
+        "auto" standardises what is dense.
+    plain : bool
+        Whether X must be numbers; otherwise it is left to who uses it.
+    owner : str
+        The function as messages name it.
+    """
+    _check_given(X, ensemble, owner=owner)
+    table = X if isinstance(X, Table) else None
+    values = X if table is None else table.X
+    if X is not None and plain:
+        values = _numbers(values, owner=owner)
+    n = ensemble.n_objects if values is None else _length(values)  # type: ignore[union-attr]
+    _check_lengths({"ids": ids, "truth": truth}, n, owner=owner)
+    _check_same_objects(n, ensemble, owner=owner)
+    index = getattr(X, "index", None) if is_frame(X) else None
+    if ids is None:
+        ids = _known_ids(table, index, ensemble)
+    name = "" if table is None else table.path.name
+    columns, sources = _columns(X, table, _width(values))
+    scaled = _wants_scaling(values, scale, owner=owner)
+    dropped: tuple[str, ...] = ()
+    if scaled:
+        what = repr(name) if name else "X"
+        values, columns, dropped = standardise(values, columns, sources=sources, what=what)
+    return Data(
+        n,
+        values,
+        columns,
+        dropped,
+        None if ids is None else _identifiers(ids),
+        truth if truth is not None or table is None else table.truth,
+        index,
+        name,
+        scaled,
+        0 if table is None else len(table.left_out),
+    )
+
+
+def _check_given(X: Any, ensemble: Ensemble | None, *, owner: str) -> None:
+    """Refuse nothing at all, and an ensemble or a file's name in the place of data."""
+    if isinstance(X, Ensemble):
+        raise InvalidInputError(
+            f"The 'X' parameter of {owner} must be data. Got an Ensemble instead. Pass it as "
+            f"{owner}(ensemble=...)."
+        )
+    if isinstance(X, str | PathLike):
+        raise InvalidInputError(
+            f"The 'X' parameter of {owner} must be data. Got the name of a file instead. Read it "
+            f"with consilience.datasets.read_table({str(X)!r})."
+        )
+    if X is None and ensemble is None:
+        raise InvalidInputError(
+            f"{owner} needs data or an ensemble. Got neither. Call {owner}(X), or "
+            f"{owner}(ensemble=labels) for labelings you already have."
+        )
+
+
+def _numbers(X: Any, *, owner: str) -> Any:
+    """Finite numbers, dense or CSR; whatever is wrong with them is said of ``X``."""
+    try:
+        return check_array(
+            X,
+            accept_sparse="csr",
+            dtype=[np.float64, np.float32],
+            order="C",
+            estimator=owner,
+            input_name="X",
+        )
+    except (TypeError, ValueError) as error:
+        # The first line says what is wrong; what follows is advice for other estimators.
+        what = (str(error).splitlines() or ["it cannot be read"])[0].rstrip(":.")
+        raise InvalidInputError(
+            f"The 'X' parameter of {owner} must be a table of finite numbers, one row an object: "
+            f"{what}."
+        ) from error
+
+
+def _wants_scaling(X: Any, scale: Any, *, owner: str) -> bool:
+    """Whether the columns are to be standardised."""
+    if X is None:
+        return False
+    if not sparse.issparse(X):
+        return bool(scale)
+    if scale is True:
+        raise InvalidParameterError(
+            f"The 'scale' parameter of {owner} must be 'auto' or False for a sparse X: columns of "
+            "mean 0 would no longer be sparse. Scale the rows, or give a dense array."
+        )
+    return False
+
+
+def _columns(X: Any, table: Table | None, width: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Names of the columns, and the column of a file that each came from."""
+    if table is not None:
+        return table.columns, table.sources
+    if is_frame(X):
+        return tuple(map(str, X.columns)), ()
+    return tuple(f"c{j}" for j in range(width)), ()
+
+
+def _known_ids(table: Table | None, index: Any, ensemble: Ensemble | None) -> Any:
+    """Identifiers that come with the data; plain row numbers are none."""
+    if table is not None and table.ids is not None:
+        return table.ids
+    if index is not None and not _counts_rows(index):
+        return index
+    return None if ensemble is None else ensemble.index
+
+
+def _counts_rows(index: Any) -> bool:
+    """Whether an index is what pandas gives to rows that have none."""
+    return type(index).__name__ == "RangeIndex" and index.start == 0 and index.step == 1
+
+
+def _identifiers(ids: Any) -> NDArray[Any]:
+    """One identifier an object, as an array of one dimension."""
+    found = np.asarray(ids) if hasattr(ids, "__array__") else None
+    if found is not None and found.ndim == 1 and found.dtype.kind not in "mM":
+        return found
+    items = list(ids)
+    return np.fromiter(items, object, len(items))
+
+
+def _check_same_objects(n_objects: int, ensemble: Ensemble | None, *, owner: str) -> None:
+    if ensemble is not None and ensemble.n_objects != n_objects:
+        raise InvalidInputError(
+            f"The 'X' and 'ensemble' parameters of {owner} must hold the same objects: X has "
+            f"{n_objects} rows, the ensemble {ensemble.n_objects} objects. An array of labels is "
+            "n_objects x n_members: transpose it if it is the other way round."
+        )
+
+
+def _check_lengths(given: dict[str, Any], n_objects: int, *, owner: str) -> None:
+    for name, values in given.items():
+        if values is None:
+            continue
+        if not hasattr(values, "__len__") or isinstance(values, str | bytes):
+            raise InvalidParameterError(
+                f"The {name!r} parameter of {owner} must hold one value for each of the "
+                f"{n_objects} objects. Got {values!r} instead."
+            )
+        shape = getattr(values, "shape", (len(values),))
+        if shape != (n_objects,):
+            got = len(values) if len(shape) == 1 else f"an array of shape {shape}"
+            raise InvalidInputError(
+                f"The {name!r} parameter of {owner} must hold one value for each of the "
+                f"{n_objects} objects. Got {got} instead."
+            )
+
+
+def _width(X: Any) -> int:
+    """Columns of data; none where they are no table."""
+    return int(X.shape[1]) if len(getattr(X, "shape", ())) == 2 else 0
+
+
+def _length(X: Any) -> int:
+    return int(X.shape[0]) if hasattr(X, "shape") else len(X)

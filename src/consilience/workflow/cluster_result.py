@@ -1,0 +1,283 @@
+"""A consensus and all there is to say about it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from consilience.compare import Comparison
+from consilience.consensus import NumberChoice
+from consilience.ensemble import Ensemble
+from consilience.workflow._decisions import choice_facts, comparison_facts
+from consilience.workflow._faces import face
+from consilience.workflow.result import Reported
+
+__all__ = ["ClusterResult"]
+
+_MOST_SIZES, _MOST_ROWS = 10, 20
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class ClusterResult(Reported):
+    """What `cluster` found; it shows itself in a notebook.
+
+    Attributes
+    ----------
+    labels : ndarray of shape (n_objects,), int32
+        Cluster of each object, -1 where every member says noise.
+    confidence : ndarray of shape (n_objects,) or None
+        1 is sure, 0.5 torn between two; below 0.5 another cluster suits better.
+    runner_up : ndarray of shape (n_objects,) or None
+        The cluster that comes next; -1 where there is none.
+    asked : int or None
+        Clusters asked for.
+    choice : NumberChoice or None
+        What several criteria say about the number of clusters, where they decided.
+    method, paper : str
+        Name and source of the consensus method that was taken.
+    parameters : dict
+        It was called with these.
+    why_method, why_members : str
+        Why this method, and where the members come from.
+    comparison : Comparison or None
+        Several methods beside each other, where several were asked for.
+    ensemble : Ensemble
+        The members.
+    generator : generator or None
+        It made them.
+    agreement : dict or None
+        "consistency_index", "nmi" and "ari" against the known groups, where there are any.
+    lifetimes, tree : ndarray or None
+        Of methods that make a dendrogram.
+    n_moved : int or None
+        Objects that were moved in the end, where ``refine`` asked for it.
+    data, seed, notes, seconds
+        The objects as used, ``random_state`` of a run that gives the same, warnings in words,
+        and the time of each stage.
+    """
+
+    job: ClassVar[str] = "cluster"
+    views: ClassVar[str] = "labels, confidence, runner_up, least_sure(), to_pandas(), report(path)"
+
+    labels: NDArray[np.int32]
+    confidence: NDArray[np.float64] | None
+    runner_up: NDArray[np.int32] | None
+    asked: int | None
+    choice: NumberChoice | None
+    method: str
+    paper: str
+    parameters: dict[str, Any]
+    why_method: str
+    why_members: str
+    comparison: Comparison | None
+    ensemble: Ensemble
+    generator: Any
+    agreement: dict[str, float] | None
+    lifetimes: NDArray[np.float64] | None
+    tree: NDArray[np.float64] | None
+    n_moved: int | None = None
+
+    # ---- figures ----------------------------------------------------------------------
+
+    @property
+    def n_clusters(self) -> int:
+        """Clusters found."""
+        return int(self.labels.max(initial=-1)) + 1
+
+    @property
+    def sizes(self) -> list[int]:
+        """Objects in each cluster."""
+        placed = self.labels[self.labels >= 0]
+        return [int(size) for size in np.bincount(placed, minlength=self.n_clusters)]
+
+    @property
+    def n_noise(self) -> int:
+        """Objects in no cluster."""
+        return int((self.labels < 0).sum())
+
+    @property
+    def chosen_by(self) -> str:
+        """Who set the number of clusters: the "user", the "criteria", or the "method" itself."""
+        if self.asked is not None:
+            return "user"
+        return "method" if self.choice is None else "criteria"
+
+    @property
+    def n_suited_elsewhere(self) -> int:
+        """Objects that the members put together with another cluster more often."""
+        if self.confidence is None:
+            return 0
+        others = -1 if self.runner_up is None else self.runner_up
+        return int(((self.confidence < 0.5) & (others >= 0) & (self.labels >= 0)).sum())
+
+    def mean_confidence(self, cluster: int | None = None) -> float | None:
+        """Mean confidence in a cluster, or in all; None where one cluster has no rival."""
+        if self.confidence is None or self.n_clusters < 2:
+            return None
+        objects = slice(None) if cluster is None else self.labels == cluster
+        return float(self.confidence[objects].mean())
+
+    def candidates(self, most: int = 4) -> list[int]:
+        """Numbers of clusters that hold longest by the method, the best first, if it says."""
+        if self.lifetimes is None:
+            return []
+        # Lifetimes that are equal but for rounding: the smaller number first, as the method does.
+        order = np.argsort(-self.lifetimes.round(12), kind="stable")[:most]
+        return [int(i) + 2 for i in order if self.lifetimes[i] > 0]
+
+    def least_sure(self, most: int = 10) -> list[dict[str, Any]]:
+        """The objects of least confidence, the least sure first; none that are fully sure."""
+        if self.confidence is None:
+            return []
+        found = np.argsort(self.confidence, kind="stable")[:most]
+        return [
+            {
+                "id": self.data.plain_id(i),
+                "cluster": int(self.labels[i]),
+                "runner_up": None if self.runner_up is None else int(self.runner_up[i]),
+                "confidence": round(float(self.confidence[i]), 4),
+            }
+            for i in found.tolist()
+            if self.confidence[i] < 1
+        ]
+
+    # ---- views ------------------------------------------------------------------------
+
+    def to_dict(self) -> dict[str, Any]:
+        """See `Result.to_dict`."""
+        sure, k = self.confidence, self.ensemble.n_clusters
+        return {
+            "data": self.data.facts(),
+            "ensemble": {
+                "n_members": self.ensemble.n_members,
+                "n_clusters_smallest": int(k.min()),
+                "n_clusters_largest": int(k.max()),
+                "from": self.why_members,
+            },
+            "method": {
+                "name": self.method,
+                "paper": self.paper,
+                "parameters": self.parameters,
+                "why": self.why_method,
+            },
+            "seed": self.seed,
+            "n_clusters": self.n_clusters,
+            "n_clusters_chosen_by": self.chosen_by,
+            "n_clusters_candidates": self.candidates(),
+            "choice": None if self.choice is None else choice_facts(self.choice),
+            "comparison": None if self.comparison is None else comparison_facts(self.comparison),
+            "cluster_sizes": self.sizes,
+            "n_noise": self.n_noise,
+            "n_moved": self.n_moved,
+            "mean_confidence": None if sure is None else round(float(sure.mean()), 6),
+            "least_sure": self.least_sure(10),
+            "agreement_with_truth": self.agreement,
+        }
+
+    def to_pandas(self) -> Any:
+        """A pandas frame with cluster, confidence and runner-up of each object, and its index."""
+        columns = {
+            "cluster": self.labels,
+            "confidence": self.confidence,
+            "runner_up": self.runner_up,
+        }
+        return self._frame({name: v for name, v in columns.items() if v is not None})
+
+    def timings(self) -> dict[str, Any]:
+        """See `Result.timings`."""
+        if self.comparison is None:
+            return super().timings()
+        names, seconds = self.comparison.names, self.comparison.seconds
+        methods = {name: round(float(s), 3) for name, s in zip(names, seconds, strict=True)}
+        return super().timings() | {"methods": methods}
+
+    def page(
+        self, *, title: str | None = None, about: Mapping[str, str] | None = None
+    ) -> dict[str, Any]:
+        """See `Reported.page`."""
+        known = self._about(Clusterings=self.why_members, Method=self.method_in_words())
+        data = self.data
+        return face("report").summarise_consensus(
+            self.ensemble,
+            self.labels,
+            X=data.X,
+            ids=data.ids,
+            truth=data.truth,
+            confidence=self.confidence,
+            runner_up=self.runner_up,
+            columns=data.columns,
+            tree=self.tree,
+            link=self.parameters.get("linkage") if self.method == "eac" else None,
+            choice=self.choice,
+            comparison=self.comparison,
+            about=known | dict(about or {}),
+            notes=self.notes,
+            title=title or data.name or "Consensus of many clusterings",
+            random_state=self.seed,
+        )
+
+    # ---- words ------------------------------------------------------------------------
+
+    def method_in_words(self) -> str:
+        """The method, its paper, and why it was taken."""
+        link = self.parameters.get("linkage")
+        name = f"{self.method}{f', {link} link' if link else ''}"
+        words = f"{name} ({self.paper}): {self.why_method}"
+        if self.n_moved is not None:
+            objects = "object was" if self.n_moved == 1 else "objects were"
+            words += (
+                f" {self.n_moved} {objects} then moved to the cluster they are most often with."
+            )
+        return words
+
+    def headline(self) -> list[tuple[str, str]]:
+        """See `Result.headline`."""
+        sizes, k = self.sizes, self.ensemble.n_clusters
+        listed = ", ".join(map(str, sizes[:_MOST_SIZES])) + ", ..." * (len(sizes) > _MOST_SIZES)
+        noise = f", {self.n_noise} in none" * bool(self.n_noise)
+        clusters = f"{k.min()}" if k.min() == k.max() else f"{k.min()} to {k.max()}"
+        lines = [
+            ("data", self._about()["Data"]),
+            ("clusters", f"{len(sizes)}, of {listed} objects{noise}"),
+            ("number", self._number_in_words()),
+            ("confidence", self._confidence_in_words()),
+            ("method", self.method_in_words()),
+            (
+                "members",
+                f"{self.ensemble.n_members}, of {clusters} clusters each: {self.why_members}",
+            ),
+        ]
+        if self.agreement is not None:
+            scores = ", ".join(f"{name} {value:.3f}" for name, value in self.agreement.items())
+            lines.append(("truth", scores))
+        return lines
+
+    def rows(self) -> tuple[Sequence[str], Sequence[Sequence[str]]]:
+        """See `Result.rows`."""
+        lines = []
+        for cluster, size in enumerate(self.sizes[:_MOST_ROWS]):
+            mean = self.mean_confidence(cluster)
+            share = f"{size / self.n_objects:.0%}"
+            lines.append((str(cluster), str(size), share, "" if mean is None else f"{mean:.2f}"))
+        if len(self.sizes) > _MOST_ROWS:
+            rest = self.sizes[_MOST_ROWS:]
+            lines.append((f"{len(rest)} more", str(sum(rest)), "", ""))
+        return ("cluster", "objects", "share", "confidence"), lines
+
+    def _number_in_words(self) -> str:
+        if self.asked is not None:
+            k = self.n_clusters
+            return "as asked" if k == self.asked else f"{self.asked} were asked for"
+        if self.choice is not None:
+            return self.choice.words
+        return f"chosen by {self.method}"
+
+    def _confidence_in_words(self) -> str:
+        mean = self.mean_confidence()
+        if mean is None:
+            return "there is no other cluster to be torn to"
+        words = f"{mean:.3f} on average"
+        elsewhere = self.n_suited_elsewhere
+        return words + f"; another cluster suits {elsewhere} better" * bool(elsewhere)

@@ -1,0 +1,376 @@
+"""The whole job of clustering: data in, one consensus and all there is to say about it out."""
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from consilience._validation import (
+    N_MEMBERS,
+    Boolean,
+    HasMethods,
+    Interval,
+    NoneValue,
+    RandomState,
+    Rule,
+    check_jobs,
+    check_n_clusters,
+    check_value,
+)
+from consilience.compare import against_truth, compare_methods
+from consilience.consensus import (
+    CONSENSUS,
+    Method,
+    NumberChoice,
+    choose_n_clusters,
+    default_method,
+)
+from consilience.consensus import (
+    refine as refined,
+)
+from consilience.ensemble import Ensemble
+from consilience.errors import ConsilienceWarning, InvalidInputError
+from consilience.evidence import confidence as confidence_in
+from consilience.evidence import never_seen
+from consilience.generate import RunFolder, default_generator, with_defaults
+from consilience.workflow._data import Data, check_scale, checked_ensemble, gather
+from consilience.workflow._job import Job
+from consilience.workflow._members import check_source, make_members, run_folder
+from consilience.workflow._methods import Named, check_methods, fit_method, own_options, prepared
+from consilience.workflow._notes import noting
+from consilience.workflow._seeds import job_seed
+from consilience.workflow.cluster_result import ClusterResult
+
+__all__ = ["cluster"]
+
+_OWNER = "cluster"
+_FEW = 5
+_GENERATOR: list[Rule] = [
+    HasMethods(("generate", "get_params", "set_params"), "a generator"),
+    NoneValue(),
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Task:
+    """What is asked for, once it is known to be usable."""
+
+    n_clusters: int | None
+    named: Named
+    generator: Any
+    n_members: int
+    refine: bool
+    seed: int
+    n_jobs: int | None
+    run: RunFolder | None
+
+    @property
+    def wants_number(self) -> bool:
+        """Whether the criteria decide: nobody else did.
+
+        A method that was named and finds the number by itself keeps that right.
+        """
+        if self.n_clusters is not None:
+            return False
+        methods = self.named.methods
+        return not methods or any(method.needs_n_clusters for method in methods)
+
+
+def cluster(
+    X: Any = None,
+    n_clusters: int | None = None,
+    *,
+    method: str | None = None,
+    methods: Sequence[str] | Mapping[str, Mapping[str, Any]] | None = None,
+    generator: Any = None,
+    n_members: int = 100,
+    ensemble: Any = None,
+    ids: Any = None,
+    truth: Any = None,
+    scale: Any = "auto",
+    refine: bool = False,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+    run: Any = None,
+    callbacks: Sequence[Any] = (),
+    **options: Any,
+) -> ClusterResult:
+    """The consensus clusters of a table, or of clusterings you already have: the whole job.
+
+    Makes clusterings, decides how many clusters there are, combines the clusterings by the
+    method that suits the size of the data, and says how sure it is of every object: what
+    ``consilience cluster`` does, with the same result.
+
+    Parameters
+    ----------
+    X : array, pandas or polars frame, CSR matrix, or Table, optional
+        One row an object, finite numbers. A frame's index and column names are kept. A `Table`
+        of `consilience.datasets.read_table` brings its identifiers and known groups. Not needed
+        with ``ensemble``.
+    n_clusters : int or None, default=None
+        None asks several criteria, see `consilience.consensus.choose_n_clusters`.
+    method : str or None, default=None
+        Consensus method, a name of `consilience.consensus.CONSENSUS`; None takes the one that
+        suits the size of the ensemble.
+    methods : sequence of str, or mapping of str to mapping, optional
+        Several methods: each is run, they are compared, and the one that agrees best with all
+        clusterings is taken. A mapping gives each its own options.
+    generator : generator or None, default=None
+        Makes the members; None takes k-means as it suits the size of the data.
+    n_members : int, default=100
+        Clusterings to make, where no generator is given.
+    ensemble : Ensemble, or anything `Ensemble` takes, optional
+        Clusterings you already have, instead of new ones.
+    ids, truth : sequences of length n_objects, optional
+        Identifiers; known groups, which are only compared with the result.
+    scale : "auto" or bool, default="auto"
+        Bring every column to mean 0 and variance 1, and leave out constant ones. "auto" does so
+        unless X is sparse.
+    refine : bool, default=False
+        Move objects that another cluster suits better to it, once.
+    random_state : int, RandomState or None, default=None
+        Equal numbers give equal results, whatever ``n_jobs``. The command has 0. None draws a
+        number, which is ``seed`` of the result.
+    n_jobs : int or None, default=None
+        Threads; None means one.
+    run : path, RunFolder or None, default=None
+        Folder that keeps every member as soon as it is made. Whatever ends the job, the same
+        call goes on from there; members of another run are refused. It is left as it is in the
+        end.
+    callbacks : sequence of scikit-learn callbacks
+        Told of every stage; one that raises ends the job.
+    **options
+        Of the consensus method, such as ``linkage="single"`` of "eac". An option that the
+        method does not know is refused by name.
+
+    Returns
+    -------
+    ClusterResult
+        Warnings on the way are its ``notes``.
+
+    Raises
+    ------
+    ConsilienceError
+        If a parameter or the data cannot be used.
+
+    Examples
+    --------
+    >>> from consilience.datasets import make_gaussians
+    >>> X, truth = make_gaussians(150, 3, random_state=0)
+    >>> result = cluster(X, n_members=30, truth=truth, random_state=0)
+    >>> result.n_clusters, result.choice.taken, result.method
+    (3, 'stability', 'eac')
+    >>> result.labels.shape, float(result.confidence.mean()) > 0.9
+    ((150,), True)
+    """
+    named = check_methods(method, methods, options)
+    members = checked_ensemble(ensemble, owner=_OWNER)
+    check_members(n_clusters, generator, n_members, random_state, n_jobs, owner=_OWNER)
+    check_source(members, generator, run, owner=_OWNER)
+    check_value("refine", refine, [Boolean()], owner=_OWNER)
+    check_scale(scale, owner=_OWNER)
+    folder = run_folder(run, owner=_OWNER)
+    task = _Task(
+        n_clusters=n_clusters,
+        named=named,
+        generator=generator,
+        n_members=n_members,
+        refine=refine,
+        seed=job_seed(random_state, folder),
+        n_jobs=n_jobs,
+        run=folder,
+    )
+    _check_needs_data(named, X)
+    job = Job(_OWNER, 3 + task.wants_number).told_to(callbacks)
+
+    def work(job: Job) -> dict[str, Any]:
+        with job.stage("prepare"):
+            data = gather(X, ensemble=members, ids=ids, truth=truth, scale=scale, owner=_OWNER)
+            check_objects(data, n_clusters, owner=_OWNER)
+        return {"data": data} | _found(job, task, data, members)
+
+    with noting() as notes:
+        found = job.run(work)
+    return ClusterResult(
+        asked=n_clusters, seed=task.seed, seconds=job.seconds, notes=tuple(notes), **found
+    )
+
+
+def check_members(
+    n_clusters: Any,
+    generator: Any,
+    n_members: Any,
+    random_state: Any,
+    n_jobs: Any,
+    *,
+    owner: str,
+) -> None:
+    """Refuse what the number of clusters and the making of members cannot be."""
+    check_value("n_clusters", n_clusters, [Interval(Integral, 1), NoneValue()], owner=owner)
+    check_value("generator", generator, _GENERATOR, owner=owner)
+    check_value("n_members", n_members, [N_MEMBERS], owner=owner)
+    check_value("random_state", random_state, [RandomState()], owner=owner)
+    check_jobs(n_jobs, owner=owner)
+
+
+def check_objects(data: Data, n_clusters: int | None, *, owner: str) -> None:
+    """Refuse too few objects for what is asked."""
+    if data.n_objects < 2:
+        raise InvalidInputError(
+            f"{owner} was given one object; there is nothing to cluster. Clustering needs at "
+            "least two."
+        )
+    if n_clusters is not None:
+        check_n_clusters(n_clusters, data.n_objects, owner=owner)
+
+
+def _check_needs_data(named: Named, X: Any) -> None:
+    for method in named.methods:
+        if method.needs_data and X is None:
+            raise InvalidInputError(
+                f"The method {method.name!r} needs the data, not only labels. Pass X as well."
+            )
+
+
+def _found(job: Job, task: _Task, data: Data, given: Ensemble | None) -> dict[str, Any]:
+    """Fields of a `ClusterResult`: members, number, consensus."""
+    generator, why_members = _generator(task, data, given)
+    with job.stage("generate", generator):
+        ensemble = given if given is not None else make_members(generator, data.X, task.run)
+    choice = None
+    if task.wants_number:
+        with job.stage("number of clusters"):
+            choice = choose_n_clusters(
+                data.X, ensemble=ensemble, random_state=task.seed, n_jobs=task.n_jobs
+            )
+    found = _consensus(job, task, data, ensemble, choice)
+    truth = None if data.truth is None else against_truth(data.truth, found["labels"])
+    return found | {
+        "ensemble": ensemble,
+        "generator": generator,
+        "why_members": why_members,
+        "choice": choice,
+        "agreement": truth,
+    }
+
+
+def _generator(task: _Task, data: Data, given: Ensemble | None) -> tuple[Any, str]:
+    """What makes the members, and why; None where they are given."""
+    if given is not None:
+        return None, "given."
+    if task.generator is not None:
+        wanted = with_defaults(task.generator, task.seed, task.n_jobs)
+        return wanted, f"{type(wanted).__name__}, as asked."
+    _warn_of_few(task.n_members)
+    n, d = data.X.shape
+    taken = default_generator(
+        n,
+        d,
+        n_members=task.n_members,
+        random_state=task.seed,
+        n_jobs=task.n_jobs,
+        sparse=sparse.issparse(data.X),
+    )
+    return taken.generator, f"{taken.name}. {taken.why}"
+
+
+def _warn_of_few(n_members: int) -> None:
+    """Warn of an ensemble too small to say how sure anything is."""
+    if n_members < _FEW:
+        warnings.warn(
+            f"{n_members} clustering{'s are' if n_members > 1 else ' is'} few: confidence and the "
+            "other evidence need many of them. The default is 100.",
+            ConsilienceWarning,
+            stacklevel=2,
+        )
+
+
+def _consensus(
+    job: Job, task: _Task, data: Data, ensemble: Ensemble, choice: NumberChoice | None
+) -> dict[str, Any]:
+    """The consensus by the method that was named, by the best of several, or by ours."""
+    k = task.n_clusters if choice is None else choice.n_clusters
+    if len(task.named.methods) > 1:
+        with job.stage("consensus"):
+            found = _best_of_several(task, k, data, ensemble)
+            return found | _moved(task, ensemble, found)
+    method, why, own = _one_method(task, data, ensemble, choice)
+    model = prepared(method, k, own, random_state=task.seed, n_jobs=task.n_jobs)
+    with job.stage("consensus", model):
+        found = fit_method(method, model, data.X, ensemble) | {"why_method": why}
+        return found | _moved(task, ensemble, found)
+
+
+def _one_method(
+    task: _Task, data: Data, ensemble: Ensemble, choice: NumberChoice | None
+) -> tuple[Method, str, Mapping[str, Any]]:
+    """The method to run, why this one, and its options."""
+    named = task.named
+    if named.methods:
+        (method,) = named.methods
+        return method, named.why, named.options[method.name]
+    n, m = ensemble.n_objects, ensemble.n_members
+    taken = default_method(n, m)
+    why = taken.why
+    if choice is not None and choice.clear and choice.taken == "lifetime" and data.X is not None:
+        lasting = default_method(n, m, n_clusters_known=False)
+        if lasting.name == "eac":
+            taken = lasting
+            why = (
+                "Groups that only lifetimes tell apart are chains or rings: single link follows "
+                "them."
+            )
+    # A limit that this method does not know has nothing to limit there.
+    known = own_options(taken.method)
+    limits = {name: value for name, value in named.limits.items() if name in known}
+    return taken.method, why, limits | dict(taken.parameters)
+
+
+def _best_of_several(task: _Task, k: int | None, data: Data, ensemble: Ensemble) -> dict[str, Any]:
+    """The consensus by the method that agrees best with the members."""
+    found = compare_methods(
+        ensemble,
+        [method.name for method in task.named.methods],
+        k,
+        X=data.X,
+        truth=data.truth,
+        random_state=task.seed,
+        n_jobs=task.n_jobs,
+        parameters=task.named.options,
+    )
+    labels = found.labels[found.best]
+    return {
+        "method": found.best,
+        "paper": CONSENSUS[found.best].paper,
+        "parameters": {"n_clusters": k, **task.named.options[found.best]},
+        "why_method": "Of the methods asked for, it agrees best with all clusterings.",
+        "labels": labels,
+        **_sure(ensemble, labels, task.n_jobs),
+        "lifetimes": None,
+        "tree": None,
+        "comparison": found,
+    }
+
+
+def _moved(task: _Task, ensemble: Ensemble, found: Mapping[str, Any]) -> dict[str, Any]:
+    """What one pass over the objects changes, where it is asked for."""
+    if not task.refine:
+        return {}
+    better = refined(ensemble, found["labels"], n_jobs=task.n_jobs)
+    # Objects that nobody saw are sure of nothing.
+    known = np.where(never_seen(ensemble), -1, better.labels)
+    return {
+        "labels": better.labels,
+        **_sure(ensemble, known, task.n_jobs),
+        "n_moved": int(better.moved.sum()),
+    }
+
+
+def _sure(ensemble: Ensemble, labels: NDArray[Any], n_jobs: int | None) -> dict[str, Any]:
+    sure = confidence_in(ensemble, labels, n_jobs=n_jobs)
+    return {"confidence": sure.confidence, "runner_up": sure.runner_up}

@@ -1,0 +1,371 @@
+"""The whole job of minority clustering: the few dense groups in a majority of noise."""
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from consilience._validation import RandomState, check_params, check_value
+from consilience.compare import auc, precision_recall_f1
+from consilience.errors import ConsilienceWarning, InvalidInputError, InvalidParameterError
+from consilience.minority import EWOCS, thresholds
+from consilience.minority.divergences import Divergence
+from consilience.minority.thresholds import Threshold
+from consilience.workflow._data import gather
+from consilience.workflow._faces import face
+from consilience.workflow._job import Job
+from consilience.workflow._notes import noting
+from consilience.workflow._seeds import job_seed
+from consilience.workflow.result import Reported
+
+__all__ = ["MinorityResult", "minority_groups"]
+
+_OWNER = "minority_groups"
+# Groups of fewer objects on average, and so many of them, are what is left of noise.
+_CRUMB, _MANY = 6, 5
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class MinorityResult(Reported):
+    """What `minority_groups` found; it shows itself in a notebook.
+
+    Attributes
+    ----------
+    model : EWOCS
+        As it was fitted; it scores and places new objects.
+    rules : tuple of Threshold
+        Every rule for the border that can be tried, with the foreground it would give.
+    truth : ndarray of int64 or None
+        Known sources, 0 for the background, where they were given.
+    background : str or None
+        The value of the known groups that means background.
+    data, seed, notes, seconds
+        The objects as used, ``random_state`` of a run that gives the same, warnings in words,
+        and the time of each stage.
+    """
+
+    job: ClassVar[str] = "minority"
+    views: ClassVar[str] = "labels, scores, undecided, rules, model, to_pandas(), report(path)"
+
+    model: EWOCS
+    rules: tuple[Threshold, ...]
+    truth: NDArray[np.int64] | None
+    background: str | None
+
+    # ---- figures ----------------------------------------------------------------------
+
+    @property
+    def labels(self) -> NDArray[np.int32]:
+        """Group of each object, -1 for the background."""
+        return self.model.labels_
+
+    @property
+    def scores(self) -> NDArray[np.float64]:
+        """Score of each object; larger is more foreground."""
+        return self.model.scores_
+
+    @property
+    def undecided(self) -> NDArray[np.bool_]:
+        """Objects too close to the threshold to be sure."""
+        return self.model.undecided_
+
+    @property
+    def n_clusters(self) -> int:
+        """Groups found."""
+        return int(self.model.n_clusters_)
+
+    @property
+    def n_foreground(self) -> int:
+        """Objects in groups."""
+        return int(self.model.n_foreground_)
+
+    @property
+    def n_undecided(self) -> int:
+        """Number of undecided objects."""
+        return int(self.undecided.sum())
+
+    @property
+    def sizes(self) -> list[int]:
+        """Objects in each group."""
+        placed = self.labels[self.labels >= 0]
+        return [int(size) for size in np.bincount(placed, minlength=self.n_clusters)]
+
+    def mean_score(self, group: int) -> float:
+        """Mean score of a group."""
+        return float(self.scores[self.labels == group].mean())
+
+    def is_taken(self, rule: Threshold) -> bool:
+        """Whether a rule is the one that set the border."""
+        return bool(rule.method == self.model.threshold_result_.method)
+
+    @property
+    def agreement(self) -> dict[str, float] | None:
+        """AUC of the scores, and precision, recall and F1 of the foreground, with a truth."""
+        if self.truth is None or not 0 < (self.truth > 0).sum() < len(self.truth):
+            return None
+        hits = precision_recall_f1(self.labels, self.truth)
+        return {
+            "auc": auc(self.scores, self.truth),
+            "precision": hits.precision,
+            "recall": hits.recall,
+            "f1": hits.f1,
+        }
+
+    # ---- views ------------------------------------------------------------------------
+
+    def to_dict(self) -> dict[str, Any]:
+        """See `Result.to_dict`."""
+        model = self.model
+        return {
+            "data": self.data.facts(),
+            "n_objects": self.n_objects,
+            "n_foreground": model.n_foreground_,
+            "n_undecided": self.n_undecided,
+            "group_sizes": self.sizes,
+            "threshold": _finite(model.threshold_),
+            "flag": model.flag_,
+            "why": model.threshold_result_.why,
+            "thresholds": [
+                {
+                    "rule": rule.method,
+                    "threshold": _finite(rule.value),
+                    "n_foreground": rule.n_foreground,
+                    "candidates": [_finite(value) for value in rule.candidates],
+                    "why": rule.why,
+                }
+                for rule in self.rules
+            ],
+            "repetitions": model.n_repetitions_,
+            "reliability": _finite(model.reliability_),
+            "converged": model.converged_,
+            "background": self.background,
+            "agreement_with_truth": self.agreement,
+        }
+
+    def to_pandas(self) -> Any:
+        """A pandas frame with score, group and doubt of each object, and its index."""
+        return self._frame(
+            {"score": self.scores, "group": self.labels, "undecided": self.undecided}
+        )
+
+    def page(
+        self, *, title: str | None = None, about: Mapping[str, str] | None = None
+    ) -> dict[str, Any]:
+        """See `Reported.page`."""
+        known = self._about(Method=self.method_in_words())
+        return face("report").summarise_minority(
+            self.model,
+            self.data.X,
+            ids=self.data.ids,
+            truth=None if self.truth is None else self.truth > 0,
+            columns=self.data.columns,
+            about=known | dict(about or {}),
+            notes=self.notes,
+            title=title or self.data.name or "Dense groups in the background",
+            random_state=self.seed,
+        )
+
+    # ---- words ------------------------------------------------------------------------
+
+    def method_in_words(self) -> str:
+        """The method, its paper, and what it was called with."""
+        model = self.model
+        names = [_named(value) for value in (model.weak, model.divergence, model.threshold)]
+        return (
+            f"EWOCS (Gonzàlez & Turmo 2015): {model.n_repetitions_} weak clusterings ({names[0]}), "
+            f"divergence {names[1]}, threshold {names[2]}"
+        )
+
+    def headline(self) -> list[tuple[str, str]]:
+        """See `Result.headline`."""
+        sizes = ", ".join(map(str, self.sizes)) or "none"
+        lines = [
+            ("data", self._about()["Data"]),
+            ("foreground", f"{self.n_foreground} objects, {self.n_undecided} undecided"),
+            ("groups", f"{self.n_clusters}, of {sizes} objects" if self.n_clusters else "none"),
+            ("border", self.model.threshold_result_.why),
+            ("reliability", f"{self.model.reliability_:.3f}"),
+            ("method", self.method_in_words()),
+        ]
+        if self.agreement is not None:
+            scores = ", ".join(f"{name} {value:.3f}" for name, value in self.agreement.items())
+            lines.append(("truth", scores))
+        return lines
+
+    def rows(self) -> tuple[Sequence[str], Sequence[Sequence[str]]]:
+        """See `Result.rows`."""
+        lines = [
+            (str(group), str(size), f"{self.mean_score(group):.4g}")
+            for group, size in enumerate(self.sizes)
+        ]
+        return ("group", "objects", "mean score"), lines
+
+
+def minority_groups(
+    X: Any,
+    n_clusters: int | None = None,
+    *,
+    threshold: float | str = "2gauss",
+    n_foreground: float | None = None,
+    scaling: str = "auto",
+    ids: Any = None,
+    truth: Any = None,
+    background: Any = None,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+    callbacks: Sequence[Any] = (),
+    **options: Any,
+) -> MinorityResult:
+    """The few dense groups in a majority of noise: the whole job of ``consilience minority``.
+
+    Parameters
+    ----------
+    X : array, pandas or polars frame, CSR matrix, or Table
+        One row an object; any objects where ``divergence`` is a kernel function. A frame's index
+        and column names are kept.
+    n_clusters : int or None, default=None
+        Groups of the foreground; None finds the number.
+    threshold : str or float, default="2gauss"
+        Rule for the border, see `EWOCS`. "best" and "ngauss+best" look at the truth.
+    n_foreground : int, float or None, default=None
+        Number, or share below 1, of foreground objects where ``threshold="size"``.
+    scaling : {"auto", "none", "box", "std", "robust"}, default="auto"
+        See `EWOCS`.
+    ids, truth : sequences of length n_objects, optional
+        Identifiers; known groups, which are compared with the result.
+    background : optional
+        The value of the known groups that means background; the most frequent one by default.
+    random_state : int, RandomState or None, default=None
+        Equal numbers give equal results, whatever ``n_jobs``. The command has 0.
+    n_jobs : int or None, default=None
+        Threads; None means one.
+    callbacks : sequence of scikit-learn callbacks
+        Told of every stage; one that raises ends the job.
+    **options
+        Further parameters of `EWOCS`, such as ``weak``, ``divergence``, ``gamma`` and
+        ``n_repetitions``. What it does not have is refused by name.
+
+    Returns
+    -------
+    MinorityResult
+        Warnings on the way are its ``notes``.
+
+    Examples
+    --------
+    >>> from consilience.datasets import make_toy_minority
+    >>> X, truth = make_toy_minority(0.5, random_state=0)
+    >>> result = minority_groups(X, truth=truth, n_repetitions=100, random_state=0)
+    >>> result.n_foreground, result.agreement["auc"] > 0.8
+    (..., True)
+    """
+    seed = job_seed_of(random_state)
+    model = check_minority(
+        n_clusters=n_clusters,
+        threshold=threshold,
+        n_foreground=n_foreground,
+        scaling=scaling,
+        random_state=seed,
+        n_jobs=n_jobs,
+        **options,
+    )
+    job = Job(_OWNER, 3).told_to(callbacks)
+
+    def work(job: Job) -> dict[str, Any]:
+        with job.stage("prepare"):
+            # EWOCS has its own scaling, which its parameters belong to.
+            plain = not _takes_anything(model.divergence)
+            data = gather(X, ids=ids, truth=truth, plain=plain, owner=_OWNER)
+            sources, zero = _known_sources(data.truth, background)
+        with job.stage("score", model):
+            model.fit(data.X, sources)
+        with job.stage("thresholds"):
+            rules = thresholds.every(model.scores_, y=sources, m=model.n_foreground)
+        _warn_of_crumbs(model)
+        return {"data": data, "rules": rules, "truth": sources, "background": zero}
+
+    with noting() as notes:
+        found = job.run(work)
+    return MinorityResult(model=model, seed=seed, seconds=job.seconds, notes=tuple(notes), **found)
+
+
+def job_seed_of(random_state: Any) -> int:
+    """See `job_seed`; refuses what cannot be a random state."""
+    check_value("random_state", random_state, [RandomState()], owner=_OWNER)
+    return job_seed(random_state)
+
+
+def check_minority(**params: Any) -> EWOCS:
+    """The estimator with these parameters; refuses those it does not have or take."""
+    known = EWOCS().get_params(deep=False)
+    for name in params:
+        if name not in known:
+            raise InvalidParameterError(
+                f"{_OWNER} has no parameter {name!r}, and EWOCS has no such option; it has "
+                f"{', '.join(known)}. Leave it out."
+            )
+    made = EWOCS(**params)
+    check_params(made)
+    if made.threshold == "size" and made.n_foreground is None:
+        raise InvalidParameterError(
+            f"The 'threshold' parameter of {_OWNER} is 'size', which needs 'n_foreground', the "
+            "number or the share of foreground objects."
+        )
+    return made
+
+
+def _known_sources(
+    truth: Any, background: Any = None
+) -> tuple[NDArray[np.int64] | None, str | None]:
+    """Sources as numbers, 0 the background: the value named, else the most frequent one."""
+    if truth is None:
+        if background is not None:
+            raise InvalidParameterError(
+                f"The 'background' parameter of {_OWNER} is a value of 'truth'. Got "
+                f"{background!r}, and no truth."
+            )
+        return None, None
+    names, codes, counts = np.unique(
+        np.asarray(truth, str), return_inverse=True, return_counts=True
+    )
+    if background is None:
+        zero = int(counts.argmax())
+    elif str(background) in names:
+        zero = int(np.flatnonzero(names == str(background))[0])
+    else:
+        raise InvalidInputError(
+            f"The 'background' parameter of {_OWNER} must be a value of 'truth' "
+            f"({', '.join(names[:20])}). Got {background!r} instead."
+        )
+    rank = np.arange(1, len(names) + 1)
+    rank[zero], rank[zero + 1 :] = 0, np.arange(zero + 1, len(names))
+    return rank[codes].astype(np.int64), str(names[zero])
+
+
+def _takes_anything(divergence: Any) -> bool:
+    """Whether objects need not be numbers: a kernel function compares them."""
+    return callable(divergence) and not isinstance(divergence, Divergence)
+
+
+def _warn_of_crumbs(model: EWOCS) -> None:
+    """Warn of a foreground that falls into crumbs, as chance leaves them in plain noise."""
+    found, k = model.n_foreground_, model.n_clusters_
+    if k >= _MANY and found < _CRUMB * k:
+        warnings.warn(
+            f"No dense group stands out: the foreground falls into {k} groups of {found / k:.1f} "
+            "objects on average, as chance leaves them in noise.",
+            ConsilienceWarning,
+            stacklevel=2,
+        )
+
+
+def _finite(value: float) -> float | None:
+    return float(value) if np.isfinite(value) else None
+
+
+def _named(value: Any) -> str:
+    """A parameter in a few words: its text, or what it is an object of."""
+    plain = isinstance(value, str | int | float)
+    return str(value) if plain else getattr(value, "__name__", type(value).__name__)

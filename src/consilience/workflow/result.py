@@ -1,0 +1,125 @@
+"""What every job returns: what was found, how, and many views of it."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+from consilience._optional import optional
+from consilience.workflow._data import Data
+from consilience.workflow._faces import face
+from consilience.workflow._html import as_html
+
+__all__ = ["Result"]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Result(ABC):
+    """What a job found in its data.
+
+    Attributes
+    ----------
+    data : Data
+        The objects as they were used: scaled, with names, identifiers and known groups.
+    seed : int
+        ``random_state`` of a run that gives the same.
+    notes : tuple of str
+        Warnings on the way, in words.
+    seconds : dict of str to float
+        Time of each stage.
+    """
+
+    job: ClassVar[str]
+    views: ClassVar[str]  # what to look at next, for whoever prints a result
+
+    data: Data
+    seed: int
+    notes: tuple[str, ...]
+    seconds: dict[str, float]
+
+    @property
+    def ids(self) -> Any:
+        """Identifier of each object; row numbers where there are none."""
+        return self.data.identifiers()
+
+    @property
+    def n_objects(self) -> int:
+        """Objects of the job."""
+        return self.data.n_objects
+
+    @abstractmethod
+    def to_dict(self) -> dict[str, Any]:
+        """All of it but what there is one of for each object, as values that JSON can hold."""
+
+    @abstractmethod
+    def to_pandas(self) -> Any:
+        """A pandas frame, one row an object, with the index of the data."""
+
+    @abstractmethod
+    def headline(self) -> list[tuple[str, str]]:
+        """What was found and how, as lines of a name and words."""
+
+    @abstractmethod
+    def rows(self) -> tuple[Sequence[str], Sequence[Sequence[str]]]:
+        """The clusters or groups as a table: names of its columns, and its lines, as text."""
+
+    def timings(self) -> dict[str, Any]:
+        """All that differs between equal runs."""
+        return {"seconds": self.seconds}
+
+    def __repr__(self) -> str:
+        notes = (("note", note) for note in self.notes)
+        lines = [*self.headline(), *notes, ("see", self.views)]
+        width = max(len(name) for name, _ in lines) + 2
+        return "\n".join(
+            [f"{type(self).__name__}:", *(f"  {name:<{width}}{words}" for name, words in lines)]
+        )
+
+    def _repr_html_(self) -> str:
+        return as_html(type(self).__name__, self.headline(), *self.rows(), self.notes)
+
+    def _frame(self, columns: Mapping[str, Any]) -> Any:
+        """Columns as a pandas frame with the index of the data."""
+        what = f"{type(self).__name__}.to_pandas"
+        pandas = optional("pandas", extra=None, what=what)
+        index = self.data.index
+        if index is None and self.data.ids is not None:
+            index = pandas.Index(self.data.ids, name="id")
+        return pandas.DataFrame(dict(columns), index=index)
+
+    def _about(self, **more: str) -> dict[str, str]:
+        """What a report says was done."""
+        name = f"{self.data.name}: " if self.data.name else ""
+        return {"Data": f"{name}{self.data.in_words()}", **more, "Seed": str(self.seed)}
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Reported(Result):
+    """A result that can be shown on a page."""
+
+    @abstractmethod
+    def page(
+        self, *, title: str | None = None, about: Mapping[str, str] | None = None
+    ) -> dict[str, Any]:
+        """What the report says and shows, as values that JSON can hold.
+
+        Parameters
+        ----------
+        title : str, optional
+            By default the name of the data.
+        about : mapping of str to str, optional
+            More lines about what was done, or others in place of ours.
+        """
+
+    def report(self, path: str | Path, *, title: str | None = None) -> None:
+        """Write the report, one HTML page that needs nothing else.
+
+        Parameters
+        ----------
+        path : str or path
+            A file; one that is there is replaced.
+        title : str, optional
+            By default the name of the data.
+        """
+        face("report").write_report(self.page(title=title), path)

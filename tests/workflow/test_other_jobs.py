@@ -1,0 +1,158 @@
+"""`cs.minority_groups` and `cs.ambiguous_objects` are their commands, as calls."""
+
+import csv
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import consilience as cs
+from consilience.cli import main
+from consilience.datasets import read_table
+from consilience.errors import ConsilienceError
+from consilience.generate import KMeansEnsemble
+
+pytest.importorskip("cyclopts")
+
+
+@pytest.fixture
+def stars(folder):
+    X, kinds = cs.datasets.make_toy_minority(0.1, random_state=0)
+    lines = [f"{a:.4f},{b:.4f},{'abcdef'[kind]}" for (a, b), kind in zip(X, kinds, strict=True)]
+    Path("stars.csv").write_text("\n".join(["x,y,kind", *lines]) + "\n")
+    return read_table("stars.csv", truth_column="kind")
+
+
+def rows(name):
+    with Path("out", name).open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def same_facts(result):
+    summary = json.loads(Path("out/summary.json").read_text())
+    facts = json.loads(json.dumps(result.to_dict()))
+    assert facts == {name: summary[name] for name in facts}
+    assert summary["warnings"] == list(result.notes)
+
+
+@pytest.mark.parametrize(
+    ("words", "asked"),
+    [
+        (["--background", "a"], {"background": "a"}),
+        (["--weak", "hard", "--threshold", "dist", "-k", "2"],
+         {"weak": "hard", "threshold": "dist", "n_clusters": 2}),
+        (["--threshold", "size", "--n-foreground", "0.2", "--seed", "4"],
+         {"threshold": "size", "n_foreground": 0.2, "random_state": 4}),
+    ],
+)  # fmt: skip
+def test_minority_groups_equal_the_command(stars, words, asked):
+    given = ["--truth-column", "kind", "--repetitions", "40", "--no-report", "--out", "out"]
+    assert main(["minority", "stars.csv", *given, *words]) == 0
+    result = cs.minority_groups(stars, **({"n_repetitions": 40, "random_state": 0} | asked))
+    found = rows("scores.csv")
+    assert [int(row["group"]) for row in found] == result.labels.tolist()
+    assert [int(row["undecided"]) for row in found] == result.undecided.astype(int).tolist()
+    assert [float(row["score"]) for row in found] == result.scores.round(9).tolist()
+    same_facts(result)
+
+
+@pytest.mark.parametrize(
+    ("words", "asked"),
+    [
+        (["-k", "3"], {}),
+        (["-k", "3", "--threshold", "0.5", "--score", "anco", "--no-scale"],
+         {"threshold": 0.5, "score": "anco", "scale": False}),
+    ],
+)  # fmt: skip
+def test_ambiguous_objects_equal_the_command(table, words, asked):
+    given = ["--id-column", "name", "--truth-column", "kind", "--members", "12", "--out", "out"]
+    assert main(["ambiguous", "things.csv", *given, *words]) == 0
+    result = cs.ambiguous_objects(table, 3, n_members=12, random_state=0, **asked)
+    found = rows("ambiguous.csv")
+    assert [int(row["ambiguous"]) for row in found] == result.flags.astype(int).tolist()
+    assert [row["score"] for row in found] == [f"{score:.6g}" for score in result.scores]
+    same_facts(result)
+
+
+def test_both_keep_the_index_of_a_frame(numbers):
+    pandas = pytest.importorskip("pandas")
+    index = pandas.MultiIndex.from_product([list("abc"), range(25)], names=["letter", "number"])
+    frame = pandas.DataFrame(numbers, index=index)
+    for result, names in (
+        (cs.minority_groups(frame, n_repetitions=20), ["score", "group", "undecided"]),
+        (cs.ambiguous_objects(frame, 3, n_members=5), ["score", "ambiguous"]),
+    ):
+        out = result.to_pandas()
+        pandas.testing.assert_index_equal(out.index, index)
+        assert list(out) == names
+        json.dumps(result.to_dict())
+
+
+def test_objects_of_any_kind_are_scored_by_a_kernel():
+    def pairs(a, b):
+        grams = [{s[i : i + 2] for i in range(len(s) - 1)} for s in (*a, *b)]
+        return [
+            [10 * len(s & t) / (len(s) * len(t)) ** 0.5 for t in grams[len(a) :]]
+            for s in grams[: len(a)]
+        ]
+
+    names = [
+        "anna",
+        "ulf",
+        "hanna",
+        "kim",
+        "johanna",
+        "bo",
+        "joanna",
+        "eva",
+        "susanna",
+        "jens",
+        "peter",
+        "olga",
+        "rudi",
+    ]
+    result = cs.minority_groups(names, divergence=pairs, n_repetitions=50, random_state=0)
+    found = [name for name, label in zip(names, result.labels, strict=True) if label >= 0]
+    assert found == ["anna", "hanna", "johanna", "joanna", "susanna"]
+    assert "divergence pairs" in repr(result)
+
+
+def test_callbacks_see_the_stages_and_can_cancel(numbers, seen, stop_at, folder, monkeypatch):
+    cs.minority_groups(numbers, n_repetitions=20, callbacks=[seen])
+    assert seen.begun == ["minority_groups", "prepare", "score", "thresholds"]
+    monkeypatch.setattr(KMeansEnsemble, "_group_size", lambda self, n: 1)
+    stop = stop_at("member", 3, KeyboardInterrupt())
+    asked = {"n_members": 8, "random_state": 0, "run": "run"}
+    with pytest.raises(KeyboardInterrupt):
+        cs.ambiguous_objects(numbers, 3, callbacks=[stop], **asked)
+    assert 3 <= len(cs.generate.RunFolder("run").finished) < 8
+    result = cs.ambiguous_objects(numbers, 3, callbacks=[stop_at("x", 1, None)], **asked)
+    assert list(result.seconds) == ["prepare", "generate", "ambiguity"]
+    given = cs.ambiguous_objects(ensemble=result.ensemble)
+    assert list(given.seconds) == ["prepare", "ambiguity"]
+    np.testing.assert_array_equal(given.flags, result.flags)
+
+
+@pytest.mark.parametrize(
+    ("job", "asked", "named"),
+    [
+        ("minority_groups", {"gama": 3}, "minority_groups has no parameter 'gama'"),
+        ("minority_groups", {"weak": "x"}, "'weak' parameter of EWOCS"),
+        ("minority_groups", {"threshold": "size"}, "'threshold' parameter of minority_groups"),
+        ("minority_groups", {"background": "a"}, "'background' parameter of minority_groups"),
+        ("minority_groups", {"truth": [1] * 75, "background": 2}, "'background' parameter"),
+        ("minority_groups", {"random_state": -1}, "'random_state' parameter of minority_groups"),
+        ("minority_groups", {"ids": [1]}, "'ids' parameter of minority_groups"),
+        ("ambiguous_objects", {}, "'n_clusters' parameter of ambiguous_objects"),
+        ("ambiguous_objects", {"n_clusters": 99}, "'n_clusters' parameter of ambiguous_objects"),
+        ("ambiguous_objects", {"n_clusters": 3, "score": "x"}, "'score' parameter"),
+        ("ambiguous_objects", {"n_clusters": 3, "threshold": "x"}, "'threshold' parameter"),
+        ("ambiguous_objects", {"n_clusters": 3, "scale": 2}, "'scale' parameter"),
+        ("ambiguous_objects", {"ensemble": [[0, 1, 2] * 25], "run": "x"}, "'run' parameter"),
+        ("ambiguous_objects", {"n_clusters": 3, "callbacks": [1]}, "'callbacks' parameter"),
+    ],
+)
+def test_what_cannot_be_is_refused_by_name(numbers, job, asked, named):
+    with pytest.raises(ConsilienceError, match=named):
+        getattr(cs, job)(numbers, **asked)
