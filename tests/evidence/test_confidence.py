@@ -1,5 +1,6 @@
 """Confidence against its definition."""
 
+import sys
 import tracemalloc
 
 import numpy as np
@@ -8,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import ensembles, labelings
 
-from consilience import Ensemble, relabel
-from consilience.errors import InvalidInputError
+from consilience import UNSEEN, Ensemble, relabel
+from consilience.errors import InvalidInputError, InvalidParameterError
 from consilience.evidence import co_association, confidence, never_placed, never_seen
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*never seen together")
@@ -86,3 +87,54 @@ def test_memory_is_that_of_the_labels_and_the_sums():
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 8 * n * (4 * k + 10)
+
+
+def weighed_slowly(ensemble, labels):
+    """Reference: joined over seen, each summed over the objects of a cluster."""
+    n, members = ensemble.n_objects, ensemble.members
+    own, other = np.zeros(n), np.zeros(n)
+    for i in np.flatnonzero(labels >= 0):
+        together = (members == members[:, [i]]) & (members >= 0) & (members[:, [i]] >= 0)
+        both = (members != UNSEEN) & (members[:, [i]] != UNSEEN)
+        shares = []
+        for c in range(labels.max() + 1):
+            inside = (labels == c) & (np.arange(n) != i)
+            seen = both[:, inside].sum()
+            shares.append(together[:, inside].sum() / seen if seen else 0.0)
+        alone = (labels == labels[i]).sum() == 1
+        own[i] = 1.0 if alone else shares[labels[i]]
+        other[i] = max((s for c, s in enumerate(shares) if c != labels[i]), default=0.0)
+    return own, other
+
+
+@given(st.data(), st.sampled_from([None, 2]))
+def test_pairs_weigh_as_much_as_members_saw_them_where_it_is_no_longer_exact(data, n_jobs):
+    ensemble = data.draw(ensembles(min_objects=2))
+    labels = relabel(data.draw(labelings(ensemble.n_objects, unseen=False)))
+    found = confidence(ensemble, labels, exact=False, n_jobs=n_jobs)
+    own, other = weighed_slowly(ensemble, labels)
+    np.testing.assert_allclose(found.own, own, atol=1e-12)
+    np.testing.assert_allclose(found.other, other, atol=1e-12)
+    assert found.exact == (not ensemble.has_unseen or labels.max() < 0)
+
+
+def test_the_estimate_is_near_and_used_only_where_pairs_are_many(monkeypatch):
+    rng = np.random.default_rng(0)
+    truth = rng.integers(0, 4, 600)
+    labels = np.where(rng.random((600, 30)) < 0.3, rng.integers(0, 4, (600, 30)), truth[:, None])
+    ensemble = Ensemble(np.where(rng.random((600, 30)) < 0.3, UNSEEN, labels))
+    exact = confidence(ensemble, truth)
+    assert exact.exact
+    module = sys.modules["consilience.evidence.confidence"]
+    monkeypatch.setattr(module, "_EXACT_PAIRS", 600 * 600 - 1)
+    near = confidence(ensemble, truth)
+    assert not near.exact
+    # The standard error of a share of some 10 members is 0.15, of the mean of 150 far less.
+    assert np.abs(near.confidence - exact.confidence).max() < 0.02
+    assert confidence(ensemble, truth, exact=True).exact
+
+
+@pytest.mark.parametrize(("name", "value"), [("exact", 1), ("exact", "yes"), ("missing", "none")])
+def test_wrong_options_are_refused(name, value):
+    with pytest.raises(InvalidParameterError, match=f"'{name}' parameter of confidence"):
+        confidence(Ensemble([[0, 0, 1]]), np.array([0, 0, 1]), **{name: value})

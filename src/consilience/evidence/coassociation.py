@@ -27,6 +27,7 @@ from consilience.kernels.pairs import (
     count_pairs_condensed,
     nearest_pairs,
 )
+from consilience.kernels.shares import shares_of
 
 __all__ = ["CoAssociation", "Missing", "co_association", "fractions"]
 
@@ -123,7 +124,7 @@ def co_association(
         return joined
     if seen is not None:
         _warn_of_strangers(seen)
-    shares = fractions(joined, seen, ensemble.n_members, np.dtype(dtype))
+    shares = shares_of(joined, seen, ensemble.n_members, dtype, n_jobs=jobs)
     if form == "dense":
         np.fill_diagonal(shares, 1.0)
     return shares
@@ -138,12 +139,7 @@ def fractions(
     """Counts as shares: of the members that saw the pair (0 / 0 is 0), or of all."""
     check_value("n_members", n_members, [Interval(Integral, 1)], owner="fractions")
     check_value("dtype", dtype, [_FLOATS], owner="fractions")
-    shares: NDArray[np.floating[Any]] = joined.astype(dtype)
-    if seen is None:
-        shares /= n_members
-    else:
-        np.divide(shares, seen, out=shares, where=seen > 0)
-    return shares
+    return shares_of(np.ascontiguousarray(joined), seen, n_members, dtype)
 
 
 def _warn_of_strangers(seen: NDArray[Any]) -> None:

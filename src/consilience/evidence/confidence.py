@@ -6,15 +6,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from consilience._labels import UNSEEN
-from consilience._validation import check_jobs
+from consilience._validation import Boolean, NoneValue, Options, check_jobs, check_value
 from consilience.ensemble import Ensemble, takes_ensemble
 from consilience.errors import InvalidInputError
 from consilience.evidence.coassociation import CoAssociation, Missing
 from consilience.kernels._parallel import Parallel, delayed
+from consilience.kernels.confidence import Nearness, nearness
 
 __all__ = ["Confidence", "confidence"]
 
 _BLOCK_BYTES = 2**26
+# Pairs that are looked at one by one unless asked: about a second's work.
+_EXACT_PAIRS = 10**8
 
 
 @dataclass(frozen=True)
@@ -32,12 +35,15 @@ class Confidence:
         other cluster. An object alone in its cluster has ``own = 1``.
     runner_up : ndarray of shape (n_objects,)
         The best other cluster; -1 where there is none.
+    exact : bool
+        Whether each pair counted alike; see ``exact`` of `confidence`.
     """
 
     confidence: NDArray[np.float64]
     own: NDArray[np.float64]
     other: NDArray[np.float64]
     runner_up: NDArray[np.int32]
+    exact: bool = True
 
 
 @takes_ensemble
@@ -46,6 +52,7 @@ def confidence(
     labels: NDArray[np.integer],
     *,
     missing: Missing = "pair",
+    exact: bool | None = None,
     n_jobs: int | None = None,
 ) -> Confidence:
     """Mean co-association with the own cluster against the best other cluster.
@@ -59,6 +66,10 @@ def confidence(
         mean.
     missing : {"pair", "all"}, default="pair"
         See `co_association`.
+    exact : bool or None, default=None
+        Only matters where objects are unseen and ``missing="pair"``, so that every pair has a
+        denominator of its own. True looks at every pair. False weighs each pair by the members
+        that saw it, which cluster tables can add up. None is True up to 10,000 objects.
     n_jobs : int or None
         Threads; None means one.
 
@@ -68,8 +79,8 @@ def confidence(
 
     Notes
     -----
-    Time O(n R K) through cluster histograms and memory O(n K); where unseen objects give
-    every pair its own denominator, time O(n^2 R) in row blocks.
+    Time O(n R K) through cluster tables, memory O(n) beside the tables; exact where every pair
+    has its own denominator, time O(n^2 R) and memory O(n K).
 
     Examples
     --------
@@ -78,6 +89,8 @@ def confidence(
     >>> confidence(ens, np.array([0, 0, 0, 1, 1, 1])).confidence.round(2).tolist()
     [1.0, 1.0, 0.5, 0.86, 0.86, 0.86]
     """
+    check_value("missing", missing, [Options(("pair", "all"))], owner="confidence")
+    check_value("exact", exact, [Boolean(), NoneValue()], owner="confidence")
     check_jobs(n_jobs, owner="confidence")
     labels = np.asarray(labels)
     if labels.shape != (ensemble.n_objects,):
@@ -96,35 +109,37 @@ def confidence(
     if n_clusters < 1:
         zeros = np.zeros(n)
         return Confidence(zeros, zeros, zeros, np.full(n, -1, np.int32))
-    sums = _similarity_to_clusters(ensemble, labels, n_clusters, missing, n_jobs)
-    return _weigh(sums, labels, n_clusters)
+    pairwise = missing == "pair" and ensemble.has_unseen
+    if exact is None:
+        exact = n * n <= _EXACT_PAIRS
+    if pairwise and exact:
+        own, other, runner_up = _over_pairs(ensemble, labels, n_clusters, n_jobs)
+    else:
+        own, other, runner_up = nearness(
+            ensemble.members, labels, n_clusters, by_seen=pairwise, n_jobs=n_jobs
+        )
+    total = own + other
+    share = np.divide(own, total, out=np.zeros(n), where=total > 0)
+    return Confidence(share, own, other, runner_up, exact=exact or not pairwise)
 
 
-def _similarity_to_clusters(
-    ensemble: Ensemble,
-    labels: NDArray[np.integer],
-    n_clusters: int,
-    missing: Missing,
-    n_jobs: int | None,
-) -> NDArray[np.float64]:
-    """Summed co-association of each object with each cluster, itself left out."""
+def _over_pairs(
+    ensemble: Ensemble, labels: NDArray[np.int64], n_clusters: int, n_jobs: int | None
+) -> Nearness:
+    """Means over all pairs, each with a denominator of its own."""
     n = ensemble.n_objects
     chosen = np.flatnonzero(labels >= 0)
     onehot = np.zeros((n, n_clusters))
     onehot[chosen, labels[chosen]] = 1.0
-    operator = CoAssociation(ensemble, missing=missing)
-    if missing == "pair" and ensemble.has_unseen:
-        step = max(1, _BLOCK_BYTES // (8 * n))
-        blocks = [(start, min(start + step, n)) for start in range(0, n, step)]
-        parallel = Parallel(n_jobs=n_jobs, prefer="threads")
-        parts = parallel(
-            delayed(_block_sums)(operator, start, stop, onehot) for start, stop in blocks
-        )
-        sums = np.concatenate(parts)
-    else:
-        sums = operator @ onehot
+    operator = CoAssociation(ensemble, missing="pair")
+    step = max(1, _BLOCK_BYTES // (8 * n))
+    parts = Parallel(n_jobs=n_jobs, prefer="threads")(
+        delayed(_block_sums)(operator, start, min(start + step, n), onehot)
+        for start in range(0, n, step)
+    )
+    sums = np.concatenate(parts)
     sums[chosen, labels[chosen]] -= 1.0  # the unit diagonal
-    return np.maximum(sums, 0.0)
+    return _means(np.maximum(sums, 0.0), labels, n_clusters)
 
 
 def _block_sums(
@@ -133,8 +148,8 @@ def _block_sums(
     return operator.rows(start, stop) @ onehot
 
 
-def _weigh(sums: NDArray[np.float64], labels: NDArray[np.integer], n_clusters: int) -> Confidence:
-    """Turn sums into means, and means into a confidence."""
+def _means(sums: NDArray[np.float64], labels: NDArray[np.int64], n_clusters: int) -> Nearness:
+    """Means of the own and of the best other cluster, from sums over clusters."""
     n = len(labels)
     placed = np.flatnonzero(labels >= 0)
     own_cluster = labels[placed]
@@ -150,9 +165,7 @@ def _weigh(sums: NDArray[np.float64], labels: NDArray[np.integer], n_clusters: i
         runner_up[placed] = means[placed].argmax(axis=1)
         other[placed] = means[placed, runner_up[placed]]
         runner_up[other == 0] = -1
-    total = own + other
-    share = np.divide(own, total, out=np.zeros(n), where=total > 0)
-    return Confidence(share, own, other, runner_up)
+    return Nearness(own, other, runner_up)
 
 
 @takes_ensemble

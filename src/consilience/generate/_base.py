@@ -23,7 +23,7 @@ from consilience._validation import N_JOBS, RandomState, check_params
 from consilience.ensemble import Ensemble
 from consilience.errors import ConsilienceError, ConsilienceWarning, InvalidParameterError
 from consilience.generate._draw import in_groups, member_seeds
-from consilience.kernels._parallel import Parallel, delayed
+from consilience.kernels._parallel import Parallel, delayed, workers
 
 __all__ = ["Checkpoint", "Generator", "Made", "Order", "Session", "opened"]
 
@@ -140,7 +140,7 @@ class Generator(CallbackSupportMixin, BaseEstimator):
     def _make(self, X: Any, orders: Sequence[Order]) -> list[Made]:
         """Make a group of members; called in a worker."""
 
-    def _group_size(self, n_members: int) -> int:
+    def _group_size(self, n_members: int, n_workers: int) -> int:
         """Members made in one call of `_make`."""
         return 1
 
@@ -184,7 +184,8 @@ class Generator(CallbackSupportMixin, BaseEstimator):
         stops = [steps.done("member") for _ in made]
         if any(stops):
             missing = []
-        groups = in_groups(missing, self._group_size(len(orders)))
+        n_workers = workers(self.n_jobs, len(orders))
+        groups = in_groups(missing, self._group_size(len(orders), n_workers))
         with _ended_quietly(self._stream(X, groups, in_order)) as stream:
             for group, results in stream:
                 for order, result in zip(group, results, strict=True):

@@ -192,10 +192,10 @@ class KMeansEnsemble(Generator):
             )
         return self.n_members
 
-    def _group_size(self, n_members: int) -> int:
+    def _group_size(self, n_members: int, n_workers: int) -> int:
         # Enough members to share a pass over the data, few enough to show progress and to
-        # keep every worker busy.
-        return max(1, min(16, n_members // 8))
+        # keep every worker busy: the last groups should end together.
+        return max(1, min(16, n_members // max(8, 4 * n_workers)))
 
     def _make(self, X: Any, orders: Sequence[Order]) -> list[Made]:
         watch = Stopwatch()

@@ -5,15 +5,18 @@ the system lets no more threads start there are fewer of them, or none: the work
 where it was asked for. Results do not depend on it.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
 from os import cpu_count
 from threading import Event, Thread
-from typing import Any
+from typing import Any, TypeVar
 
 from joblib import Parallel as _JoblibParallel
 from joblib import delayed, effective_n_jobs
 
-__all__ = ["Parallel", "delayed", "workers"]
+__all__ = ["Parallel", "delayed", "in_turns", "workers"]
+
+T = TypeVar("T")
 
 # More workers than this, for each core, wait for each other only.
 _A_CORE = 4
@@ -33,6 +36,22 @@ class Parallel:
         tasks = list(tasks)
         n_jobs = workers(self.n_jobs, len(tasks))
         return _JoblibParallel(n_jobs=n_jobs, **self.options)(tasks)
+
+
+def in_turns(turn: Callable[[int, int], T], n_blocks: int, n_jobs: int | None) -> list[T]:
+    """``turn(first, step)`` in threads: each takes the blocks first, first + step, ... of them.
+
+    No Python runs between the blocks of a thread, so that its lock does not matter however short
+    they are. For kernels that release it, and whose results do not depend on who made them.
+
+    >>> in_turns(lambda first, step: list(range(first, 5, step)), 5, 2)
+    [[0, 2, 4], [1, 3]]
+    """
+    step = workers(n_jobs, n_blocks)
+    if step == 1:
+        return [turn(0, 1)]
+    with ThreadPoolExecutor(step) as pool:
+        return list(pool.map(turn, range(step), [step] * step))
 
 
 def workers(n_jobs: int | None, n_tasks: int) -> int:

@@ -6,14 +6,13 @@ divides. ``joined[i, j]`` counts the members that put i and j into one cluster, 
 those that saw both; the diagonal follows the same definition.
 """
 
-from collections.abc import Callable, Iterable
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from consilience.kernels._jit import compiled
-from consilience.kernels._parallel import Parallel, delayed
+from consilience.kernels._parallel import in_turns
 from consilience.kernels.compare import (
     UNSEEN,
     block_width,
@@ -130,11 +129,12 @@ def count_pairs(
     joined, seen = _room((n, n), members, with_seen)
     n_seen, width = _seen_by(members, seen), block_width(members)
 
-    def fill(start: int) -> None:
-        _fill_symmetric(members, n_seen, start, min(n, start + ROWS), width, joined, seen)
-
-    # The first rows are the longest, so that threads are done at about the same time.
-    _for_each(fill, range(0, n, ROWS), n_jobs)
+    # The first rows are the longest: taking turns, all threads have some of them.
+    in_turns(
+        lambda at, step: _fill_symmetric(members, n_seen, ROWS, at, step, width, joined, seen),
+        -(-n // ROWS),
+        n_jobs,
+    )
     return joined, seen
 
 
@@ -154,10 +154,11 @@ def count_pairs_condensed(
     joined, seen = _room((n * (n - 1) // 2,), members, with_seen)
     n_seen, width = _seen_by(members, seen), block_width(members)
 
-    def fill(start: int) -> None:
-        _fill_condensed(members, n_seen, start, min(n, start + ROWS), width, joined, seen)
-
-    _for_each(fill, range(0, n, ROWS), n_jobs)
+    in_turns(
+        lambda at, step: _fill_condensed(members, n_seen, ROWS, at, step, width, joined, seen),
+        -(-n // ROWS),
+        n_jobs,
+    )
     return joined, seen
 
 
@@ -202,12 +203,13 @@ def nearest_pairs(
     joined, seen = _room((n, k), members, missing == "pair" and has_unseen(members))
     n_seen, width = _seen_by(members, seen), block_width(members)
 
-    def fill(start: int) -> None:
-        rows = slice(start, start + NEAREST_ROWS)
-        kept = None if seen is None else seen[rows]
-        _nearest_of_rows(members, n_seen, start, width, indices[rows], joined[rows], kept)
-
-    _for_each(fill, range(0, n, NEAREST_ROWS), n_jobs)
+    in_turns(
+        lambda at, step: _nearest_of_all(
+            members, n_seen, NEAREST_ROWS, at, step, width, indices, joined, seen
+        ),
+        -(-n // NEAREST_ROWS),
+        n_jobs,
+    )
     return indices, joined, seen
 
 
@@ -220,15 +222,6 @@ def _room(shape: tuple[int, ...], members: Labels, with_seen: bool) -> tuple[Cou
 def _seen_by(members: Labels, seen: Counts | None) -> NDArray[np.int64]:
     """Members that saw each object; nothing where nobody will ask."""
     return np.empty(0, np.int64) if seen is None else count_seen_by(members)
-
-
-def _for_each(fill: Callable[[int], None], starts: Iterable[int], n_jobs: int | None) -> None:
-    """Call ``fill`` on every start, in threads: the kernels release the lock."""
-    if n_jobs in (None, 1):
-        for start in starts:
-            fill(start)
-    else:
-        Parallel(n_jobs, require="sharedmem")(delayed(fill)(start) for start in starts)
 
 
 @compiled
@@ -252,18 +245,20 @@ def _fill_rows(members, n_seen, objects, width, joined, seen):
 
 
 @compiled
-def _fill_symmetric(members, n_seen, start, stop, width, joined, seen):
-    """Counts of rows start..stop-1 from the diagonal block on, and their mirror image."""
+def _fill_symmetric(members, n_seen, rows, first, step, width, joined, seen):
+    """Every ``step``-th block of rows from the diagonal block on, and its mirror image."""
     n = members.shape[1]
     query, scratch = make_query(members), np.empty(width, np.uint8)
-    for lo in range(start, n, width):
-        hi = min(n, lo + width)
-        for i in range(start, stop):
-            here = None if seen is None else seen[i, lo:hi]
-            _fill_one(members, n_seen, i, lo, query, scratch, joined[i, lo:hi], here)
-        _mirror(joined, start, stop, lo, hi)
-        if seen is not None:
-            _mirror(seen, start, stop, lo, hi)
+    for start in range(first * rows, n, step * rows):
+        stop = min(n, start + rows)
+        for lo in range(start, n, width):
+            hi = min(n, lo + width)
+            for i in range(start, stop):
+                here = None if seen is None else seen[i, lo:hi]
+                _fill_one(members, n_seen, i, lo, query, scratch, joined[i, lo:hi], here)
+            _mirror(joined, start, stop, lo, hi)
+            if seen is not None:
+                _mirror(seen, start, stop, lo, hi)
 
 
 @compiled
@@ -278,19 +273,20 @@ def _mirror(matrix, start, stop, lo, hi):
 
 
 @compiled
-def _fill_condensed(members, n_seen, start, stop, width, joined, seen):
-    """Counts of objects start..stop-1 against later ones, in condensed order."""
+def _fill_condensed(members, n_seen, rows, first, step, width, joined, seen):
+    """Every ``step``-th block of objects against later ones, in condensed order."""
     n = members.shape[1]
     query, scratch = make_query(members), np.empty(width, np.uint8)
-    for lo in range(start + 1, n, width):
-        hi = min(n, lo + width)
-        for i in range(start, min(stop, hi - 1)):
-            first = max(lo, i + 1)
-            # Where the pair (i, 0) would be, if there were one.
-            origin = i * n - i * (i + 1) // 2 - i - 1
-            here = None if seen is None else seen[origin + first : origin + hi]
-            counts = joined[origin + first : origin + hi]
-            _fill_one(members, n_seen, i, first, query, scratch, counts, here)
+    for start in range(first * rows, n, step * rows):
+        for lo in range(start + 1, n, width):
+            hi = min(n, lo + width)
+            for i in range(start, min(start + rows, hi - 1)):
+                after = max(lo, i + 1)
+                # Where the pair (i, 0) would be, if there were one.
+                origin = i * n - i * (i + 1) // 2 - i - 1
+                here = None if seen is None else seen[origin + after : origin + hi]
+                counts = joined[origin + after : origin + hi]
+                _fill_one(members, n_seen, i, after, query, scratch, counts, here)
 
 
 @compiled
@@ -351,6 +347,18 @@ def _nearest_of_rows(members, n_seen, start, width, indices, kept_joined, kept_s
         kept = None if kept_seen is None else kept_seen[a]
         _keep_nearest(
             start + a, joined[a], here, members.shape[0], grades, indices[a], kept_joined[a], kept
+        )
+
+
+@compiled
+def _nearest_of_all(members, n_seen, rows, first, step, width, indices, joined, seen):
+    """Nearest objects of every ``step``-th block of rows."""
+    n = members.shape[1]
+    for start in range(first * rows, n, step * rows):
+        stop = min(n, start + rows)
+        kept = None if seen is None else seen[start:stop]
+        _nearest_of_rows(
+            members, n_seen, start, width, indices[start:stop], joined[start:stop], kept
         )
 
 
