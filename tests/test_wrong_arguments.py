@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from consilience import BCE, KMD, Ensemble, MixtureConsensus, evidence, generate, metrics
+from consilience import BCE, KCC, KMD, Ensemble, MixtureConsensus, evidence, generate, metrics
 from consilience.consensus import CONSENSUS, correlation_cost, cspa, refine
 from consilience.datasets import load_reuters, read_labels, read_table
 from consilience.errors import InvalidInputError, InvalidParameterError
@@ -206,6 +206,7 @@ def test_what_is_no_list_of_numbers_is_refused_by_name(given):
         "stability of select_clusters": lambda: evidence.select_clusters(SOME, given),
         "Q of transfer_cut": lambda: transfer_cut(given, 2),
         "Q of bipartite_graph": lambda: bipartite_graph(given),
+        "F of split_rows": lambda: split_rows(given, 2),
         "X of convex_hulls": lambda: convex_hulls(given, [0, 1, 1, 1]),
     }
     if given is not None:
@@ -300,3 +301,9 @@ def test_text_in_parquet_that_is_no_text_is_refused(tmp_path):
     for read in (read_table, read_labels):
         with pytest.raises(InvalidInputError, match=r"'words\.parquet' is damaged"):
             read(path)
+
+
+@pytest.mark.parametrize("p", [1, 100.1, 1e6])
+def test_powers_that_leave_the_range_of_numbers_are_refused(p):
+    with pytest.raises(InvalidParameterError, match="'p' parameter of KCC .* at most 100"):
+        KCC(2, utility="lp", p=p).fit(ensemble=SOME)

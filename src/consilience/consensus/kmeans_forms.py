@@ -103,7 +103,7 @@ def sec(
     rules={
         **_RULES,
         "utility": [Options(("c", "h", "cos", "lp"))],
-        "p": [Interval(Real, 1, open_low=True)],
+        "p": [Interval(Real, 1, 100, open_low=True)],
         "normalised": [Boolean()],
     },
 )
@@ -132,7 +132,7 @@ def kcc(
         Category utility (squared Euclidean distance), mutual information (Kullback-Leibler
         divergence), cosine, or p-norm.
     p : float, default=5
-        Of the p-norm, above 1; 2 is the cosine.
+        Of the p-norm, above 1 and at most 100; 2 is the cosine.
     normalised : bool, default=False
         Divide each member's part by the utility of its own distribution of clusters, so
         that members with many even clusters do not outweigh the others.

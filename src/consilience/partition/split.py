@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.utils import check_random_state
 
-from consilience._validation import Options, check_value
+from consilience._validation import Options, as_numbers, check_value
 from consilience.errors import InvalidInputError, MemoryBudgetError
 from consilience.partition._parts import Parts
 from consilience.partition.balanced import balanced_rows
@@ -73,6 +73,8 @@ def split_rows(
         complete graph takes too much memory, and balanced parts are returned.
     """
     _check_solver(solver, ("auto", "metis", "balanced", "spectral"))
+    if not sparse.issparse(F):
+        F = as_numbers("F", F, owner="split_rows", shape=(None, None))
     n = F.shape[0] if groups is None else len(groups)
     if solver == "auto":
         solver = "metis" if n <= _GRAM_METIS and has_metis() else "balanced"
