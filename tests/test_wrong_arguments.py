@@ -305,5 +305,5 @@ def test_text_in_parquet_that_is_no_text_is_refused(tmp_path):
 
 @pytest.mark.parametrize("p", [1, 100.1, 1e6])
 def test_powers_that_leave_the_range_of_numbers_are_refused(p):
-    with pytest.raises(InvalidParameterError, match="'p' parameter of KCC .* at most 100"):
+    with pytest.raises(InvalidParameterError, match=r"'p' parameter of KCC .* at most 100"):
         KCC(2, utility="lp", p=p).fit(ensemble=SOME)
