@@ -103,8 +103,9 @@ def confidence(
             "labels must be whole numbers, below 0 for objects in no cluster. Got values of type "
             f"{labels.dtype} instead. Use relabel(labels) first."
         )
-    labels = labels.astype(np.int64, copy=False)  # True and False would choose, not number
-    n_clusters = int(labels.max()) + 1
+    # True and False would choose, not number.
+    codes: NDArray[np.int64] = labels.astype(np.int64, copy=False)
+    n_clusters = int(codes.max()) + 1
     n = ensemble.n_objects
     if n_clusters < 1:
         zeros = np.zeros(n)
@@ -113,10 +114,10 @@ def confidence(
     if exact is None:
         exact = n * n <= _EXACT_PAIRS
     if pairwise and exact:
-        own, other, runner_up = _over_pairs(ensemble, labels, n_clusters, n_jobs)
+        own, other, runner_up = _over_pairs(ensemble, codes, n_clusters, n_jobs)
     else:
         own, other, runner_up = nearness(
-            ensemble.members, labels, n_clusters, by_seen=pairwise, n_jobs=n_jobs
+            ensemble.members, codes, n_clusters, by_seen=pairwise, n_jobs=n_jobs
         )
     total = own + other
     share = np.divide(own, total, out=np.zeros(n), where=total > 0)
