@@ -309,7 +309,7 @@ def test_one_that_looks_inside_sees_the_members_and_the_method(numbers, stop_at)
 def test_cancelling_leaves_what_is_finished_and_the_same_call_goes_on(
     folder, numbers, stop_at, error, monkeypatch
 ):
-    monkeypatch.setattr(KMeansEnsemble, "_group_size", lambda self, n: 2)
+    monkeypatch.setattr(KMeansEnsemble, "_group_size", lambda self, n, n_workers: 2)
     whole = cs.cluster(numbers, 3, **FEW)
     stop = stop_at("member", 4, error)
     with pytest.raises(type(error)):

@@ -61,7 +61,7 @@ def nearness(
     >>> members = np.array([[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 1, 1]], np.int8)
     >>> found = nearness(members, np.array([0, 0, 0, 1, 1, 1]), 2, by_seen=False)
     >>> found.own.tolist(), found.other.round(2).tolist()
-    ([1.0, 1.0, 0.5, 1.0, 1.0, 1.0], [0.0, 0.0, 0.5, 0.17, 0.17, 0.17])
+    ([0.75, 0.75, 0.5, 1.0, 1.0, 1.0], [0.0, 0.0, 0.5, 0.17, 0.17, 0.17])
     """
     n_members, n = members.shape
     starts = first_columns(members)
