@@ -6,8 +6,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.metrics import adjusted_rand_score
 
 from consilience import BCE, KCC, KMD, Ensemble, MixtureConsensus, evidence, generate, metrics
+from consilience.compare import against_truth
 from consilience.consensus import CONSENSUS, correlation_cost, cspa, refine
 from consilience.datasets import load_reuters, read_labels, read_table
 from consilience.errors import InvalidInputError, InvalidParameterError
@@ -254,6 +256,8 @@ METHODS = {name: method for name, method in CONSENSUS.items() if method.needs_da
         generate.LAC(2, random_state=0),
         generate.LACEnsemble(3, 2, random_state=0),
         generate.NJW(2, random_state=0),
+        generate.PAM(2),
+        generate.Linkage(2, method="centroid"),
         *(METHODS[name].estimator(2, random_state=0) for name in METHODS),
     ],
     ids=lambda model: type(model).__name__,
@@ -307,3 +311,13 @@ def test_text_in_parquet_that_is_no_text_is_refused(tmp_path):
 def test_powers_that_leave_the_range_of_numbers_are_refused(p):
     with pytest.raises(InvalidParameterError, match=r"'p' parameter of KCC .* at most 100"):
         KCC(2, utility="lp", p=p).fit(ensemble=SOME)
+
+
+def test_numbers_that_are_not_real_are_refused():
+    with pytest.raises(InvalidInputError, match=r"X must hold real numbers\. Got .* complex128"):
+        consistency(np.eye(4) * 1j, [0, 0, 1, 1])
+
+
+def test_clusters_of_any_name_are_compared_with_the_truth():
+    found = against_truth([0, 0, 1, 1], [None, "a", "b", "b"])
+    assert found["ari"] == pytest.approx(adjusted_rand_score([0, 0, 1, 1], [2, 0, 1, 1]))

@@ -226,7 +226,7 @@ def against_truth(truth: Any, labels: NDArray[Any]) -> dict[str, float]:
     return {
         "consistency_index": float(consistency_index(codes, labels)),
         "nmi": float(nmi(codes, labels)),
-        "ari": float(adjusted_rand_score(codes[known], np.asarray(labels)[known])),
+        "ari": float(adjusted_rand_score(codes[known], encode(labels, what="labels")[known])),
     }
 
 

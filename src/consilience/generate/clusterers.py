@@ -71,6 +71,7 @@ class PAM(ClusterMixin, BaseEstimator):
         """Find the medoids of ``X`` of shape (n_objects, n_features)."""
         check_params(self)
         X = validate_data(self, X, dtype=np.float64)
+        check_range(X, owner="PAM")
         check_n_clusters(self.n_clusters, len(X), owner="PAM")
         found = pam(squareform(pdist(X)), self.n_clusters, swap=self.swap)
         self.labels_ = found.labels
@@ -127,6 +128,7 @@ class Linkage(ClusterMixin, BaseEstimator):
         """Build the tree of ``X`` of shape (n_objects, n_features) and cut it."""
         check_params(self)
         X = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
+        check_range(X, owner="Linkage")
         check_n_clusters(self.n_clusters, len(X), owner="Linkage")
         self.linkage_ = agglomerate(pdist(X), self.method, squared=self.squared)
         self.labels_ = cut_merges(self.linkage_, self.n_clusters)

@@ -264,6 +264,8 @@ def as_floats(X: Any) -> Any:
         X = sparse.csr_array(X)
         return X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
     X = np.asarray(X)
+    if np.iscomplexobj(X):
+        raise InvalidInputError(f"X must hold real numbers. Got numbers of type {X.dtype} instead.")
     return np.ascontiguousarray(X, X.dtype if X.dtype == np.float32 else np.float64)
 
 
