@@ -321,3 +321,8 @@ def test_numbers_that_are_not_real_are_refused():
 def test_clusters_of_any_name_are_compared_with_the_truth():
     found = against_truth([0, 0, 1, 1], [None, "a", "b", "b"])
     assert found["ari"] == pytest.approx(adjusted_rand_score([0, 0, 1, 1], [2, 0, 1, 1]))
+
+
+def test_a_hull_needs_a_column():
+    with pytest.raises(InvalidInputError, match="at least one column"):
+        convex_hulls(np.empty((4, 0)), [0, 1, 1, 1])

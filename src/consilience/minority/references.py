@@ -112,6 +112,8 @@ def convex_hulls(X: Any, y: Any) -> Labels:
     [0, 0, 0, 0, 0, -1]
     """
     data = as_numbers("X", X, owner="convex_hulls", shape=(None, None))
+    if data.shape[1] == 0:
+        raise InvalidInputError("X of convex_hulls must have at least one column. Got none.")
     numbers = source_numbers(y, len(data), owner="convex_hulls")
     labels = np.full(len(data), -1, np.int32)
     background = numbers == 0
