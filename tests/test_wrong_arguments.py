@@ -13,6 +13,7 @@ from consilience.compare import against_truth
 from consilience.consensus import CONSENSUS, correlation_cost, cspa, refine
 from consilience.datasets import load_reuters, read_labels, read_table
 from consilience.errors import InvalidInputError, InvalidParameterError
+from consilience.minority import bbcpress
 from consilience.minority.consistency import consistency
 from consilience.minority.references import all_foreground, convex_hulls, random_foreground
 from consilience.partition import (
@@ -326,3 +327,18 @@ def test_clusters_of_any_name_are_compared_with_the_truth():
 def test_a_hull_needs_a_column():
     with pytest.raises(InvalidInputError, match="at least one column"):
         convex_hulls(np.empty((4, 0)), [0, 1, 1, 1])
+
+
+def test_consistency_takes_lists_and_refuses_squares_out_of_range():
+    X, y = np.random.default_rng(0).normal(size=(20, 2)), np.arange(20) % 2
+    wanted = consistency(X, y, "hard", random_state=0).affinities
+    np.testing.assert_array_equal(
+        consistency(X.tolist(), y, "hard", random_state=0).affinities, wanted
+    )
+    with pytest.raises(InvalidInputError, match="consistency needs between"):
+        consistency(X * 1e200, y, divergence="gaussian", random_state=0)
+
+
+def test_a_kernel_that_fails_is_told_of():
+    with pytest.raises(InvalidInputError, match="The kernel failed on 8 and 8 objects: len"):
+        bbcpress(np.eye(10), 2, 4, divergence=len)

@@ -70,8 +70,13 @@ class Kernel(Divergence):
         return out
 
     def _call(self, a: Any, b: Any) -> Floats:
-        found = np.asarray(self.function(_plain(a), _plain(b)), np.float64)
         wanted = (_length(a), _length(b))
+        try:
+            found = np.asarray(self.function(_plain(a), _plain(b)), np.float64)
+        except (TypeError, ValueError) as error:
+            raise InvalidInputError(
+                f"The kernel failed on {wanted[0]} and {wanted[1]} objects: {error}"
+            ) from error
         if found.shape != wanted:
             raise InvalidInputError(
                 f"The kernel must return a matrix of shape {wanted} for {wanted[0]} and "

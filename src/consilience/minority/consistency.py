@@ -18,8 +18,10 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.utils import check_random_state
 
+from consilience._units import check_range
 from consilience._validation import (
     Boolean,
     Interval,
@@ -317,6 +319,9 @@ def _members(y: Any, n: int) -> tuple[NDArray[np.int64], Floats]:
 
 
 def _scaled(X: Any, scaling: str) -> Any:
+    if not sparse.issparse(X) and np.asarray(X).dtype.kind in "biuf":
+        X = np.asarray(X)  # what is no table of numbers is the divergence's to understand
+        check_range(X, owner="consistency")
     chosen = fit_scaling(scaling, X, owner="consistency")
     return X if chosen is None else chosen.apply(X)
 

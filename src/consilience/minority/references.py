@@ -13,6 +13,7 @@ from sklearn.utils import check_random_state
 
 from consilience._labels import encode
 from consilience._validation import RandomState, as_numbers, check_value
+from consilience.errors import InvalidInputError
 from consilience.minority._truth import foreground_truth, source_numbers
 
 __all__ = ["all_foreground", "convex_hulls", "random_foreground"]
