@@ -342,3 +342,9 @@ def test_consistency_takes_lists_and_refuses_squares_out_of_range():
 def test_a_kernel_that_fails_is_told_of():
     with pytest.raises(InvalidInputError, match="The kernel failed on 8 and 8 objects: len"):
         bbcpress(np.eye(10), 2, 4, divergence=len)
+
+
+@pytest.mark.parametrize("given", [[None], -0.1, "x", float("nan")])
+def test_an_imbalance_is_a_number(given):
+    with pytest.raises(InvalidParameterError, match="'imbalance' parameter of hypergraph_parts"):
+        hypergraph_parts(np.eye(4), 2, imbalance=given)

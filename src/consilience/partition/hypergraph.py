@@ -1,6 +1,7 @@
 """Hypergraphs by Mt-KaHyPar's deterministic preset: one hyperedge a cluster."""
 
 import threading
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ from scipy import sparse
 from sklearn.utils import check_random_state
 
 from consilience._optional import optional
+from consilience._validation import Interval, check_value
 from consilience.errors import InvalidInputError
 from consilience.partition._parts import Parts, check_n_parts, one_part
 
@@ -64,6 +66,7 @@ def hypergraph_parts(
     Gottesbüren, Heuer, Maas, Sanders & Schlag (2024), Scalable high-quality hypergraph
     partitioning, ACM Trans. Algorithms 20(1).
     """
+    check_value("imbalance", imbalance, [Interval(Real, 0)], owner="hypergraph_parts")
     B = _table(B)
     n = B.shape[0]
     check_n_parts(k, n, owner="hypergraph_parts")
