@@ -335,6 +335,11 @@ def test_consistency_takes_lists_and_refuses_squares_out_of_range():
     np.testing.assert_array_equal(
         consistency(X.tolist(), y, "hard", random_state=0).affinities, wanted
     )
+    flags = X > 0
+    np.testing.assert_array_equal(
+        consistency(flags, y, random_state=0).affinities,
+        consistency(flags.astype(float), y, random_state=0).affinities,
+    )
     with pytest.raises(InvalidInputError, match="consistency needs between"):
         consistency(X * 1e200, y, divergence="gaussian", random_state=0)
 

@@ -47,7 +47,7 @@ def check_range(X: Any, *, owner: str, what: str = "X") -> None:
     """
     if X.shape[0] == 0 or X.shape[1] == 0:
         return
-    largest = float(max(X.max(), -X.min()))
+    largest = max(float(X.max()), -float(X.min()))
     kind = np.finfo(np.float32 if X.dtype == np.float32 else np.float64)
     most = float(np.ldexp(np.sqrt(float(kind.max)), -_SPARE))
     least = float(np.ldexp(np.sqrt(float(kind.tiny)), _SPARE))
