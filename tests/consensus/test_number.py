@@ -325,3 +325,12 @@ def test_without_clear_structure_a_hint_is_a_guess_and_agreement_goes_first():
     assert decide(weak, 50, 50, [], agreed=4).n_clusters == 4
     nothing = [criterion("stability", None, 0.39), criterion("lifetime", None, 0.3)]
     assert decide(nothing, 50, 50, []).n_clusters == 1
+
+
+@pytest.mark.parametrize(("seen", "said"), [(None, "no more is seen"), (8, "delta-area says 8")])
+def test_what_a_criterion_says_is_not_denied_where_it_does_not_decide(seen, said):
+    silent = [criterion("stability", None, 0.0), criterion("lifetime", None, 0.0)]
+    choice = decide([*silent, criterion("delta-area", seen, 0.5)], 50, 50, [])
+    assert (choice.n_clusters, choice.clear) == (1, False)
+    assert said in choice.words
+    assert ("no more is seen" in choice.words) == (seen is None)

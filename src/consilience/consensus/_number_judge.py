@@ -216,6 +216,17 @@ def by_lifetime(tested: Numbers, values: Floats, reference: Floats) -> Criterion
     )
 
 
+def _nothing_words(criteria: list[Criterion]) -> str:
+    """Why there is one group, with what a criterion that does not decide says all the same."""
+    alone = [f"{one.name} says {one.n_clusters}" for one in criteria if one.n_clusters is not None]
+    if not alone:
+        return "There is no clear structure: no more is seen than in data without any groups."
+    return (
+        f"There is no clear structure: {' and '.join(alone)}, but that decides nothing where the "
+        "others see no more than in data without any groups."
+    )
+
+
 def decide(
     criteria: list[Criterion],
     n_objects: int,
@@ -250,7 +261,7 @@ def decide(
         return _choice(agreed, False, None, criteria, words, n_objects, of, notes)
     hint = max(asked, key=lambda one: one.clarity)
     if hint.clarity < _HINT:
-        words = "There is no clear structure: no more is seen than in data without any groups."
+        words = _nothing_words(criteria)
         return _choice(1, False, None, criteria, words, n_objects, of, notes)
     k = _best(hint)
     words = (

@@ -15,8 +15,6 @@ from consilience.errors import InvalidParameterError
 
 __all__ = ["Named", "check_methods", "fit_method", "method_table", "own_options", "prepared"]
 
-# What a job sets itself.
-_COMMON = ("n_clusters", "generator", "random_state", "n_jobs")
 # An option that limits what a method may use: where it has nothing to limit it is no mistake.
 _LIMITS = ("max_memory",)
 # Options so well known that they name their method.
@@ -53,8 +51,9 @@ def method_table() -> Mapping[str, Method]:
 
 
 def own_options(method: Method) -> tuple[str, ...]:
-    """Names of the options that belong to a method, beside those of every job."""
-    return tuple(name for name in _parameters(method) if name not in _COMMON)
+    """Those options of a method that its estimator takes: not what belongs to one ensemble."""
+    taken = _parameters(method)
+    return tuple(name for name in method.options if name in taken)
 
 
 def _parameters(method: Method) -> tuple[str, ...]:

@@ -362,15 +362,15 @@ def _moved(task: _Task, ensemble: Ensemble, found: Mapping[str, Any]) -> dict[st
     if not task.refine:
         return {}
     better = refined(ensemble, found["labels"], n_jobs=task.n_jobs)
-    # Objects that nobody saw are sure of nothing.
-    known = np.where(never_seen(ensemble), -1, better.labels)
     return {
         "labels": better.labels,
-        **_sure(ensemble, known, task.n_jobs),
+        **_sure(ensemble, better.labels, task.n_jobs),
         "n_moved": int(better.moved.sum()),
     }
 
 
 def _sure(ensemble: Ensemble, labels: NDArray[Any], n_jobs: int | None) -> dict[str, Any]:
-    sure = confidence_in(ensemble, labels, n_jobs=n_jobs)
+    # Objects that nobody saw are sure of nothing.
+    known = np.where(never_seen(ensemble), -1, labels)
+    sure = confidence_in(ensemble, known, n_jobs=n_jobs)
     return {"confidence": sure.confidence, "runner_up": sure.runner_up}
