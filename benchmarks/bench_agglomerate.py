@@ -6,7 +6,7 @@ import numpy as np
 from scipy.cluster.hierarchy import linkage
 from scipy.spatial.distance import pdist
 
-from consilience.kernels.agglomerate import agglomerate
+from consilience.kernels.links.agglomerate import agglomerate
 
 
 def cases():

@@ -8,9 +8,9 @@ from joblib import Parallel, delayed
 from sklearn.cluster import KMeans, MiniBatchKMeans, kmeans_plusplus
 from threadpoolctl import threadpool_limits
 
-from consilience.kernels.kmeans import many_kmeans
-from consilience.kernels.kmeans_minibatch import many_minibatch_kmeans
-from consilience.kernels.kmeans_start import plusplus_start, random_start
+from consilience.kernels.kmeans.many import many_kmeans
+from consilience.kernels.kmeans.minibatch import many_minibatch_kmeans
+from consilience.kernels.kmeans.start import plusplus_start, random_start
 
 
 def cases():

@@ -14,9 +14,9 @@ import time
 import numpy as np
 from scipy.cluster.hierarchy import linkage
 
-from consilience.kernels.chain import average_link
-from consilience.kernels.pairs import count_pairs_condensed
-from consilience.kernels.prim import single_link
+from consilience.kernels.links.chain import average_link
+from consilience.kernels.links.prim import single_link
+from consilience.kernels.pairs.counts import count_pairs_condensed
 
 N_MEMBERS = 100
 

@@ -6,7 +6,7 @@ import numpy as np
 import scipy.sparse
 from threadpoolctl import threadpool_limits
 
-from consilience.kernels.pairs import count_pairs, count_pairs_condensed, nearest_pairs
+from consilience.kernels.pairs.counts import count_pairs, count_pairs_condensed, nearest_pairs
 
 N_OBJECTS, N_MEMBERS = 10_000, 100
 

@@ -5,7 +5,7 @@ import time
 import numpy as np
 from scipy.spatial.distance import pdist, squareform
 
-from consilience.kernels.pam import pam
+from consilience.kernels.data.pam import pam
 
 
 def cases():

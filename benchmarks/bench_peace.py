@@ -20,7 +20,7 @@ from consilience.consensus.baum_eagon import baumeagon
 from consilience.consensus.dyadic import dyadicaspect
 from consilience.consensus.peace import peace
 from consilience.generate import KMeansEnsemble
-from consilience.kernels.pairs import count_pairs
+from consilience.kernels.pairs.counts import count_pairs
 
 
 def cases():

@@ -9,8 +9,8 @@ from scipy.optimize import linear_sum_assignment
 from consilience.consensus.correlation import correlation_cost, correlationclustering
 from consilience.consensus.voting import cumulativevoting, voting
 from consilience.ensemble import Ensemble
-from consilience.kernels.correlation import label_rows
-from consilience.kernels.moves import local_search
+from consilience.kernels.pairs.correlation import label_rows
+from consilience.kernels.pairs.moves import local_search
 
 SMALL, MIDDLE, LARGE = (1_000, 20), (10_000, 20), (100_000, 50)
 

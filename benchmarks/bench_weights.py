@@ -18,7 +18,7 @@ from consilience.ensemble import Ensemble
 from consilience.evidence import co_association
 from consilience.evidence.weights import object_weights
 from consilience.generate import KMeansEnsemble
-from consilience.kernels.lac import lac
+from consilience.kernels.kmeans.lac import lac
 from consilience.partition import balanced_rows
 
 

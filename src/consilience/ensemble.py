@@ -26,7 +26,7 @@ from consilience._labels import NOISE, UNSEEN, columns_of, encode, is_frame, rel
 from consilience._optional import optional
 from consilience._validation import same_length
 from consilience.errors import InvalidInputError, InvalidParameterError
-from consilience.kernels.signatures import group_rows
+from consilience.kernels.labels.signatures import group_rows
 
 __all__ = [
     "NOISE",

@@ -27,7 +27,7 @@ from consilience.errors import (
     MissingPackageError,
 )
 from consilience.evidence import co_association, never_seen
-from consilience.kernels import label_products
+from consilience.kernels.labels import products as label_products
 from consilience.metrics import nmi
 from consilience.partition import has_metis
 

@@ -32,8 +32,8 @@ from consilience.consensus.links import (
 from consilience.ensemble import NOISE, UNSEEN
 from consilience.errors import ConsilienceWarning, InvalidParameterError, MemoryBudgetError
 from consilience.evidence import never_placed
-from consilience.kernels.agglomerate import agglomerate
-from consilience.kernels.trees import cut_merges
+from consilience.kernels.links.agglomerate import agglomerate
+from consilience.kernels.links.trees import cut_merges
 
 METHODS = [cts, srs, asrs]
 

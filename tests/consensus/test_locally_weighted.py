@@ -24,8 +24,8 @@ from consilience.consensus.locally_weighted import (
 from consilience.ensemble import UNSEEN
 from consilience.errors import ConsilienceWarning, InvalidParameterError, MemoryBudgetError
 from consilience.evidence import co_association, never_placed
-from consilience.kernels.agglomerate import agglomerate
-from consilience.kernels.trees import cut_merges
+from consilience.kernels.links.agglomerate import agglomerate
+from consilience.kernels.links.trees import cut_merges
 
 
 def certainty_slowly(ensemble, theta):

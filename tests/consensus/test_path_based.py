@@ -15,8 +15,8 @@ from consilience.consensus.accumulation import eac
 from consilience.consensus.path_based import PTA, PTGP, mean_to_clusters, path_similarity, pta, ptgp
 from consilience.errors import ConsilienceWarning, InvalidParameterError, MemoryBudgetError
 from consilience.evidence import co_association
-from consilience.kernels.agglomerate import agglomerate
-from consilience.kernels.trees import cut_merges
+from consilience.kernels.links.agglomerate import agglomerate
+from consilience.kernels.links.trees import cut_merges
 from consilience.partition import transfer_cut
 
 FEW = "The members tell only"

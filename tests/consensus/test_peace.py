@@ -25,7 +25,7 @@ from consilience.consensus._peace_pairs import Pairs, make_pairs
 from consilience.consensus._peace_starts import make_starts
 from consilience.consensus.peace import PEACE, peace
 from consilience.errors import ConsilienceWarning, InvalidParameterError
-from consilience.kernels.peace_rows import make_store
+from consilience.kernels.peace.rows import make_store
 from consilience.metrics import consistency_index
 
 pytestmark = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="slow as plain Python")

@@ -22,7 +22,7 @@ from consilience.consensus.dyadic import (
     fit_aspect,
 )
 from consilience.errors import ConsilienceWarning, InvalidParameterError
-from consilience.kernels.peace_rows import make_store
+from consilience.kernels.peace.rows import make_store
 
 pytestmark = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="slow as plain Python")
 

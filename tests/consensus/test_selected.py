@@ -23,7 +23,7 @@ from consilience.evidence.stability import (
     select_clusters,
 )
 from consilience.generate import KMeansEnsemble
-from consilience.kernels.trees import cut_merges
+from consilience.kernels.links.trees import cut_merges
 
 GROUPS = np.repeat([0, 1, 2], [12, 9, 15])
 

@@ -21,7 +21,7 @@ from consilience.generate.uspec import (
     _links,
     _representatives,
 )
-from consilience.kernels.representatives import nearest_representatives
+from consilience.kernels.data.representatives import nearest_representatives
 from consilience.partition import transfer_cut, unit_rows
 from consilience.partition.transfer import _embed
 

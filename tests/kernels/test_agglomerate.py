@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.cluster.hierarchy import linkage
 from scipy.spatial.distance import pdist, squareform
 
-from consilience.kernels.agglomerate import agglomerate
+from consilience.kernels.links.agglomerate import agglomerate
 
 METHODS = ["single", "complete", "average", "centroid", "ward"]
 MONOTONE = ["single", "complete", "average", "ward"]

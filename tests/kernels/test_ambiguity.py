@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from strategies import label_tables
 
 from consilience.ensemble import Ensemble
-from consilience.kernels import ambiguity
-from consilience.kernels.ambiguity import INFORMATION, RELATIVE, mean_overlap
+from consilience.kernels.pairs import ambiguity
+from consilience.kernels.pairs.ambiguity import INFORMATION, RELATIVE, mean_overlap
 
 
 def members_of(**kwargs):

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from scipy.cluster import hierarchy
 from scipy.spatial.distance import squareform
 
-from consilience.kernels import chain
-from consilience.kernels.chain_store import RowStore
+from consilience.kernels.links import chain
+from consilience.kernels.links.chain_store import RowStore
 
 
 @st.composite

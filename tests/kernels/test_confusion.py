@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import member_major
 
-from consilience.kernels.compare import count_type
-from consilience.kernels.confusion import pair_moments, sum_over_pairs
+from consilience.kernels.pairs.compare import count_type
+from consilience.kernels.pairs.confusion import pair_moments, sum_over_pairs
 
 
 def moments_slowly(members, counts):

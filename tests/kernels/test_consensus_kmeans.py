@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import member_major
 
-from consilience.kernels import consensus_kmeans
-from consilience.kernels.consensus_kmeans import assign, count_table, lloyd
-from consilience.kernels.contingency import first_columns
+from consilience.kernels.kmeans import labels as consensus_kmeans
+from consilience.kernels.kmeans.labels import assign, count_table, lloyd
+from consilience.kernels.labels.contingency import first_columns
 
 seeds = st.integers(0, 2**31)
 

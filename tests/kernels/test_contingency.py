@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import member_major
 
-from consilience.kernels.contingency import cluster_contingency, first_columns
+from consilience.kernels.labels.contingency import cluster_contingency, first_columns
 
 
 def slowly(members, weights):

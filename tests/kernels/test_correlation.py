@@ -8,15 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import member_major
 
-from consilience.kernels import moves, pool
-from consilience.kernels.correlation import (
+from consilience.kernels.pairs import moves, small_clusters
+from consilience.kernels.pairs.correlation import (
     disagreements,
     empty_tables,
     label_rows,
     table_joins,
 )
-from consilience.kernels.correlation_pairs import own_costs, pair_costs, pair_joins
-from consilience.kernels.moves import local_search
+from consilience.kernels.pairs.correlation_unseen import own_costs, pair_costs, pair_joins
+from consilience.kernels.pairs.moves import local_search
 
 PLENTY = 2**20
 
@@ -174,7 +174,7 @@ def test_every_move_lowers_the_cost(problem, kind, seed):
 @pytest.mark.parametrize("kind", ["seen", "all", "pair"])
 @pytest.mark.parametrize("heat", [0.0, 5.0])
 def test_objects_that_nothing_joins_are_left_alone(kind, heat):
-    """One cluster of many falls apart into the pool."""
+    """One cluster of many falls apart into the small_clusters."""
     n = 40
     members = np.stack([np.arange(n), np.arange(n)[::-1]]).astype(np.int8)
     labels, weights = np.zeros(n, np.int32), np.ones(n, np.int64)
@@ -248,7 +248,7 @@ def test_hardly_any_heat_takes_no_move_that_costs(problem, kind, seed):
 
 
 def test_of_equally_cheap_groups_the_first_in_the_pool_is_taken():
-    best_group = getattr(pool.best_group, "py_func", pool.best_group)
+    best_group = getattr(small_clusters.best_group, "py_func", small_clusters.best_group)
     counts = np.array([3, 3, 1])
     held = SimpleNamespace(counts=counts, held=np.array([2, 0, 1]), group=np.array([0, 1, 2]))
     assert best_group(held, -1, np.array([1.0, 1.0, 1.0])) == 2

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 
-from consilience.kernels.density import count_founders, found_clusters, square_distances
+from consilience.kernels.minority.density import count_founders, found_clusters, square_distances
 
 
 def points(max_objects=12):

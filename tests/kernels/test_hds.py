@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 from scipy.sparse.csgraph import connected_components, minimum_spanning_tree
 
-from consilience.kernels.hds import follow_levels, tree_of_matrix, tree_of_points
-from consilience.kernels.tree import linkage_table
+from consilience.kernels.links.merges import linkage_table
+from consilience.kernels.minority.hds import follow_levels, tree_of_matrix, tree_of_points
 
 
 def points(max_objects=14):

@@ -13,28 +13,28 @@ from consilience.kernels import _jit
 
 pytestmark = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="nothing is compiled")
 
-# A kernel in one file calls one in another; the command tells the result, and whether the code
+# A kernel in one folder calls one of its own name in another; the command tells the result, and whether the code
 # was found.
 OUTER = """
 from small.kernels._jit import compiled
-from small.kernels.inner import inner
+from small.kernels.inner.job import job as inner
 
-@compiled
-def outer(x):
+@compiled(error_model="numpy")
+def job(x):
     return inner(x) + 1
 """
 INNER = """
 from small.kernels._jit import compiled
 
 @compiled(error_model="numpy")
-def inner(x):
+def job(x):
     return x * 2
 """
 RUN = """
 import sys
 import small
-from small.kernels.outer import outer
-print(outer(int(sys.argv[1])), sum(outer.stats.cache_hits.values()))
+from small.kernels.outer.job import job
+print(job(int(sys.argv[1])), sum(job.stats.cache_hits.values()))
 """
 NOWHERE = "/proc/no/such/folder"
 
@@ -46,8 +46,9 @@ def small(tmp_path):
     folder.mkdir(parents=True)
     (folder / "__init__.py").touch()
     (folder.parent / "__init__.py").write_text('__version__ = "1"\n')
-    (folder / "outer.py").write_text(OUTER)
-    (folder / "inner.py").write_text(INNER)
+    for name, source in {"outer": OUTER, "inner": INNER}.items():
+        (folder / name).mkdir()
+        (folder / name / "job.py").write_text(source)
     shutil.copy(_jit.__file__, folder / "_jit.py")
     return folder
 
@@ -70,7 +71,7 @@ def test_compiled_code_is_found_again_and_never_after_an_upgrade_in_place(small)
     assert run(small) == (21, 0, "")
     assert run(small) == (21, 1, "")
     # The kernel that is called, in another file than the one that is asked for.
-    (small / "inner.py").write_text(INNER.replace("x * 2", "x * 3"))
+    (small / "inner" / "job.py").write_text(INNER.replace("x * 2", "x * 3"))
     assert run(small) == (31, 0, "")
     (small.parent / "__init__.py").write_text('__version__ = "2"\n')
     assert run(small) == (31, 0, "")
@@ -146,7 +147,7 @@ def test_every_command_starts_without_a_place_for_compiled_code(tmp_path):
 
 
 def test_every_kernel_is_compiled_in_that_one_way():
-    sources = [path for path in Path(_jit.__file__).parent.glob("*.py") if path.name != "_jit.py"]
+    sources = [path for path in Path(_jit.__file__).parent.rglob("*.py") if path.name != "_jit.py"]
     assert len(sources) > 40
     direct = [
         path.name for path in sources if "njit" in path.read_text() or "@jit" in path.read_text()

@@ -9,7 +9,7 @@ from scipy.spatial.distance import squareform
 from strategies import label_tables
 
 from consilience.ensemble import Ensemble
-from consilience.kernels.kept_links import kept_average_link, kept_single_link
+from consilience.kernels.links.kept import kept_average_link, kept_single_link
 
 
 def members_of(**kwargs):

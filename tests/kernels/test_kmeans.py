@@ -11,9 +11,9 @@ from numba import config
 from sklearn.cluster import KMeans
 from threadpoolctl import threadpool_limits
 
-from consilience.kernels.kmeans import many_kmeans
-from consilience.kernels.kmeans_members import BLOCK, make_members, member_of
-from consilience.kernels.kmeans_scan import (
+from consilience.kernels.kmeans.many import many_kmeans
+from consilience.kernels.kmeans.members import BLOCK, make_members, member_of
+from consilience.kernels.kmeans.scan import (
     TILE,
     certain_gap,
     make_scratch,
@@ -235,7 +235,7 @@ def test_members_that_wait_their_turn_get_the_same_result(monkeypatch):
     starts = [X[m : m + 4] for m in range(5)]
     rows = [None, np.arange(50), None, np.arange(20, 90), None]
     at_once = many_kmeans(X, starts, rows=rows)
-    monkeypatch.setattr("consilience.kernels.kmeans_runs._BOUND_BYTES", 2 * 4 * len(X))
+    monkeypatch.setattr("consilience.kernels.kmeans.runs._BOUND_BYTES", 2 * 4 * len(X))
     in_turns = many_kmeans(X, starts, rows=rows)
     np.testing.assert_array_equal(in_turns.labels, at_once.labels)
     np.testing.assert_array_equal(in_turns.inertia, at_once.inertia)

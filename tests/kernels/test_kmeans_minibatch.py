@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from consilience.kernels.kmeans_minibatch import many_minibatch_kmeans
+from consilience.kernels.kmeans.minibatch import many_minibatch_kmeans
 
 
 def nearest(X, centres):
@@ -75,7 +75,7 @@ def test_a_member_does_not_depend_on_the_others(monkeypatch):
     starts = [X[m : m + 3 + m] for m in range(4)]
     batches = [rng.integers(0, 300, (10, 20)) for _ in starts]
     together = many_minibatch_kmeans(X, starts, batches)
-    monkeypatch.setattr("consilience.kernels.kmeans_runs._BOUND_BYTES", 1)
+    monkeypatch.setattr("consilience.kernels.kmeans.runs._BOUND_BYTES", 1)
     in_turns = many_minibatch_kmeans(X, starts, batches)
     np.testing.assert_array_equal(in_turns.labels, together.labels)
     for m in range(4):

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numba import config
 
-from consilience.kernels.kmeans import many_kmeans
+from consilience.kernels.kmeans.many import many_kmeans
 
 SMALL = bool(config.DISABLE_JIT)
 

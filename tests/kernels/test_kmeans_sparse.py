@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from numba import config
 from scipy import sparse
 
-from consilience.kernels import kmeans_sparse
-from consilience.kernels.kmeans import many_kmeans
+from consilience.kernels.kmeans import sparse as kmeans_sparse
+from consilience.kernels.kmeans.many import many_kmeans
 
 SMALL = bool(config.DISABLE_JIT)
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy import sparse, stats
 from sklearn.cluster import kmeans_plusplus
 
-from consilience.kernels.kmeans_start import plusplus_start, random_start
+from consilience.kernels.kmeans.start import plusplus_start, random_start
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(1, 20), st.data())

@@ -10,9 +10,9 @@ from scipy.special import digamma as scipy_digamma
 from scipy.special import gammaln, logsumexp
 from strategies import member_major
 
-from consilience.kernels import label_mixture
-from consilience.kernels.contingency import first_columns
-from consilience.kernels.label_mixture import bce_pass, digamma, em_pass, responsibilities
+from consilience.kernels.labels import mixture as label_mixture
+from consilience.kernels.labels.contingency import first_columns
+from consilience.kernels.labels.mixture import bce_pass, digamma, em_pass, responsibilities
 
 seeds = st.integers(0, 2**31)
 

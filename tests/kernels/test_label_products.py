@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import member_major
 
-from consilience.kernels import label_products
-from consilience.kernels.contingency import first_columns
-from consilience.kernels.label_products import cluster_sums, pair_products, row_sums
+from consilience.kernels.labels import products as label_products
+from consilience.kernels.labels.contingency import first_columns
+from consilience.kernels.labels.products import cluster_sums, pair_products, row_sums
 
 seeds = st.integers(0, 2**31)
 

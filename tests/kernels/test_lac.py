@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from consilience.kernels.lac import lac, squared_distances
+from consilience.kernels.kmeans.lac import lac, squared_distances
 
 
 def nearest(X, centres, weights):

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from consilience.kernels.minority import (
+from consilience.kernels.minority.weak import (
     Scratch,
     exponential,
     gaussian_grades,

@@ -5,14 +5,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from consilience.kernels.minority import Scratch, exponential
-from consilience.kernels.minority_near import (
+from consilience.kernels.minority.near import (
     entries_needed,
     near_kernel,
     near_scores,
     near_sizes,
     near_weights,
 )
+from consilience.kernels.minority.weak import Scratch, exponential
 
 FLOATS = [np.float64, np.float32]
 # Seeds, objects of every block, the data's width, and the number they are drawn by. Width and

@@ -6,7 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial.distance import squareform
 
-from consilience.kernels import compare, pairs
+from consilience.kernels.pairs import compare
+from consilience.kernels.pairs import counts as pairs
 
 PLAIN, NOISY, GAPS = 0, -1, -2
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.distance import pdist, squareform
 
-from consilience.kernels.pam import pam
+from consilience.kernels.data.pam import pam
 
 seeds = st.integers(0, 2**32 - 1)
 

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from numba import config
 from strategies import ensembles
 
-from consilience.kernels.peace_aspect import aspect_likelihood_rows, aspect_rows
-from consilience.kernels.peace_growth import (
+from consilience.kernels.peace.aspect import aspect_likelihood_rows, aspect_rows
+from consilience.kernels.peace.growth import (
     growth_rows,
     inside_rows,
     likelihood_rows,
@@ -16,8 +16,8 @@ from consilience.kernels.peace_growth import (
     rate_rows,
     total_rows,
 )
-from consilience.kernels.peace_rows import block_of_columns, make_store, row_counts, row_room
-from consilience.kernels.peace_square import square_rows
+from consilience.kernels.peace.rows import block_of_columns, make_store, row_counts, row_room
+from consilience.kernels.peace.square import square_rows
 
 SMALL = bool(config.DISABLE_JIT)
 few = settings(max_examples=10 if SMALL else 30)

@@ -11,8 +11,8 @@ from consilience import Ensemble
 from consilience.consensus._peace_fits import gradient, log_likelihood
 from consilience.consensus._peace_pairs import make_pairs
 from consilience.consensus.baum_eagon import slope_and_loss
-from consilience.kernels.peace_growth import others
-from consilience.kernels.peace_pair import (
+from consilience.kernels.peace.growth import others
+from consilience.kernels.peace.pair_steps import (
     _rise,
     best_step,
     line_gain,
@@ -20,7 +20,7 @@ from consilience.kernels.peace_pair import (
     pair_steps,
     worst_object,
 )
-from consilience.kernels.peace_square import quartic_change, square_step, square_steps
+from consilience.kernels.peace.square import quartic_change, square_step, square_steps
 
 SMALL = bool(config.DISABLE_JIT)
 few = settings(max_examples=10 if SMALL else 30)

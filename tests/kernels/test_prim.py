@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from scipy.cluster import hierarchy
 from scipy.spatial.distance import squareform
 
-from consilience.kernels import prim
-from consilience.kernels.tree import linkage_table
+from consilience.kernels.links import prim
+from consilience.kernels.links.merges import linkage_table
 
 
 @st.composite

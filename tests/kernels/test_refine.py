@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from consilience.kernels.refine import refined_keys
+from consilience.kernels.labels.refine import refined_keys
 
 
 def table(seed, n_objects=30, n_members=6):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from consilience.kernels.rows import (
+from consilience.kernels.data.tall import (
     csr_gram,
     dense_dots,
     dense_sum,

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from strategies import member_major
 
-from consilience.kernels import signatures
-from consilience.kernels.signatures import group_rows, hash_rows
+from consilience.kernels.labels import signatures
+from consilience.kernels.labels.signatures import group_rows, hash_rows
 
 
 def group_rows_slowly(members):

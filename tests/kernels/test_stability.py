@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from strategies import label_tables
 
 from consilience.ensemble import Ensemble
-from consilience.kernels.stability import CRITERIA, recognised
+from consilience.kernels.labels.stability import CRITERIA, recognised
 
 
 def members_of(**kwargs):

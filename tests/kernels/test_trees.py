@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.spatial.distance import pdist, squareform
 
-from consilience.kernels.agglomerate import agglomerate
-from consilience.kernels.trees import cut_merges, expand_tree, lifetimes, longest_lifetime
+from consilience.kernels.links.agglomerate import agglomerate
+from consilience.kernels.links.trees import cut_merges, expand_tree, lifetimes, longest_lifetime
 
 seeds = st.integers(0, 2**32 - 1)
 

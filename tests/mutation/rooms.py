@@ -11,7 +11,7 @@ _CORE_TESTS = (*(f"test_{name.strip('_')}*.py" for name in _CORE), "test_metrics
 
 #: Room: its files below ``src/consilience``, its tests below ``tests``.
 ROOMS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
-    "kernels": (("kernels/*.py",), ("kernels/test_*.py",)),
+    "kernels": (("kernels/**/*.py",), ("kernels/test_*.py",)),
     "evidence": (("evidence/*.py",), ("evidence/test_*.py",)),
     "metrics": (("metrics.py",), ("test_metrics.py",)),
     "consensus": (("consensus/*.py",), ("consensus/test_*.py",)),

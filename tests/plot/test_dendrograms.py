@@ -7,7 +7,7 @@ from scipy.cluster import hierarchy
 from consilience.consensus import EAC, eac
 from consilience.ensemble import Ensemble
 from consilience.errors import InvalidInputError, InvalidParameterError
-from consilience.kernels.trees import cut_merges
+from consilience.kernels.links.trees import cut_merges
 from consilience.plot import dendrogram_lines, plot_dendrogram
 
 

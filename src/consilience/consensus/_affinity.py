@@ -5,9 +5,9 @@ from numpy.typing import NDArray
 
 from consilience.ensemble import Ensemble
 from consilience.evidence import fractions
-from consilience.kernels.contingency import first_columns
-from consilience.kernels.label_products import cluster_sums, row_sums
-from consilience.kernels.pairs import count_rows
+from consilience.kernels.labels.contingency import first_columns
+from consilience.kernels.labels.products import cluster_sums, row_sums
+from consilience.kernels.pairs.counts import count_rows
 
 __all__ = ["attach_outside", "mean_affinity"]
 

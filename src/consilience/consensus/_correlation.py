@@ -19,10 +19,10 @@ from consilience.consensus._solve import ConsensusResult
 from consilience.consensus.accumulation import eac
 from consilience.ensemble import UNSEEN, Ensemble
 from consilience.evidence import CoAssociation, twins
-from consilience.kernels.correlation import LabelRows, disagreements, label_rows, table_joins
-from consilience.kernels.correlation_pairs import own_costs, pair_costs, pair_joins
-from consilience.kernels.moves import Found, local_search
-from consilience.kernels.trees import cut_merges
+from consilience.kernels.links.trees import cut_merges
+from consilience.kernels.pairs.correlation import LabelRows, disagreements, label_rows, table_joins
+from consilience.kernels.pairs.correlation_unseen import own_costs, pair_costs, pair_joins
+from consilience.kernels.pairs.moves import Found, local_search
 
 __all__ = ["Options", "Problem", "cluster", "twin_rows"]
 

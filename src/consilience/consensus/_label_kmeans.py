@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from consilience.consensus._rows import Rows, draw_seeds, several, spectral_start
-from consilience.kernels.consensus_kmeans import LabelRuns, Price, assign, count_table, lloyd
-from consilience.kernels.label_products import cluster_sums, row_sums
+from consilience.kernels.kmeans.labels import LabelRuns, Price, assign, count_table, lloyd
+from consilience.kernels.labels.products import cluster_sums, row_sums
 
 __all__ = ["LabelKMeans", "Utility", "kcc_labellings", "kcc_problem", "label_runs", "sec_problem"]
 

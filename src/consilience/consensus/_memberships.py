@@ -22,9 +22,9 @@ from consilience.ensemble import Ensemble
 from consilience.errors import warn
 from consilience.generate.lac import LACRun
 from consilience.kernels._parallel import Parallel, delayed
-from consilience.kernels.contingency import first_columns
-from consilience.kernels.label_products import cluster_sums
-from consilience.kernels.lac import squared_distances
+from consilience.kernels.kmeans.lac import squared_distances
+from consilience.kernels.labels.contingency import first_columns
+from consilience.kernels.labels.products import cluster_sums
 from consilience.partition import Solver, split_bipartite, split_rows
 from consilience.partition.metis import MAX_DENSE
 

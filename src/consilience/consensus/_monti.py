@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from consilience.ensemble import UNSEEN, Ensemble
-from consilience.kernels.pairs import count_pairs_condensed
+from consilience.kernels.pairs.counts import count_pairs_condensed
 
 __all__ = [
     "Pairs",

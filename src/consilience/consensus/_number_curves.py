@@ -21,11 +21,11 @@ from consilience.consensus.accumulation import eac, large_counts, smallest_count
 from consilience.ensemble import Ensemble
 from consilience.generate import KMeansEnsemble
 from consilience.kernels._parallel import Parallel, delayed
-from consilience.kernels.agglomerate import agglomerate
-from consilience.kernels.contingency import cluster_contingency, first_columns
-from consilience.kernels.kmeans import many_kmeans
-from consilience.kernels.pairs import count_pairs_condensed
-from consilience.kernels.trees import cut_merges
+from consilience.kernels.kmeans.many import many_kmeans
+from consilience.kernels.labels.contingency import cluster_contingency, first_columns
+from consilience.kernels.links.agglomerate import agglomerate
+from consilience.kernels.links.trees import cut_merges
+from consilience.kernels.pairs.counts import count_pairs_condensed
 
 __all__ = [
     "Curves",

@@ -19,8 +19,8 @@ from scipy import sparse
 
 from consilience.consensus._solve import ConsensusResult, Run
 from consilience.ensemble import Ensemble
-from consilience.kernels.refine import refined_keys
-from consilience.kernels.signatures import hash_rows
+from consilience.kernels.labels.refine import refined_keys
+from consilience.kernels.labels.signatures import hash_rows
 
 __all__ = ["object_order", "ordered", "row_order", "tie_order"]
 

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from consilience.consensus._peace_pairs import Pairs
-from consilience.kernels.peace_growth import growth_rows, likelihood_rows, others, rate_rows
-from consilience.kernels.peace_pair import column_gaps, pair_steps
+from consilience.kernels.peace.growth import growth_rows, likelihood_rows, others, rate_rows
+from consilience.kernels.peace.pair_steps import column_gaps, pair_steps
 
 __all__ = ["PUBLISHED", "Fit", "fit_peace", "gradient", "grow", "log_likelihood", "polish"]
 

@@ -16,9 +16,9 @@ from consilience.consensus._order import row_order
 from consilience.ensemble import Ensemble
 from consilience.evidence import twins
 from consilience.kernels._parallel import Parallel, delayed, workers
-from consilience.kernels.compare import count_type
-from consilience.kernels.peace_growth import LANES, inside_rows, total_rows
-from consilience.kernels.peace_rows import BLOCK, Store, block_of_columns, make_store
+from consilience.kernels.pairs.compare import count_type
+from consilience.kernels.peace.growth import LANES, inside_rows, total_rows
+from consilience.kernels.peace.rows import BLOCK, Store, block_of_columns, make_store
 
 __all__ = ["Pairs", "inside_share", "make_pairs"]
 
@@ -70,7 +70,7 @@ class Pairs:
         return not self.store.joined.size
 
     def over(self, kernel: Callable[..., None], out: Floats, *args: Any) -> Floats:
-        """Fill ``out``, a row a group, by a kernel of `peace_growth` and its kin."""
+        """Fill ``out``, a row a group, by a kernel of `kernels.peace.growth` and its kin."""
         return _over(kernel, out, self.store, self.weights, self.own, args, self.n_jobs, self.block)
 
 

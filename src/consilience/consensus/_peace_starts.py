@@ -14,8 +14,8 @@ from consilience.consensus._rows import draw_seeds
 from consilience.consensus._solve import ConsensusResult
 from consilience.ensemble import Ensemble
 from consilience.evidence import never_placed
-from consilience.kernels.chain import average_link
-from consilience.kernels.trees import cut_merges
+from consilience.kernels.links.chain import average_link
+from consilience.kernels.links.trees import cut_merges
 
 __all__ = [
     "RULES",

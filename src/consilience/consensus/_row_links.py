@@ -17,9 +17,9 @@ from consilience.consensus._rules import Link
 from consilience.consensus._solve import ConsensusResult
 from consilience.errors import MemoryBudgetError
 from consilience.evidence import Missing
-from consilience.kernels.agglomerate import agglomerate
-from consilience.kernels.label_products import row_sums
-from consilience.kernels.trees import cut_merges, expand_tree
+from consilience.kernels.labels.products import row_sums
+from consilience.kernels.links.agglomerate import agglomerate
+from consilience.kernels.links.trees import cut_merges, expand_tree
 
 __all__ = [
     "Divisor",

@@ -10,8 +10,8 @@ from sklearn.utils import check_random_state
 from consilience.consensus._order import row_order
 from consilience.ensemble import Ensemble
 from consilience.kernels._parallel import Parallel, delayed
-from consilience.kernels.contingency import cluster_contingency, first_columns
-from consilience.kernels.label_products import row_sums
+from consilience.kernels.labels.contingency import cluster_contingency, first_columns
+from consilience.kernels.labels.products import row_sums
 from consilience.partition import kmeans_labels, leading_eigenvectors, one_thread, unit_rows
 
 __all__ = [

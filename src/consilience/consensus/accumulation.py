@@ -23,12 +23,12 @@ from consilience.consensus._unplaced import add_unplaced, place_unseen
 from consilience.ensemble import NOISE, Ensemble
 from consilience.errors import MemoryBudgetError, warn
 from consilience.evidence import Missing, fractions, never_placed, never_seen, twins
-from consilience.kernels.agglomerate import agglomerate
-from consilience.kernels.chain import MAX_MEMORY, average_link
-from consilience.kernels.compare import count_type
-from consilience.kernels.pairs import count_pairs_condensed, has_unseen
-from consilience.kernels.prim import single_link
-from consilience.kernels.trees import cut_merges, expand_tree, lifetimes, longest_lifetime
+from consilience.kernels.links.agglomerate import agglomerate
+from consilience.kernels.links.chain import MAX_MEMORY, average_link
+from consilience.kernels.links.prim import single_link
+from consilience.kernels.links.trees import cut_merges, expand_tree, lifetimes, longest_lifetime
+from consilience.kernels.pairs.compare import count_type
+from consilience.kernels.pairs.counts import count_pairs_condensed, has_unseen
 
 __all__ = ["EAC", "EACResult", "eac"]
 

@@ -22,7 +22,7 @@ from consilience.consensus._rows import several
 from consilience.consensus._solve import ConsensusResult, solve
 from consilience.consensus._table import consensus_method
 from consilience.ensemble import Ensemble
-from consilience.kernels.peace_square import square_rows, square_steps
+from consilience.kernels.peace.square import square_rows, square_steps
 
 __all__ = ["BaumEagon", "baumeagon"]
 

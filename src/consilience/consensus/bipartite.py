@@ -22,8 +22,8 @@ from consilience.consensus._rules import CUTS, CutSolver
 from consilience.consensus._solve import ConsensusResult, solve
 from consilience.consensus._table import consensus_method
 from consilience.ensemble import Ensemble
-from consilience.kernels.contingency import cluster_contingency
-from consilience.kernels.label_products import row_sums
+from consilience.kernels.labels.contingency import cluster_contingency
+from consilience.kernels.labels.products import row_sums
 from consilience.partition import (
     choose_bipartite,
     kmeans_labels,

@@ -24,7 +24,7 @@ from consilience.consensus._table import consensus_method
 from consilience.ensemble import Ensemble
 from consilience.errors import InvalidParameterError, MemoryBudgetError, warn
 from consilience.evidence import fractions
-from consilience.kernels.pairs import count_pairs
+from consilience.kernels.pairs.counts import count_pairs
 from consilience.partition import kmeans_labels, one_thread
 
 __all__ = ["ECMC", "ecmc"]

@@ -14,7 +14,7 @@ from consilience.consensus._solve import ConsensusResult, solve
 from consilience.consensus._table import consensus_method
 from consilience.ensemble import Ensemble
 from consilience.errors import warn
-from consilience.kernels.peace_aspect import aspect_likelihood_rows, aspect_rows
+from consilience.kernels.peace.aspect import aspect_likelihood_rows, aspect_rows
 
 __all__ = ["DyadicAspect", "dyadicaspect"]
 

@@ -21,7 +21,7 @@ from consilience.consensus._solve import ConsensusResult, solve
 from consilience.consensus._table import consensus_method
 from consilience.ensemble import Ensemble
 from consilience.errors import warn
-from consilience.kernels.label_products import cluster_sums, pair_products, row_sums
+from consilience.kernels.labels.products import cluster_sums, pair_products, row_sums
 
 __all__ = ["WCC", "NMFConsensus", "nmfconsensus", "wcc"]
 

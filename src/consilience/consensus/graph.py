@@ -16,7 +16,7 @@ from consilience.consensus._solve import ConsensusResult, solve
 from consilience.consensus._table import consensus_method
 from consilience.ensemble import Ensemble
 from consilience.errors import InvalidParameterError
-from consilience.kernels.pairs import count_pairs
+from consilience.kernels.pairs.counts import count_pairs
 from consilience.partition import (
     Solver,
     hypergraph_parts,

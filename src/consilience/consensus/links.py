@@ -26,8 +26,8 @@ from consilience.consensus._solve import ConsensusResult, solve
 from consilience.consensus._table import consensus_method
 from consilience.ensemble import Ensemble
 from consilience.evidence import Missing
-from consilience.kernels.contingency import cluster_contingency
-from consilience.kernels.label_products import row_sums
+from consilience.kernels.labels.contingency import cluster_contingency
+from consilience.kernels.labels.products import row_sums
 from consilience.partition import one_thread, transfer_cut
 
 __all__ = ["ASRS", "CTS", "SRS", "asrs", "cts", "srs"]

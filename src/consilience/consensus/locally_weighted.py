@@ -23,7 +23,7 @@ from consilience.consensus._solve import ConsensusResult, solve
 from consilience.consensus._table import consensus_method
 from consilience.ensemble import Ensemble
 from consilience.evidence import Missing
-from consilience.kernels.contingency import cluster_contingency
+from consilience.kernels.labels.contingency import cluster_contingency
 
 __all__ = ["LWEA", "LWGP", "cluster_certainty", "lwea", "lwgp"]
 

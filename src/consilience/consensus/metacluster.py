@@ -18,9 +18,9 @@ from consilience.consensus._rules import CUTS, CutSolver
 from consilience.consensus._solve import ConsensusResult, solve
 from consilience.consensus._table import consensus_method
 from consilience.ensemble import Ensemble
-from consilience.kernels.contingency import cluster_contingency
-from consilience.kernels.label_products import row_sums
-from consilience.kernels.signatures import hash_rows
+from consilience.kernels.labels.contingency import cluster_contingency
+from consilience.kernels.labels.products import row_sums
+from consilience.kernels.labels.signatures import hash_rows
 from consilience.partition import Parts, Solver, similarity_graph, split_graph
 
 __all__ = ["MCLA", "mcla"]

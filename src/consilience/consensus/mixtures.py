@@ -21,8 +21,8 @@ from consilience.consensus._rows import (
 from consilience.consensus._solve import ConsensusResult, solve
 from consilience.consensus._table import consensus_method
 from consilience.ensemble import Ensemble
-from consilience.kernels.label_mixture import bce_pass, em_pass, responsibilities
-from consilience.kernels.label_products import cluster_sums
+from consilience.kernels.labels.mixture import bce_pass, em_pass, responsibilities
+from consilience.kernels.labels.products import cluster_sums
 
 __all__ = ["BCE", "MixtureConsensus", "bce", "mixtureconsensus"]
 

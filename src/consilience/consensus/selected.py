@@ -28,11 +28,11 @@ from consilience.evidence.stability import (
     select_clusters,
 )
 from consilience.generate import with_defaults
-from consilience.kernels.agglomerate import agglomerate
-from consilience.kernels.chain import MAX_MEMORY
-from consilience.kernels.compare import count_type
-from consilience.kernels.kept_links import kept_average_link, kept_single_link
-from consilience.kernels.trees import cut_merges, expand_tree
+from consilience.kernels.links.agglomerate import agglomerate
+from consilience.kernels.links.chain import MAX_MEMORY
+from consilience.kernels.links.kept import kept_average_link, kept_single_link
+from consilience.kernels.links.trees import cut_merges, expand_tree
+from consilience.kernels.pairs.compare import count_type
 
 __all__ = ["EEAC", "eeac"]
 

@@ -16,8 +16,8 @@ from consilience.consensus._table import consensus_method
 from consilience.consensus.kmeans_forms import kcc
 from consilience.ensemble import Ensemble
 from consilience.errors import warn
-from consilience.kernels.contingency import cluster_contingency
-from consilience.kernels.votes import cast_votes, overlap, pass_on
+from consilience.kernels.labels.contingency import cluster_contingency
+from consilience.kernels.labels.votes import cast_votes, overlap, pass_on
 
 __all__ = ["CumulativeVoting", "Voting", "cumulativevoting", "voting"]
 

@@ -12,7 +12,7 @@ from consilience.evidence.stability import (
 )
 from consilience.evidence.twins import twins
 from consilience.evidence.weights import Confusion, object_weights
-from consilience.kernels.trees import lifetimes
+from consilience.kernels.links.trees import lifetimes
 
 __all__ = [
     "Ambiguity",

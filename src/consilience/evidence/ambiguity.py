@@ -28,7 +28,7 @@ from consilience.ensemble import Ensemble, takes_ensemble
 from consilience.errors import ConsilienceWarning, InvalidInputError
 from consilience.evidence._thresholds import RULES, find_threshold
 from consilience.evidence.confidence import never_placed, never_seen
-from consilience.kernels.ambiguity import INFORMATION, RELATIVE, mean_overlap
+from consilience.kernels.pairs.ambiguity import INFORMATION, RELATIVE, mean_overlap
 
 __all__ = ["Ambiguity", "ambiguous", "anco", "nco", "relative_overlap"]
 

@@ -18,16 +18,16 @@ from scipy.sparse.linalg import LinearOperator
 from consilience._validation import Interval, Options, Satisfies, check_jobs, check_value
 from consilience.ensemble import Ensemble, takes_ensemble
 from consilience.errors import ConsilienceWarning
-from consilience.kernels.compare import count_type
-from consilience.kernels.contingency import first_columns
-from consilience.kernels.label_products import cluster_sums, row_sums
-from consilience.kernels.pairs import (
+from consilience.kernels.labels.contingency import first_columns
+from consilience.kernels.labels.products import cluster_sums, row_sums
+from consilience.kernels.pairs.compare import count_type
+from consilience.kernels.pairs.counts import (
     count_pairs,
     count_pairs_block,
     count_pairs_condensed,
     nearest_pairs,
 )
-from consilience.kernels.shares import shares_of
+from consilience.kernels.pairs.shares import shares_of
 
 __all__ = ["CoAssociation", "Missing", "co_association", "fractions"]
 

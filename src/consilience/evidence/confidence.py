@@ -11,7 +11,7 @@ from consilience.ensemble import Ensemble, takes_ensemble
 from consilience.errors import InvalidInputError
 from consilience.evidence.coassociation import CoAssociation, Missing
 from consilience.kernels._parallel import Parallel, delayed
-from consilience.kernels.confidence import Nearness, nearness
+from consilience.kernels.labels.confidence import Nearness, nearness
 
 __all__ = ["Confidence", "confidence"]
 

@@ -22,9 +22,9 @@ from consilience.ensemble import Ensemble
 from consilience.errors import InvalidInputError
 from consilience.evidence.coassociation import Missing, fractions
 from consilience.evidence.twins import twins
-from consilience.kernels.minimax import minimax_block_sums, minimax_rows, prim_dense
-from consilience.kernels.pairs import count_rows
-from consilience.kernels.prim import prim_order
+from consilience.kernels.links.minimax import minimax_block_sums, minimax_rows, prim_dense
+from consilience.kernels.links.prim import prim_order
+from consilience.kernels.pairs.counts import count_rows
 
 __all__ = ["VATOrder", "ivat", "ivat_image", "vat", "vat_image"]
 

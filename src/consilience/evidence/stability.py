@@ -23,9 +23,9 @@ from consilience._validation import (
 )
 from consilience.ensemble import NOISE, Ensemble, takes_ensemble
 from consilience.errors import InvalidInputError, InvalidParameterError
-from consilience.kernels.contingency import first_columns
-from consilience.kernels.pairs import count_pairs, count_pairs_condensed
-from consilience.kernels.stability import CRITERIA, recognised
+from consilience.kernels.labels.contingency import first_columns
+from consilience.kernels.labels.stability import CRITERIA, recognised
+from consilience.kernels.pairs.counts import count_pairs, count_pairs_condensed
 
 __all__ = [
     "ClusterSelection",

@@ -24,9 +24,9 @@ from consilience._validation import (
 from consilience.ensemble import Ensemble, takes_ensemble
 from consilience.evidence.coassociation import Missing
 from consilience.kernels._parallel import Parallel, delayed
-from consilience.kernels.compare import count_type
-from consilience.kernels.confusion import pair_moments, sum_over_pairs
-from consilience.kernels.pairs import count_pairs_block
+from consilience.kernels.pairs.compare import count_type
+from consilience.kernels.pairs.confusion import pair_moments, sum_over_pairs
+from consilience.kernels.pairs.counts import count_pairs_block
 
 __all__ = ["Confusion", "object_weights"]
 

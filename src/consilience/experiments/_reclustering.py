@@ -7,9 +7,9 @@ from scipy.spatial.distance import squareform
 from sklearn.base import BaseEstimator, ClusterMixin
 
 from consilience.evidence import co_association
-from consilience.kernels.agglomerate import agglomerate
-from consilience.kernels.pam import pam
-from consilience.kernels.trees import cut_merges
+from consilience.kernels.data.pam import pam
+from consilience.kernels.links.agglomerate import agglomerate
+from consilience.kernels.links.trees import cut_merges
 
 __all__ = ["Reclustered"]
 

@@ -25,9 +25,9 @@ from consilience._validation import (
     check_n_clusters,
     check_params,
 )
-from consilience.kernels.agglomerate import agglomerate
-from consilience.kernels.pam import pam
-from consilience.kernels.trees import cut_merges
+from consilience.kernels.data.pam import pam
+from consilience.kernels.links.agglomerate import agglomerate
+from consilience.kernels.links.trees import cut_merges
 
 __all__ = ["NJW", "PAM", "Linkage"]
 

@@ -20,10 +20,10 @@ from consilience.generate._draw import (
     check_fits,
     draw_subset,
 )
-from consilience.kernels.kmeans import many_kmeans
-from consilience.kernels.kmeans_minibatch import many_minibatch_kmeans
-from consilience.kernels.kmeans_runs import KMeansRuns
-from consilience.kernels.kmeans_start import plusplus_start, random_start
+from consilience.kernels.kmeans.many import many_kmeans
+from consilience.kernels.kmeans.minibatch import many_minibatch_kmeans
+from consilience.kernels.kmeans.runs import KMeansRuns
+from consilience.kernels.kmeans.start import plusplus_start, random_start
 
 __all__ = ["KMeansEnsemble"]
 

@@ -26,7 +26,7 @@ from consilience._validation import (
 from consilience.ensemble import Ensemble
 from consilience.generate._base import Generator, Made, Order, Stopwatch
 from consilience.generate._draw import N_CLUSTERS, Clusters
-from consilience.kernels.lac import LACFit, lac
+from consilience.kernels.kmeans.lac import LACFit, lac
 
 __all__ = ["LAC", "LACEnsemble", "LACRun", "refit_lac"]
 

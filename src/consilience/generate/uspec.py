@@ -16,10 +16,10 @@ from consilience._validation import Interval, NoneValue, RandomState, check_para
 from consilience.errors import InvalidParameterError
 from consilience.generate._base import Generator, Made, Order, Stopwatch, compact
 from consilience.generate._draw import N_CLUSTERS, Clusters
-from consilience.kernels.kmeans import many_kmeans
-from consilience.kernels.kmeans_start import plusplus_start
-from consilience.kernels.representatives import nearest_representatives
-from consilience.kernels.rows import csr_gram
+from consilience.kernels.data.representatives import nearest_representatives
+from consilience.kernels.data.tall import csr_gram
+from consilience.kernels.kmeans.many import many_kmeans
+from consilience.kernels.kmeans.start import plusplus_start
 from consilience.partition import leading_eigenvectors, one_thread, unit_rows
 
 __all__ = ["USPEC", "USPECEnsemble"]

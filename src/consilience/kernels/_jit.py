@@ -77,7 +77,9 @@ class _KernelFiles(CompileResultCacheImpl):
         code = function.__code__
         self._lineno = code.co_firstlineno
         self._locator = _Locator(code.co_firstlineno)
-        name = f"{Path(code.co_filename).stem}.{function.__qualname__}"
+        file = Path(code.co_filename).resolve()
+        home = file.relative_to(_HERE).with_suffix("").parts if _HERE in file.parents else ()
+        name = ".".join([*(home or [file.stem]), function.__qualname__])
         self._filename_base = self.get_filename_base(name, getattr(sys, "abiflags", ""))
 
 
@@ -115,9 +117,10 @@ class _KernelCache(FunctionCache):
 def _stamp() -> str:
     """Hash of all that compiled code depends on."""
     total = hashlib.sha256(numba.__version__.encode())
-    for source in [_HERE.parent / "__init__.py", *sorted(_HERE.glob("*.py"))]:
+    for source in [_HERE.parent / "__init__.py", *sorted(_HERE.rglob("*.py"))]:
         content = source.read_bytes()
-        total.update(f"{source.name} {len(content)}\n".encode() + content)
+        name = source.relative_to(_HERE.parent).as_posix()
+        total.update(f"{name} {len(content)}\n".encode() + content)
     return total.hexdigest()[:16]
 
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from consilience.kernels.density import count_founders, found_clusters
+from consilience.kernels.minority.density import count_founders, found_clusters
 from consilience.minority._rivals import BLOCK_BYTES, Space, check_budget, smallest
 
 __all__ = ["Seeds", "dgrade_memory", "longest_run", "seed_clusters"]

@@ -1,6 +1,6 @@
 """Repetitions of soft clusterings by a Gaussian kernel, from the pairs that are near each other.
 
-See `consilience.kernels.minority_near` for what is computed. Here it goes block by block; what
+See `consilience.kernels.minority.near` for what is computed. Here it goes block by block; what
 the first pass found is kept for the second as far as memory allows, else found again.
 """
 
@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from consilience.kernels.minority import Scratch
-from consilience.kernels.minority_near import entries_needed, near_scores, near_sizes, near_weights
+from consilience.kernels.minority.near import entries_needed, near_scores, near_sizes, near_weights
+from consilience.kernels.minority.weak import Scratch
 from consilience.minority._divergence import Terms
 from consilience.minority.weak import WeakClusterer
 

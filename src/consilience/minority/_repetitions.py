@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from consilience.kernels.minority import Scratch, weighted_scores, weighted_sizes
+from consilience.kernels.minority.weak import Scratch, weighted_scores, weighted_sizes
 from consilience.minority._divergence import Terms
 from consilience.minority._near import Near
 from consilience.minority.weak import Draw, WeakClusterer

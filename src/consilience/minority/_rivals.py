@@ -17,7 +17,7 @@ from consilience._sklearn import check_array, validate_data
 from consilience._units import check_range
 from consilience._validation import Interval, Satisfies, check_value, memory_in_bytes
 from consilience.errors import InvalidParameterError, MemoryBudgetError
-from consilience.kernels.density import square_distances
+from consilience.kernels.minority.density import square_distances
 from consilience.minority._divergence import Divergence, Terms
 from consilience.minority.divergences import Cosine, Euclidean, Mahalanobis, resolve
 

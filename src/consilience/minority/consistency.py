@@ -31,7 +31,7 @@ from consilience._validation import (
     check_value,
 )
 from consilience.errors import InvalidInputError
-from consilience.kernels.minority import Scratch
+from consilience.kernels.minority.weak import Scratch
 from consilience.minority._divergence import Terms
 from consilience.minority._scaling import fit_scaling
 from consilience.minority._truth import source_numbers

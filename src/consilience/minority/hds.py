@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from sklearn.base import ClusterMixin
 
 from consilience._validation import Interval, check_params
-from consilience.kernels.hds import follow_levels, tree_of_matrix, tree_of_points
-from consilience.kernels.tree import linkage_table
+from consilience.kernels.links.merges import linkage_table
+from consilience.kernels.minority.hds import follow_levels, tree_of_matrix, tree_of_points
 from consilience.minority._hierarchy import Hierarchy, level_sizes, most_stable, stability_of
 from consilience.minority._rivals import (
     MEMORY_RULE,

@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 
 from consilience._validation import Interval, Options, check_value
 from consilience.errors import InvalidInputError
-from consilience.kernels.minority import Scratch, gaussian_grades, nearest, softmax_grades
-from consilience.kernels.minority_near import near_kernel
+from consilience.kernels.minority.near import near_kernel
+from consilience.kernels.minority.weak import Scratch, gaussian_grades, nearest, softmax_grades
 from consilience.minority._divergence import (
     Divergence,
     Euclidean,
@@ -127,7 +127,7 @@ class WeakClusterer:
         return products, inverse
 
     def near_kernel(self, constants: tuple[Any, ...]) -> tuple[Any, ...] | None:
-        """What `consilience.kernels.minority_near` takes, if it can make the soft grades."""
+        """What `consilience.kernels.minority.near` takes, if it can make the soft grades."""
         return None
 
     def grades(self, objects: Terms, model: Terms) -> Floats:

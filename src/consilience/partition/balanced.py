@@ -9,7 +9,7 @@ from scipy import sparse
 from sklearn.utils import check_random_state
 
 from consilience.errors import InvalidInputError
-from consilience.kernels.rows import (
+from consilience.kernels.data.tall import (
     dense_dots,
     dense_sum,
     dense_sum_of_dots,

@@ -9,7 +9,7 @@ from sklearn.utils import check_random_state
 
 from consilience._validation import as_numbers
 from consilience.errors import InvalidInputError, InvalidParameterError
-from consilience.kernels.rows import csr_gram
+from consilience.kernels.data.tall import csr_gram
 from consilience.partition._embed import (
     fill_empty,
     kmeans_labels,

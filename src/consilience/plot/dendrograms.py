@@ -14,7 +14,7 @@ from scipy.cluster import hierarchy
 from consilience._optional import optional
 from consilience._validation import Interval, NoneValue, check_n_clusters, check_value
 from consilience.errors import InvalidInputError
-from consilience.kernels.trees import cut_merges
+from consilience.kernels.links.trees import cut_merges
 from consilience.plot._axes import ACCENT, GREY, MAIN, axes, cluster_colours, cluster_labels
 
 __all__ = ["DendrogramLines", "dendrogram_lines", "plot_dendrogram"]

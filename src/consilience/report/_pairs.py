@@ -10,8 +10,8 @@ from scipy.cluster import hierarchy
 from consilience.ensemble import Ensemble
 from consilience.errors import ConsilienceWarning
 from consilience.evidence import co_association
-from consilience.kernels.agglomerate import agglomerate
-from consilience.kernels.trees import cut_merges
+from consilience.kernels.links.agglomerate import agglomerate
+from consilience.kernels.links.trees import cut_merges
 
 __all__ = ["MadeTree", "PairView", "cut_height", "folded", "pair_view", "restricted"]
 

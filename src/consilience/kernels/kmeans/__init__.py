@@ -1,0 +1,1 @@
+"""k-means for many members at once: on data, on sparse data, in small batches, on labels."""

@@ -1,0 +1,151 @@
+"""Lloyd's iteration for many members at once: new centres, refilled clusters, who goes on.
+
+One iteration is one :func:`sweep` over the data for every member still running (the assignment),
+then a step per member on its clusters alone: emptied clusters take the objects farthest from their
+centres, centres move to their means, and the bounds of :mod:`consilience.kernels.kmeans.members`
+grow by the lengths of the moves. A member leaves when a sweep changes none of its labels.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from consilience.kernels._jit import compiled
+from consilience.kernels.kmeans.members import Members, coarsen, member_of, sweep, tally
+from consilience.kernels.kmeans.scan import Scratch, Sieve, squared_distance
+
+_RUNNING, _STRICT, _SMALL_SHIFT = 0, 1, 2
+
+
+def lloyd(
+    X: NDArray[np.floating],
+    sieve: Sieve,
+    members: Members,
+    scratch: Scratch,
+    *,
+    max_iter: int,
+    tols: NDArray[np.float64],
+    spherical: bool,
+) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
+    """Iterations taken, and whether they ended by themselves; the rest is in ``members``.
+
+    A member stopped by ``max_iter`` or by its tolerance is assigned once more, so that labels
+    always belong to the centres.
+    """
+    n_members = members.n_clusters.size
+    n_iter = np.zeros(n_members, np.int32)
+    ended = np.full(n_members, _RUNNING)
+    moved = np.zeros(n_members, np.int64)
+    for _ in range(max_iter):
+        running = np.flatnonzero(ended == _RUNNING)
+        if running.size == 0:
+            break
+        sweep(X, sieve, members, scratch, running, True, moved)
+        n_iter[running] += 1
+        _advance(X, sieve, members, running, moved, tols, spherical, ended)
+    sweep(X, sieve, members, scratch, np.flatnonzero(ended != _STRICT), False, moved)
+    return n_iter, ended != _RUNNING
+
+
+@compiled
+def _advance(X, sieve, members, running, moved, tols, spherical, ended):
+    """Finish an iteration of the running members after its sweep; ``ended`` says who stops."""
+    for m in running:
+        one = member_of(members, m)
+        if np.any(one.counts == 0):
+            moved[m] += _refill(X, one)
+        if moved[m] == 0:
+            ended[m] = _STRICT
+            continue
+        shift = _move_centres(one, sieve, spherical)
+        if tols[m] > 0 and shift <= tols[m]:
+            ended[m] = _SMALL_SHIFT
+
+
+@compiled
+def _refill(X, one):
+    """Give every empty cluster the object farthest from its centre; how many were moved.
+
+    Ties go to the smaller object, no cluster loses its only object, and objects that lie on their
+    centre stay: with too few distinct objects some clusters remain empty.
+    """
+    labels, counts, features, centres = one.labels, one.counts, one.features, one.centres
+    distance = np.zeros(labels.size)
+    for i in range(labels.size):
+        if labels[i] >= 0:  # a row of this member: no other has a label yet
+            distance[i] = squared_distance(X, i, features, centres, labels[i])
+    taken, clusters = np.zeros(1, np.intp), np.zeros(1, np.int32)
+    n_moved = 0
+    for c in range(counts.size):
+        if counts[c] > 0:
+            continue
+        far = _farthest(distance, labels, counts)
+        if far < 0:
+            break
+        taken[0] = far
+        clusters[0] = labels[far]
+        tally(X, features, taken, clusters, -1.0, one.sums, counts)
+        labels[far] = clusters[0] = c
+        tally(X, features, taken, clusters, 1.0, one.sums, counts)
+        one.gaps[far] = -np.inf  # the bound was that of its old cluster
+        n_moved += 1
+    return n_moved
+
+
+@compiled
+def _farthest(distance, labels, counts):
+    far, length = -1, 0.0
+    for i in range(labels.size):
+        if distance[i] > length and counts[labels[i]] > 1:
+            far, length = i, distance[i]
+    return far
+
+
+@compiled
+def _move_centres(one, sieve, spherical):
+    """Move the centres to the means of their objects; the sum of the squared shifts."""
+    centres, sums, counts = one.centres, one.sums, one.counts
+    k, d = centres.shape
+    shifts, fresh = np.zeros(k), np.empty(d)
+    total = 0.0
+    for c in range(k):
+        if counts[c] == 0:
+            continue  # nobody to be the mean of: it stays
+        mean_of(sums, counts, c, spherical, fresh)
+        squared = 0.0
+        for f in range(d):
+            squared += (fresh[f] - centres[c, f]) ** 2
+            centres[c, f] = fresh[f]
+        shifts[c] = np.sqrt(squared)
+        total += squared
+    _lengthen(one.drift, shifts, d, sieve.scale)
+    coarsen(one, sieve)
+    return total
+
+
+@compiled
+def mean_of(sums, counts, c, spherical, out):
+    """Mean of cluster c; its direction where ``spherical`` (zero where it has none)."""
+    squared = 0.0
+    for f in range(out.size):
+        out[f] = (sums[c, 0, f] + sums[c, 1, f]) / counts[c]
+        squared += out[f] * out[f]
+    if spherical and squared > 0:
+        length = np.sqrt(squared)
+        for f in range(out.size):
+            out[f] /= length
+
+
+@compiled
+def _lengthen(drift, shifts, d, scale):
+    """Add to each cluster's drift its own shift and the longest of the others, rounded up."""
+    top = np.argmax(shifts)
+    longest, runner_up = shifts[top], 0.0
+    for c in range(shifts.size):
+        if c != top:
+            runner_up = max(runner_up, shifts[c])
+    # The first factor keeps distances apart by more than float64 can confuse when the bound is
+    # used up; the second covers the rounding of this addition.
+    share, inflate = 1.0 + (d + 16) * 2.0**-51, 1.0 + 2.0**-51
+    for c in range(shifts.size):
+        step = shifts[c] + (runner_up if c == top else longest)
+        drift[c + 1] = (drift[c + 1] + step * scale * share) * inflate

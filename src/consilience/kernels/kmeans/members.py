@@ -1,0 +1,284 @@
+"""Many k-means runs side by side: their state, and one assignment pass for all of them.
+
+Every member has its own number of clusters, features and rows, so what belongs to centres and
+clusters lies end to end in flat arrays; :func:`member_of` cuts out one member's part.
+
+Most objects keep their centre in most iterations, and a bound can tell (Hamerly 2010, Making
+k-means even faster, SIAM Data Mining, section 3). At an object's last scan its second centre was
+farther than its own by some gap. Since then its own centre moved a known length, and no other moved
+more than the longest of the others: while the gap exceeds the sum of the two, the label cannot
+change. Both lengths depend on the object's cluster only, so they are added up per cluster
+(``drift``), and the sum at the time of the scan is added to the object's gap. The test is one
+comparison, ``gap > drift``, and nothing is written for objects that stay.
+
+Centres are means of sums kept in twice the working precision (Ogita, Rump, Oishi 2005, Accurate
+sum and dot product, SIAM J. Sci. Comput. 26(6), algorithm 4.4). So objects leave and join at the
+cost of the moves alone, and the centres are those that adding afresh would give.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from consilience.kernels._jit import compiled
+from consilience.kernels.kmeans.scan import (
+    LANES,
+    TILE,
+    Sieve,
+    certain_gap,
+    gather,
+    judged_gap,
+    padded_columns,
+    scan,
+    two_nearest,
+)
+
+# Objects a member visits before the next one does: what all of them read stays in the second-level
+# cache, and the few objects a late iteration still looks at fill a scan.
+BLOCK = 8 * TILE
+
+
+class Members(NamedTuple):
+    """State of many runs. ``*_at[m]`` is where member m's part of a flat array starts."""
+
+    n_clusters: NDArray[np.intp]
+    cluster_at: NDArray[np.intp]
+    feature_at: NDArray[np.intp]
+    column_at: NDArray[np.intp]
+    centre_at: NDArray[np.intp]
+    coarse_at: NDArray[np.intp]
+    features: NDArray[np.intp]
+    columns: NDArray[np.intp]
+    centres: NDArray[np.float64]
+    coarse: NDArray[np.float32]
+    reach: NDArray[np.float64]
+    sums: NDArray[np.float64]
+    counts: NDArray[np.int64]
+    drift: NDArray[np.float64]
+    weights: NDArray[np.float32]
+    labels: NDArray[np.int32]
+    gaps: NDArray[np.float32]
+
+
+class Member(NamedTuple):
+    """State of one run, as views."""
+
+    features: NDArray[np.intp]
+    columns: NDArray[np.intp]  # the strips it reads
+    centres: NDArray[np.float64]  # (n_clusters, n_features)
+    coarse: NDArray[np.float32]  # the centres as the sieve sees them
+    reach: NDArray[np.float64]  # (1,): length of the longest of them
+    sums: NDArray[np.float64]  # (n_clusters, 2, n_features): sum, and what rounding took from it
+    counts: NDArray[np.int64]
+    drift: NDArray[np.float64]  # (n_clusters + 1,): that of cluster c at c + 1
+    weights: NDArray[np.float32]  # of a cluster's distances
+    labels: NDArray[np.int32]  # (n_objects,): -1 before the first visit
+    gaps: NDArray[np.float32]  # (n_objects,): -inf: look at it, +inf: leave it alone
+
+
+def make_members(
+    starts: Sequence[NDArray[np.float64]],
+    features: Sequence[NDArray[np.intp]],
+    sieve: Sieve,
+    labels: NDArray[np.int32],
+) -> Members:
+    """State of one run a start, before its first pass over the data; labels go to ``labels``."""
+    columns = [padded_columns(one, sieve.shift.size) for one in features]
+    k = np.array([len(start) for start in starts], np.intp)
+    d, width = (np.array([one.size for one in many], np.intp) for many in (features, columns))
+    cluster_at, feature_at, column_at, centre_at, coarse_at = (
+        np.concatenate([[0], np.cumsum(size)]) for size in (k, d, width, k * d, k * width)
+    )
+    members = Members(
+        n_clusters=k,
+        cluster_at=cluster_at,
+        feature_at=feature_at,
+        column_at=column_at,
+        centre_at=centre_at,
+        coarse_at=coarse_at,
+        features=np.concatenate(features),
+        columns=np.concatenate(columns),
+        centres=np.concatenate([np.ravel(start) for start in starts]),
+        coarse=np.zeros(coarse_at[-1], np.float32),
+        reach=np.zeros(k.size),
+        sums=np.zeros(2 * centre_at[-1]),
+        counts=np.zeros(cluster_at[-1], np.int64),
+        drift=np.zeros(cluster_at[-1] + k.size),
+        weights=np.ones(cluster_at[-1], np.float32),
+        labels=labels,
+        gaps=np.full(labels.shape, -np.inf, np.float32),
+    )
+    labels.fill(-1)
+    for m in range(k.size):
+        coarsen(member_view(members, m), sieve)
+    return members
+
+
+@compiled
+def member_of(members, m):
+    """Member m's state, as views into the state of all."""
+    k = members.n_clusters[m]
+    clusters = slice(members.cluster_at[m], members.cluster_at[m + 1])
+    values = slice(members.centre_at[m], members.centre_at[m + 1])
+    features = members.features[members.feature_at[m] : members.feature_at[m + 1]]
+    columns = members.columns[members.column_at[m] : members.column_at[m + 1]]
+    coarse = members.coarse[members.coarse_at[m] : members.coarse_at[m + 1]]
+    return Member(
+        features,
+        columns,
+        members.centres[values].reshape((k, features.size)),
+        coarse.reshape((k, columns.size)),
+        members.reach[m : m + 1],
+        members.sums[2 * values.start : 2 * values.stop].reshape((k, 2, features.size)),
+        members.counts[clusters],
+        members.drift[members.cluster_at[m] + m : members.cluster_at[m + 1] + m + 1],
+        members.weights[clusters],
+        members.labels[m],
+        members.gaps[m],
+    )
+
+
+# For plain Python: an interrupt while compiled code hands a named tuple back may end the process.
+member_view = getattr(member_of, "py_func", member_of)
+
+
+@compiled
+def coarsen(one, sieve):
+    """Renew what the sieve knows of a member's centres."""
+    # Fields are taken out of tuples before loops: each time, references are counted.
+    features, centres, coarse, shift = one.features, one.centres, one.coarse, sieve.shift
+    longest = 0.0
+    for c in range(centres.shape[0]):
+        total = 0.0
+        for f in range(features.size):
+            value = (centres[c, f] - shift[features[f]]) * sieve.scale
+            coarse[c, f] = value
+            total += value * value
+        longest = max(longest, total)
+    one.reach[0] = np.sqrt(longest) * (1.0 + 1e-9)
+
+
+@compiled
+def sweep(X, sieve, members, scratch, running, learn, moved):
+    """Give every object of the running members its nearest centre: one pass over the data.
+
+    ``moved[m]`` becomes the number of labels that changed. With ``learn`` the sums and counts of
+    the clusters follow.
+    """
+    moved[running] = 0
+    for start in range(0, X.shape[0], BLOCK):
+        stop = min(start + BLOCK, X.shape[0])
+        for m in running:
+            moved[m] += _visit(X, sieve, member_of(members, m), scratch, start, stop, learn)
+
+
+@compiled
+def _visit(X, sieve, one, scratch, start, stop, learn):
+    """One member's part of a sweep over objects start..stop-1; the number of labels changed."""
+    gaps, labels, drift, doubtful = one.gaps, one.labels, one.drift, scratch.picked
+    moved, n_waiting = 0, 0
+    for first in range(start, stop, TILE):
+        last = min(first + TILE, stop)
+        n_picked = _pick(gaps, labels, drift, first, last, doubtful, n_waiting)
+        if 2 * (n_picked - n_waiting) > last - first:
+            # Gathering an object costs about as much as scanning it: scan the tile where it lies.
+            strips = sieve.strips[first // TILE]
+            measure(strips, one.columns, strips[-1], last - first, one, scratch)
+            picked = doubtful[n_waiting:n_picked]
+            moved += _settle(X, sieve.scale, one, scratch, picked, first, learn)
+        else:
+            n_waiting = n_picked
+        if 2 * n_waiting > TILE or (n_waiting > 0 and last == stop):
+            picked, norms = doubtful[:n_waiting], scratch.strips[one.columns.size]
+            gather(sieve.strips, one.columns, picked, scratch)
+            measure(
+                scratch.strips, scratch.columns[: one.columns.size], norms, n_waiting, one, scratch
+            )
+            moved += _settle(X, sieve.scale, one, scratch, picked, -1, learn)
+            n_waiting = 0
+    return moved
+
+
+@compiled
+def _pick(gaps, labels, drift, first, last, picked, n):
+    """Append the objects whose bound leaves their label in doubt; how many there are now."""
+    # Unsigned indices are not checked for being negative: the loop is twice as fast.
+    n = np.uint64(n)
+    for i in range(np.uint64(first), np.uint64(last)):
+        picked[n] = i
+        # Written so that a gap that is not a number counts as doubt.
+        n += np.uint64(not gaps[i] > drift[np.uint64(labels[i] + 1)])
+    return np.int64(n)
+
+
+@compiled
+def measure(strips, columns, norms, width, one, scratch):
+    """Nearest centre of each of ``width`` objects and how certain that is, into the scratch."""
+    width = (width + LANES - 1) // LANES * LANES
+    scan(strips, columns, width, one.coarse, one.weights, scratch)
+    nearest, second, gap = scratch.nearest, scratch.second, scratch.gap
+    certain_gap(nearest, second, norms, width, one.reach[0], columns.size, gap)
+
+
+@compiled
+def _settle(X, scale, one, scratch, picked, first, learn):
+    """Write what the scan found of the picked objects; ask the judge where that is in doubt.
+
+    Object i was column ``i - first`` of the scan, or the picked ones were gathered (first < 0).
+    """
+    labels, gaps, drift, found, certain = (
+        one.labels,
+        one.gaps,
+        one.drift,
+        scratch.label,
+        scratch.gap,
+    )
+    movers, left, joined = scratch.movers, scratch.left, scratch.joined
+    features, centres = one.features, one.centres
+    moved = 0
+    for a in range(picked.size):
+        i = picked[a]
+        p = a if first < 0 else i - first
+        new, gap = found[p], np.float64(certain[p])
+        if not gap > 0:
+            winner, nearest, second = two_nearest(X, i, features, centres)
+            new = np.int32(winner)
+            gap = judged_gap(nearest, second, features.size) * scale
+        gap += drift[new + 1]
+        gaps[i] = gap - 2e-7 * abs(gap)  # rounded down to float32
+        movers[moved], left[moved], joined[moved] = i, labels[i], new
+        moved += new != labels[i]
+        labels[i] = new
+    if learn:
+        tally(X, features, movers[:moved], left, -1.0, one.sums, one.counts)
+        tally(X, features, movers[:moved], joined, 1.0, one.sums, one.counts)
+    return moved
+
+
+@compiled
+def tally(X, features, objects, clusters, sign, sums, counts):
+    """Add objects to their clusters' sums and counts (sign = 1.0), or take them out (-1.0)."""
+    every_feature = features.size == X.shape[1]
+    for a in range(objects.size):
+        i, c = objects[a], clusters[a]
+        if c < 0:
+            continue
+        counts[c] += np.int64(sign)
+        if every_feature:  # without the detour through `features` the loop vectorises
+            for f in range(X.shape[1]):
+                _add(sums, c, f, sign * X[i, f])
+        else:
+            for f in range(features.size):
+                _add(sums, c, f, sign * X[i, features[f]])
+
+
+@compiled
+def _add(sums, c, f, value):
+    before = sums[c, 0, f]
+    after = before + value
+    # Knuth's two-sum: exactly what rounding took from `after`.
+    part = after - before
+    sums[c, 1, f] += (before - (after - part)) + (value - part)
+    sums[c, 0, f] = after

@@ -1,0 +1,1 @@
+"""Passes over the label rows of an ensemble that need no pairs of objects."""

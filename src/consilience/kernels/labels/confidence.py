@@ -1,0 +1,148 @@
+"""How near each object is to its own cluster of a consensus, and to the best other one.
+
+Both go through small tables: how many objects of each consensus cluster are in each cluster of
+each member. An object adds up the rows of its own clusters, and is done; no pair is looked at.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from consilience.kernels._jit import compiled
+from consilience.kernels._parallel import in_turns
+from consilience.kernels.labels.contingency import first_columns
+from consilience.kernels.pairs.compare import UNSEEN
+
+__all__ = ["Nearness", "nearness"]
+
+Labels = NDArray[np.signedinteger[Any]]
+Ints = NDArray[np.int64]
+
+# Objects whose sums are held at once: small enough for the first cache with k about 20.
+_BLOCK = 128
+
+
+class Nearness(NamedTuple):
+    """Mean co-association with the own and the best other cluster, and which that is or -1."""
+
+    own: NDArray[np.float64]
+    other: NDArray[np.float64]
+    runner_up: NDArray[np.int32]
+
+
+def nearness(
+    members: Labels, labels: Ints, n_clusters: int, *, by_seen: bool, n_jobs: int | None = 1
+) -> Nearness:
+    """Means over the other objects of each cluster, objects in no cluster left out.
+
+    Parameters
+    ----------
+    members : (n_members, n_objects) signed integers, C-contiguous
+        One row a member; -1 is noise, -2 unseen.
+    labels : (n_objects,) int64
+        A consensus: 0..n_clusters-1, or negative.
+    n_clusters : int
+    by_seen : bool
+        False: pairs count by the share of all members that joined them. True: by the share of
+        the members that saw them, and a pair weighs as much as members saw it: the sum of joined
+        over the sum of seen.
+    n_jobs : int or None
+        Threads; the result does not depend on it.
+
+    Returns
+    -------
+    Nearness
+        Time O(n_objects n_members n_clusters), memory O(clusters of all members x n_clusters)
+        beside the result.
+
+    Examples
+    --------
+    >>> members = np.array([[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 1, 1]], np.int8)
+    >>> found = nearness(members, np.array([0, 0, 0, 1, 1, 1]), 2, by_seen=False)
+    >>> found.own.tolist(), found.other.round(2).tolist()
+    ([0.75, 0.75, 0.5, 1.0, 1.0, 1.0], [0.0, 0.0, 0.5, 0.17, 0.17, 0.17])
+    """
+    n_members, n = members.shape
+    starts = first_columns(members)
+    tables = np.zeros((int(starts[-1]), n_clusters), np.int64)
+    seen = np.zeros((n_members if by_seen else 0, n_clusters), np.int64)
+    in_turns(
+        lambda at, step: _fill_tables(members, starts, labels, at, step, tables, seen),
+        n_members,
+        n_jobs,
+    )
+    sizes = np.bincount(labels[labels >= 0], minlength=n_clusters)
+    found = Nearness(np.zeros(n), np.zeros(n), np.full(n, -1, np.int32))
+    in_turns(
+        lambda at, step: _judge(members, starts, labels, tables, seen, sizes, at, step, *found),
+        -(-n // _BLOCK),
+        n_jobs,
+    )
+    return found
+
+
+@compiled
+def _fill_tables(members, starts, labels, first, step, tables, seen):
+    """Objects of each consensus cluster in each cluster of every ``step``-th member."""
+    for r in range(first, members.shape[0], step):
+        table = tables[starts[r] : starts[r + 1]]
+        for i in range(labels.shape[0]):
+            if labels[i] >= 0:
+                if members[r, i] >= 0:
+                    table[members[r, i], labels[i]] += 1
+                if seen.shape[0] > 0 and members[r, i] != UNSEEN:
+                    seen[r, labels[i]] += 1
+
+
+@compiled
+def _add_up(members, starts, start, stop, tables, seen, joined, both, times):
+    """Sums of a block of objects over their clusters, member by member: labels lie so.
+
+    Fills ``joined``, ``both`` (where members that saw count), and in ``times`` how many members
+    placed and saw each object.
+    """
+    joined[:] = 0
+    both[:] = 0
+    times[:] = 0
+    for r in range(members.shape[0]):
+        for i in range(start, stop):
+            label, a = members[r, i], i - start
+            if label >= 0:
+                times[0, a] += 1
+                row = tables[starts[r] + label]
+                for c in range(row.shape[0]):
+                    joined[a, c] += row[c]
+            if seen.shape[0] > 0 and label != UNSEEN:
+                times[1, a] += 1
+                for c in range(seen.shape[1]):
+                    both[a, c] += seen[r, c]
+
+
+@compiled
+def _judge(members, starts, labels, tables, seen, sizes, first, step, own, other, runner_up):
+    """Every ``step``-th block of objects: own cluster, best other one, and which that is."""
+    n_members, n = members.shape
+    k = sizes.shape[0]
+    by_seen = seen.shape[0] > 0
+    joined, times = np.zeros((_BLOCK, k), np.int64), np.zeros((2, _BLOCK), np.int64)
+    both = np.zeros((_BLOCK if by_seen else 1, k), np.int64)
+    pairs = n_members * sizes
+    for start in range(first * _BLOCK, n, step * _BLOCK):
+        stop = min(n, start + _BLOCK)
+        _add_up(members, starts, start, stop, tables, seen, joined, both, times)
+        for i in range(start, stop):
+            mine, a = labels[i], i - start
+            if mine < 0:
+                continue
+            if by_seen:
+                pairs = both[a]
+            # Among the others of its own cluster the object itself does not count.
+            mates = pairs[mine] - (times[1, a] if by_seen else n_members)
+            own[i] = 1.0
+            if sizes[mine] > 1:
+                own[i] = (joined[a, mine] - times[0, a]) / mates if mates > 0 else 0.0
+            for c in range(k):
+                if c != mine and pairs[c] > 0 and joined[a, c] / pairs[c] > other[i]:
+                    other[i] = joined[a, c] / pairs[c]
+                    runner_up[i] = c

@@ -1,0 +1,160 @@
+"""Products with the matrix of objects x all clusters, B, without ever making it.
+
+B has a one where the object is in the cluster; it is read off the labels. Factorisations
+and mixtures of label tables need only ``B @ table``, ``B.T @ values`` and the inner products
+of the members' matrices of pairs. A negative label (noise, unseen) is a row without a one.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from consilience.kernels._jit import compiled
+from consilience.kernels._parallel import Parallel, delayed
+
+__all__ = ["cluster_sums", "pair_products", "row_sums"]
+
+Labels = NDArray[np.signedinteger[Any]]
+Floats = NDArray[np.float64]
+
+# Objects whose sums are held at once: small enough for the first cache with k about 20.
+_BLOCK = 128
+
+
+def row_sums(members: Labels, starts: NDArray[np.int64], table: Floats) -> Floats:
+    """Sum of the table's rows of each object's clusters, ``B @ table``.
+
+    Parameters
+    ----------
+    members : (n_members, n_objects) signed integers, C-contiguous
+        One row a member; negative labels are in no cluster.
+    starts : (n_members + 1,) int64
+        First row of each member in the table (`kernels.labels.contingency.first_columns`).
+    table : (n_clusters, k) float64
+
+    Returns
+    -------
+    ndarray of shape (n_objects, k)
+
+    Examples
+    --------
+    >>> members = np.array([[0, 1], [0, -2]], np.int8)
+    >>> row_sums(members, np.array([0, 2, 3]), np.array([[1.0], [2.0], [5.0]])).tolist()
+    [[6.0], [2.0]]
+    """
+    out = np.zeros((members.shape[1], table.shape[1]))
+    _row_sums(members, starts, np.ascontiguousarray(table), out)
+    return out
+
+
+@compiled
+def _row_sums(members, starts, table, out):
+    """Add to ``out`` in blocks of objects, member by member, so both stay in cache."""
+    n_members, n_objects = members.shape
+    k = table.shape[1]
+    for first in range(0, n_objects, _BLOCK):
+        last = min(first + _BLOCK, n_objects)
+        for r in range(n_members):
+            for i in range(first, last):
+                label = members[r, i]
+                if label >= 0:
+                    g = starts[r] + label
+                    for q in range(k):
+                        out[i, q] += table[g, q]
+
+
+def cluster_sums(members: Labels, starts: NDArray[np.int64], values: Floats) -> Floats:
+    """Sum of the objects' rows of values in each cluster, ``B.T @ values``.
+
+    Parameters
+    ----------
+    members, starts
+        As in `row_sums`.
+    values : (n_objects, k) float64
+
+    Returns
+    -------
+    ndarray of shape (n_clusters, k)
+        Each entry summed in the order of the objects.
+
+    Examples
+    --------
+    >>> members = np.array([[0, 1, 0], [0, -2, 0]], np.int8)
+    >>> cluster_sums(members, np.array([0, 2, 3]), np.array([[1.0], [2.0], [4.0]])).tolist()
+    [[5.0], [2.0], [5.0]]
+    """
+    out = np.zeros((int(starts[-1]), values.shape[1]))
+    _cluster_sums(members, starts, np.ascontiguousarray(values), out)
+    return out
+
+
+@compiled
+def _cluster_sums(members, starts, values, out):
+    """Add to ``out`` in blocks of objects: a block's values are read once from memory."""
+    n_members, n_objects = members.shape
+    k = values.shape[1]
+    for first in range(0, n_objects, _BLOCK):
+        last = min(first + _BLOCK, n_objects)
+        for r in range(n_members):
+            for i in range(first, last):
+                label = members[r, i]
+                if label >= 0:
+                    g = starts[r] + label
+                    for q in range(k):
+                        out[g, q] += values[i, q]
+
+
+def pair_products(members: Labels, weights: Floats, *, n_jobs: int = 1) -> Floats:
+    """Inner products of the members' matrices of pairs, ``<B_r B_r^T, B_s B_s^T>``.
+
+    With objects repeated (or scaled) by ``weights`` this is the sum of squares of the
+    contingency table of members r and s, so neither objects x objects nor clusters x
+    clusters is held.
+
+    Parameters
+    ----------
+    members : (n_members, n_objects) signed integers, C-contiguous
+    weights : (n_objects,) float64
+    n_jobs : int, default=1
+        Threads, over members; the result does not depend on it.
+
+    Returns
+    -------
+    ndarray of shape (n_members, n_members)
+        Symmetric. Time O(n_objects n_members^2).
+
+    Examples
+    --------
+    >>> pair_products(np.array([[0, 0, 1], [0, 1, 1]], np.int8), np.ones(3)).tolist()
+    [[5.0, 3.0], [3.0, 5.0]]
+    """
+    n_members = len(members)
+    sizes = np.maximum(members.max(axis=1).astype(np.int64) + 1, 0)
+    out = np.zeros((n_members, n_members))
+    if n_jobs == 1:
+        for r in range(n_members):
+            _pair_products(members, sizes, weights, r, out)
+    else:
+        Parallel(n_jobs=n_jobs, prefer="threads")(
+            delayed(_pair_products)(members, sizes, weights, r, out) for r in range(n_members)
+        )
+    return out
+
+
+@compiled
+def _pair_products(members, sizes, weights, r, out):
+    """Fill row and column r of ``out`` from the tables of r with all later members."""
+    n_members, n_objects = members.shape
+    for s in range(r, n_members):
+        table = np.zeros((sizes[r], sizes[s]))
+        for i in range(n_objects):
+            a, b = members[r, i], members[s, i]
+            if a >= 0 and b >= 0:
+                table[a, b] += weights[i]
+        total = 0.0
+        for a in range(sizes[r]):
+            for b in range(sizes[s]):
+                total += table[a, b] * table[a, b]
+        out[r, s] = total
+        out[s, r] = total

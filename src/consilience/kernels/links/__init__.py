@@ -1,0 +1,1 @@
+"""Merge trees of the co-association and of distances, and what is read off them."""

@@ -1,0 +1,1 @@
+"""Weak clusterings scored as they stream by, densities, and levels of density."""
