@@ -13,8 +13,8 @@ from consilience.kernels import _jit
 
 pytestmark = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="nothing is compiled")
 
-# A kernel in one folder calls one of its own name in another; the command tells the result, and whether the code
-# was found.
+# A kernel calls one of its own name, on the same line of a file of its own name, in another folder;
+# the command tells the result, and whether the code was found.
 OUTER = """
 from small.kernels._jit import compiled
 from small.kernels.inner.job import job as inner
@@ -24,6 +24,7 @@ def job(x):
     return inner(x) + 1
 """
 INNER = """
+
 from small.kernels._jit import compiled
 
 @compiled(error_model="numpy")
