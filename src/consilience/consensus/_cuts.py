@@ -5,13 +5,14 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from consilience.consensus._rows import Rows
 from consilience.consensus._solve import ConsensusResult
 from consilience.ensemble import Ensemble
 from consilience.errors import InvalidParameterError, warn
-from consilience.partition import Parts, bipartite_graph, transfer_cut
+from consilience.partition import Parts, transfer_cut
 
 __all__ = [
     "balance",
@@ -32,8 +33,14 @@ Floats = NDArray[np.float64]
 
 def warn_if_loose(placed: Ensemble, k: int, owner: str) -> None:
     """Warn if balanced parts have to pack groups that nothing connects."""
-    graph = bipartite_graph(placed.signatures().ensemble.indicator())
-    groups = int(connected_components(graph.adjacency, directed=False, return_labels=False))
+    B = placed.signatures().ensemble.indicator()
+    n, p = B.shape
+    # Edges from objects to clusters alone: half the graph has the same components.
+    starts = np.concatenate([B.indptr, np.full(p, B.nnz, B.indptr.dtype)])
+    graph = sparse.csr_array(
+        (B.data, B.indices + B.indices.dtype.type(n), starts), shape=(n + p, n + p)
+    )
+    groups = int(connected_components(graph, directed=False, return_labels=False))
     if groups > k:
         warn(
             f"The objects fall into {groups} groups that no member joins; {owner} packs them into "

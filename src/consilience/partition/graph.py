@@ -166,10 +166,22 @@ def bipartite_graph(Q: Any, vertex_weights: Any = None) -> Graph:
         Q = as_numbers("Q", Q, owner="bipartite_graph", shape=(None, None))
     rows = sparse.csr_array(Q, dtype=np.float64)
     _check_entries(rows.data, "memberships")
-    whole = sparse.csr_array(sparse.block_array([[None, rows.T], [rows, None]], format="csr"))
-    whole.eliminate_zeros()
-    whole.sort_indices()
-    return Graph(whole, _checked_vertex_weights(vertex_weights, whole.shape[0]))
+    if rows.nnz and rows.data.min() == 0:
+        rows = rows.copy()
+        rows.eliminate_zeros()
+    return Graph(_both_ways(rows), _checked_vertex_weights(vertex_weights, sum(rows.shape)))
+
+
+def _both_ways(rows: sparse.csr_array) -> sparse.csr_array:
+    """The adjacency of columns and rows, columns first; neighbours come sorted."""
+    n, p = rows.shape
+    columns = rows.tocsc()  # sorts each column, and back again each row
+    rows = columns.tocsr()
+    kind = np.int32 if max(2 * rows.nnz, n + p) < 2**31 else np.int64
+    starts = np.concatenate([columns.indptr, columns.nnz + rows.indptr[1:].astype(kind)])
+    ends = np.concatenate([columns.indices.astype(kind) + kind(p), rows.indices.astype(kind)])
+    weights = np.concatenate([columns.data, rows.data])
+    return sparse.csr_array((weights, ends, starts.astype(kind)), shape=(n + p, n + p))
 
 
 def whole_weights(values: NDArray[np.float64], *, width: int = 64) -> NDArray[np.int64]:

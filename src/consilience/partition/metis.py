@@ -146,14 +146,16 @@ def _bisect(
     """The call itself, on vertices as they come."""
     kind = pymetis.zero_copy_dtype()
     width = 8 * np.dtype(kind).itemsize
-    links = graph.adjacency
-    whole = sparse.csr_array(
-        (whole_weights(links.data, width=width), links.indices, links.indptr), shape=links.shape
-    )
-    if whole.nnz and whole.data.min() == 0:
-        # A weight of 0 is no edge; METIS would take it for one. The copy keeps ours as it is.
-        whole = whole.copy()
-        whole.eliminate_zeros()
+    whole = graph.adjacency
+    # Equal weights say nothing: METIS takes 1 for each.
+    plain = whole.nnz == 0 or bool((whole.data == whole.data[0]).all())
+    if not plain:
+        rounded = whole_weights(whole.data, width=width)
+        whole = sparse.csr_array((rounded, whole.indices, whole.indptr), shape=whole.shape)
+        if rounded.min() == 0:
+            # A weight of 0 is no edge; METIS would take it for one. The copy keeps ours as it is.
+            whole = whole.copy()
+            whole.eliminate_zeros()
     weights = graph.vertex_weights
     adjacency = pymetis.CSRAdjacency(
         whole.indptr.astype(kind, copy=False), whole.indices.astype(kind, copy=False)
@@ -161,7 +163,7 @@ def _bisect(
     found = pymetis.part_graph(
         k,
         adjacency,
-        eweights=whole.data.astype(kind, copy=False),
+        eweights=None if plain else whole.data.astype(kind, copy=False),
         vweights=None if weights is None else whole_vertex_weights(weights).astype(kind),
         tpwgts=None if shares is None else (shares / shares.sum()).tolist(),
         recursive=True,

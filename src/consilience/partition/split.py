@@ -30,6 +30,11 @@ Solver = Literal["auto", "metis", "balanced", "spectral"]
 _GRAM_METIS = 3000
 # Entries of a graph of objects and clusters: about 3.5 GB inside METIS.
 _BIPARTITE_METIS = 5 * 10**7
+# Cuts tried at each bisection of a graph of objects and clusters, and up to how many edges. Past
+# that one cut: as good as METIS's own default on the same graph, twice its time. Ten cuts are five
+# to ten times slower; they change nothing where members agree, and gain up to 0.04 of ARI where
+# half of the labels are wrong.
+_CUTS, _MANY_EDGES = 10, 100_000
 
 
 def split_rows(
@@ -98,7 +103,7 @@ def split_bipartite(
     *,
     solver: Solver = "auto",
     balance: Literal["all", "objects"] = "all",
-    n_cuts: int = 10,
+    n_cuts: int | None = None,
     random_state: Any = None,
 ) -> Parts:
     """Parts of objects by the graph of objects and clusters.
@@ -114,8 +119,9 @@ def split_bipartite(
         the graph has at most 25 million edges.
     balance : {"all", "objects"}
         Whether clusters count like objects in the balance (as published), or hardly.
-    n_cuts : int, default=10
-        Cuts that METIS tries at each bisection: on these graphs more cuts are better cuts.
+    n_cuts : int or None, default=None
+        Cuts that METIS tries at each bisection. None is 10, and 1 for graphs of more than 100,000
+        edges.
     random_state : int, RandomState or None
 
     Returns
@@ -133,6 +139,8 @@ def split_bipartite(
         return replace(found, note="; ".join(part for part in (note, found.note) if part))
     n, p = Q.shape
     weights = None
+    if n_cuts is None:
+        n_cuts = _CUTS if n_edges <= _MANY_EDGES else 1
     if balance == "objects":
         weights = np.concatenate([np.ones(p), np.full(n, p + 1.0)])
     whole = metis(bipartite_graph(Q, weights), k, n_cuts=n_cuts, random_state=random_state)
