@@ -2,8 +2,8 @@
 
 The plain readings build the matrices of the papers with numpy (all objects by all objects, all
 clusters dense) and hand METIS the graph with its default settings, one cut. Ours keeps the best
-of ten cuts unless the row says one (HBGF by itself: one past 100,000 memberships). Large cases run in a process of their own, so that the peak
-of memory is theirs.
+of ten cuts unless the row says one; HBGF by itself takes one past 100,000 memberships. Large cases
+run in a process of their own, so that the peak of memory is theirs.
 """
 
 import importlib.util

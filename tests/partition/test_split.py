@@ -16,6 +16,7 @@ from consilience.errors import (
 from consilience.partition import (
     choose_bipartite,
     has_metis,
+    metis,
     similarity_graph,
     split,
     split_bipartite,
@@ -199,3 +200,23 @@ def test_a_seed_fixes_the_parts_of_all_pairs():
     for seed in range(4):
         one, two = (split_rows(F, 4, solver="metis", random_state=seed).labels for _ in range(2))
         np.testing.assert_array_equal(one, two)
+
+
+@needs_metis
+def test_large_graphs_are_cut_once_unless_told_otherwise(monkeypatch):
+    asked = []
+
+    def noted(graph, k, *, n_cuts, random_state):
+        asked.append(n_cuts)
+        return metis(graph, k, n_cuts=1, random_state=random_state)
+
+    monkeypatch.setattr(sys.modules["consilience.partition.split"], "metis", noted)
+    B = sparse.csr_array(np.kron(np.eye(2), np.ones((50_000, 1))))
+    for Q, options in (
+        (B, {}),
+        (B[1:], {}),
+        (sparse.hstack([B, B[:, :1]]), {}),
+        (B, {"n_cuts": 3}),
+    ):
+        split_bipartite(Q, 2, solver="metis", random_state=0, **options)
+    assert asked == [10, 10, 1, 3]

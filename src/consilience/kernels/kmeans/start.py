@@ -1,6 +1,5 @@
 """Where k-means starts: objects at random, or spread out (k-means++)."""
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -89,55 +88,108 @@ def plusplus_start(
     """
     own = np.arange(X.shape[0]) if rows is None else np.asarray(rows, np.intp)
     columns = np.arange(X.shape[1]) if features is None else np.asarray(features, np.intp)
-    distances_to = _measure(X, own, columns)
-    chosen = [int(rng.integers(own.size))]
-    closest = distances_to(np.array(chosen))[0]
-    while len(chosen) < k:
-        closest[chosen] = 0.0  # products of sparse rows may leave a trace there
-        cumulative = np.cumsum(closest)
-        if not cumulative[-1] > 0:
-            others = np.setdiff1d(np.arange(own.size), chosen)
-            chosen += rng.choice(others, size=k - len(chosen), replace=False).tolist()
-            break
-        points = cumulative[-1] * rng.random(2 + int(np.log(k)))
-        # Never past the last object of positive distance, whatever rounding did to the product.
-        last = np.searchsorted(cumulative, cumulative[-1])
-        candidates = np.minimum(np.searchsorted(cumulative, points, side="right"), last)
-        left = np.minimum(distances_to(candidates), closest)
-        best = int(left.sum(axis=1).argmin())
-        chosen.append(int(candidates[best]))
-        closest = left[best]
+    first = int(rng.integers(own.size))
+    before = rng.bit_generator.state
+    draws = rng.random((k - 1, 2 + int(np.log(k))))
+    if sparse.issparse(X):
+        chosen = _spread_sparse(own_part(X, own, columns), first, draws)
+    else:
+        part = X if rows is None else X[own]
+        part = part if features is None else part[:, columns]
+        chosen = _spread(np.ascontiguousarray(part.T, dtype=np.float64), first, draws)
+    if chosen.size < k:
+        # Every object lies on one that was chosen. As if the draws left over had not been made.
+        rng.bit_generator.state = before
+        rng.random((chosen.size - 1, draws.shape[1]))
+        others = np.setdiff1d(np.arange(own.size), chosen)
+        rest = rng.choice(others, size=k - chosen.size, replace=False)
+        chosen = np.concatenate([chosen, rest])
     return own[chosen]
 
 
-def _measure(
-    X: Any, rows: NDArray[np.intp], features: NDArray[np.intp]
-) -> Callable[[NDArray[np.intp]], NDArray[np.float64]]:
-    """A function from places in ``rows`` to squared distances, (n_places, n_rows)."""
-    if not sparse.issparse(X):
-        strips = np.ascontiguousarray(X[np.ix_(rows, features)].T, dtype=np.float64)
-        return lambda places: _distances(strips, places)
-    part = own_part(X, rows, features)
+def _spread_sparse(part: Any, first: int, draws: NDArray[np.float64]) -> NDArray[np.int64]:
+    """As `_spread`, for the rows of a sparse matrix."""
     squares = squared_lengths(part)
 
-    def distances_to(places: NDArray[np.intp]) -> NDArray[np.float64]:
+    def distances_to(places: NDArray[np.integer]) -> NDArray[np.float64]:
         # A few dense columns: a product of two sparse matrices costs more in small steps.
         products = (part @ part[places].toarray().T).T
         return np.maximum(squares[places, None] - 2.0 * products + squares, 0.0)
 
-    return distances_to
+    chosen = [first]
+    closest = distances_to(np.array(chosen))[0]
+    for draw in draws:
+        closest[chosen] = 0.0  # products of sparse rows may leave a trace there
+        candidates = _draw_places(np.cumsum(closest), draw)
+        if not candidates.size:
+            break
+        left = np.minimum(distances_to(candidates), closest)
+        best = int(left.sum(axis=1).argmin())
+        chosen.append(int(candidates[best]))
+        closest = left[best]
+    return np.array(chosen, np.int64)
 
 
 @compiled
-def _distances(strips, places):
-    d, n = strips.shape
-    out = np.zeros((places.size, n))
-    for start in range(0, n, _BLOCK):
-        for c in range(places.size):
-            total = out[c, start : start + _BLOCK]
-            for f in range(d):
-                centre, strip = strips[f, places[c]], strips[f, start : start + _BLOCK]
-                for r in range(total.size):
-                    difference = strip[r] - centre
-                    total[r] += difference * difference
-    return out
+def _spread(strips, first, draws):
+    """Places of objects that lie apart, one and then one a row of ``draws``.
+
+    Parameters
+    ----------
+    strips : (n_features, n_objects) float64
+    first : int
+    draws : (k - 1, n_candidates) float64
+        In [0, 1).
+
+    Returns
+    -------
+    (k,) int64
+        Fewer where every object lies on one that was chosen.
+    """
+    n, m = strips.shape[1], draws.shape[1]
+    chosen = np.empty(draws.shape[0] + 1, np.int64)
+    chosen[0] = first
+    left, sums = np.empty((m, n)), np.empty(m)
+    closest = np.full(n, np.inf)
+    _approach(strips, first, closest, closest)
+    for t in range(draws.shape[0]):
+        candidates = _draw_places(np.cumsum(closest), draws[t])
+        if candidates.size == 0:
+            return chosen[: t + 1]
+        for c in range(m):
+            sums[c] = _approach(strips, candidates[c], closest, left[c])
+        best = np.argmin(sums)
+        chosen[t + 1] = candidates[best]
+        closest[:] = left[best]
+    return chosen
+
+
+@compiled
+def _draw_places(cumulative, draw):
+    """Places drawn in proportion to what was summed up; none where the sum is 0."""
+    total = cumulative[-1]
+    if not total > 0:
+        return np.empty(0, np.int64)
+    # Never past the last object of positive distance, whatever rounding did to the product.
+    last = np.searchsorted(cumulative, total)
+    return np.minimum(np.searchsorted(cumulative, total * draw, side="right"), last)
+
+
+@compiled
+def _approach(strips, place, closest, out):
+    """Fill ``out`` with the smaller of ``closest`` and the squared distance to a place; its sum."""
+    total = 0.0
+    block = np.empty(_BLOCK)
+    for start in range(0, strips.shape[1], _BLOCK):
+        stop = min(start + _BLOCK, strips.shape[1])
+        near = block[: stop - start]
+        near[:] = 0.0
+        for f in range(strips.shape[0]):
+            centre, strip = strips[f, place], strips[f, start:stop]
+            for r in range(near.size):
+                difference = strip[r] - centre
+                near[r] += difference * difference
+        for r in range(near.size):
+            out[start + r] = min(near[r], closest[start + r])
+            total += out[start + r]
+    return total
