@@ -1,6 +1,7 @@
 """What a command says while it works: on standard error, never on standard output."""
 
 import io
+import logging
 import sys
 import threading
 import time
@@ -105,6 +106,19 @@ def test_a_command_tells_its_stages_and_keeps_its_output_clean(monkeypatch, tmp_
     asked = ["cluster", "--labels", "labels.csv", "--quiet", "--force", "--method", "voting", "-k2"]
     assert main(asked) == 0
     assert said == []
+
+
+@pytest.mark.parametrize("silent", [False, True])
+def test_that_kernels_are_compiled_is_told_inside_and_unless_silent(monkeypatch, capsys, silent):
+    monkeypatch.delenv("CONSILIENCE_PROGRESS")
+    kernels = logging.getLogger("consilience.kernels")
+    before = (kernels.level, list(kernels.handlers))
+    with telling(silent=silent):
+        kernels.info("compiling, only this once")
+    kernels.info("compiling, only this once")
+    said = "" if silent else "consilience: compiling, only this once ...\n"
+    assert capsys.readouterr().err == said
+    assert (kernels.level, list(kernels.handlers)) == before
 
 
 class Told:

@@ -78,6 +78,13 @@ def test_compiled_code_is_found_again_and_never_after_an_upgrade_in_place(small)
     assert run(small) == (31, 0, "")
 
 
+def test_that_code_is_compiled_is_said_once_and_where_it_is_found_not_at_all(small, monkeypatch):
+    heard = "import logging; logging.basicConfig(level=logging.INFO, format='%(name)s %(message)s')"
+    monkeypatch.setattr(sys.modules[__name__], "RUN", heard + RUN)
+    assert run(small) == (21, 0, "consilience.kernels compiling, only this once\n")
+    assert run(small) == (21, 1, "")
+
+
 @pytest.mark.skipif(not Path("/proc").is_dir(), reason="a folder that nobody can write")
 def test_without_a_place_for_it_code_is_compiled_every_time_with_one_note(small):
     (small / "__pycache__").touch()

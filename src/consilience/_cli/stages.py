@@ -4,6 +4,7 @@ One line a stage that takes longer than a moment, now and then another; on a ter
 run. What the command does itself, reading and writing, is timed here; a job times its own stages.
 """
 
+import logging
 import os
 import sys
 import time
@@ -95,9 +96,25 @@ def telling(silent: bool = False) -> Iterator[None]:
     teller = None if silent else Teller(sys.stderr, live=sys.stderr.isatty())
     token = _TELLER.set(teller)
     try:
-        yield
+        with nullcontext() if silent else _told_of_compiling():
+            yield
     finally:
         _TELLER.reset(token)
+
+
+@contextmanager
+def _told_of_compiling() -> Iterator[None]:
+    """Pass on what the kernels say of themselves: that the first run of all compiles them."""
+    logger, handler = logging.getLogger("consilience.kernels"), logging.StreamHandler(sys.stderr)
+    handler.setFormatter(logging.Formatter("consilience: %(message)s ..."))
+    before = logger.level
+    logger.addHandler(handler)
+    logger.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        logger.setLevel(before)
+        logger.removeHandler(handler)
 
 
 @contextmanager

@@ -5,7 +5,7 @@ code of all kernels is kept in one folder named after the contents of all their 
 package's version and that of numba: when one of these changes, nothing old can be found. The
 folder lies in ``NUMBA_CACHE_DIR`` if that is set, beside the sources, or among the user's
 caches; where none of these can be written, code is compiled anew in every process, with one
-note.
+note. While a new folder is filled, the logger ``consilience.kernels`` says so once, as information.
 """
 
 import hashlib
@@ -31,6 +31,8 @@ _HERE = Path(__file__).resolve().parent
 _NAME = "kernels-"
 # Folders of other versions that stay: another environment may use the same sources.
 _OTHERS_KEPT = 3
+# The folder, if this process made it, until its first kernel is compiled.
+_new_folders: list[Path] = []
 
 
 def compiled(function: Callable[..., Any] | None = None, /, **options: Any) -> Any:
@@ -91,10 +93,14 @@ class _KernelCache(FunctionCache):
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """The code for these types, None if there is none or the file is damaged."""
         try:
-            return super().load_overload(sig, target_context)
+            kept = super().load_overload(sig, target_context)
         except Exception:  # whatever a cut or foreign pickle may raise
             self._forget()
-            return None
+            kept = None
+        if kept is None and _new_folders:
+            _new_folders.clear()
+            logging.getLogger("consilience.kernels").info("compiling, only this once")
+        return kept
 
     def save_overload(self, sig: Any, data: Any) -> None:
         """Keep the code, unless the disk is full or the folder has become read-only."""
@@ -142,6 +148,7 @@ def _folder() -> Path | None:
             continue
         if new:
             _remove_old(parent, name)
+            _new_folders.append(folder)
         return folder
     _say_once("no folder for it can be written")
     return None
