@@ -12,7 +12,6 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.utils import check_random_state
 
 from consilience._labels import UNSEEN, encode
-from consilience._sklearn import check_array
 from consilience._validation import (
     Interval,
     NoneValue,
@@ -26,6 +25,7 @@ from consilience.consensus import CONSENSUS, Method
 from consilience.ensemble import Ensemble
 from consilience.errors import ConsilienceError, InvalidInputError, InvalidParameterError
 from consilience.metrics import anmi, consistency_index, nmi
+from consilience.rows import rows_of
 
 __all__ = ["Comparison", "against_truth", "compare_methods"]
 
@@ -135,7 +135,7 @@ def compare_methods(
     check_jobs(n_jobs, owner=_OWNER)
     methods = _checked(ensemble, names, n_clusters, X, truth, random_state, parameters)
     if X is not None:
-        X = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], input_name="X")
+        X = rows_of(X, owner=_OWNER)
     if random_state is not None and not isinstance(random_state, Integral):
         random_state = int(check_random_state(random_state).randint(2**31 - 1))
     labels: dict[str, NDArray[np.int32]] = {}

@@ -18,7 +18,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
 
 from consilience._docs import Entry, entries, filled, with_example
-from consilience._sklearn import CallbackSupportMixin, Steps, validate_data, with_callbacks
+from consilience._sklearn import CallbackSupportMixin, Steps, with_callbacks
 from consilience._validation import N_JOBS, HasMethods, NoneValue, RandomState, Rule, check_params
 from consilience.consensus._solve import ConsensusResult
 from consilience.consensus._table import CONSENSUS, Method
@@ -26,6 +26,8 @@ from consilience.ensemble import Ensemble
 from consilience.errors import InvalidInputError
 from consilience.evidence import Missing, confidence, never_seen
 from consilience.generate import KMeansEnsemble, with_defaults
+from consilience.generate.combined import takes_rows
+from consilience.rows import Rows, rows_of
 
 __all__ = ["ChosenNumber", "Consensus", "FixedNumber", "Stated"]
 
@@ -178,7 +180,8 @@ class Consensus(Stated):
         generator = self._generator()
         with steps.step("generate", generator if ensemble is None else None):
             if ensemble is None:
-                ensemble = generator.generate(X)
+                # Ours take what is checked already; anybody else's the data as they came.
+                ensemble = generator.generate(data if takes_rows(generator) else X)
         self.ensemble_ = self._check_ensemble(ensemble, data)
         with steps.step("consensus"):
             self._store(self._fit_ensemble(self.ensemble_, data))
@@ -191,7 +194,7 @@ class Consensus(Stated):
         """Fit and return ``labels_``."""
         return self.fit(X, y, ensemble=ensemble).labels_
 
-    def _fit_ensemble(self, ensemble: Ensemble, X: Any) -> ConsensusResult:
+    def _fit_ensemble(self, ensemble: Ensemble, X: Rows | None) -> ConsensusResult:
         """The result of the method on an ensemble."""
         return self._method.run(
             ensemble,
@@ -207,7 +210,7 @@ class Consensus(Stated):
         params = self.get_params(deep=False)
         return {name: params[name] for name in self._method.options if name in params}
 
-    def _check_data(self, X: Any, ensemble: Any) -> Any:
+    def _check_data(self, X: Any, ensemble: Any) -> Rows | None:
         name = type(self).__name__
         if isinstance(X, Ensemble):
             raise InvalidInputError(
@@ -221,9 +224,7 @@ class Consensus(Stated):
                     "fit(ensemble=labels) for labelings you already have."
                 )
             return None
-        return validate_data(
-            self, X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=2
-        )
+        return rows_of(X, owner=self, fitted=self, min_objects=2)
 
     def _check_ensemble(self, ensemble: Any, X: Any) -> Ensemble:
         if not isinstance(ensemble, Ensemble):

@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from consilience._sklearn import check_array
 from consilience._units import check_range
 from consilience._validation import NoneValue, Options, Rule, positive_numbers
 from consilience.consensus._base import FixedNumber
@@ -15,6 +14,7 @@ from consilience.errors import InvalidInputError
 from consilience.evidence import never_placed
 from consilience.evidence.weights import object_weights
 from consilience.generate import woec
+from consilience.rows import rows_of, same_objects
 
 __all__ = [
     "WEIGHTS",
@@ -61,21 +61,10 @@ def checked_data(X: Any, ensemble: Ensemble, *, owner: str, sparse: bool = True)
     """Data of the ensemble's objects whose squares are finite, or None if none were given."""
     if X is None:
         return None
-    data = check_array(
-        X,
-        accept_sparse="csr" if sparse else False,
-        dtype=np.float64,
-        order="C",
-        estimator=owner,
-        input_name="X",
-    )
-    if data.shape[0] != ensemble.n_objects:
-        raise InvalidInputError(
-            f"X and ensemble must hold the same objects: X has {data.shape[0]} rows, the "
-            f"ensemble {ensemble.n_objects} objects."
-        )
-    check_range(data, owner=owner)
-    return data
+    rows = rows_of(X, owner=owner, allow_sparse=sparse, kind="float64")
+    same_objects(rows, ensemble.n_objects)
+    check_range(rows.values, owner=owner)
+    return rows.values
 
 
 def needed_data(X: Any, *, owner: str) -> Any:

@@ -13,10 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from consilience._validation import check_n_clusters
-from consilience.consensus._unplaced import numeric_rows, place_unseen
+from consilience.consensus._unplaced import place_unseen
 from consilience.ensemble import NOISE, Ensemble
 from consilience.errors import warn
 from consilience.evidence import never_placed, never_seen
+from consilience.rows import rows_of, same_objects
 
 __all__ = ["NOISE_ONLY", "ConsensusResult", "by_first_appearance", "few_rows", "solve"]
 
@@ -98,9 +99,9 @@ def solve(
         return ConsensusResult(np.full(ensemble.n_objects, NOISE, np.int32))
     some = unplaced.any()
     placed = ensemble.take(~unplaced) if some else ensemble
-    if X is not None:
-        X = numeric_rows(X, ensemble.n_objects)
-    data = X if X is None or not some else X[~unplaced]
+    rows = None if X is None else same_objects(rows_of(X, owner=owner), ensemble.n_objects)
+    data = None if rows is None else rows.values
+    data = data[~unplaced] if some and data is not None else data
     if n_clusters is None:
         result = run(placed, placed.n_objects, data)
     else:
@@ -108,7 +109,7 @@ def solve(
     result = by_first_appearance(result)
     if some:
         result = _over_all_objects(result, unplaced)
-    labels = place_unseen(result.labels, never_seen(ensemble), X, owner=owner)
+    labels = place_unseen(result.labels, never_seen(ensemble), rows, owner=owner)
     return replace(result, labels=labels, n_clusters=int(labels.max()) + 1)
 
 

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import pairwise_distances_argmin
 
-from consilience._sklearn import check_array
-from consilience.errors import InvalidInputError, warn
+from consilience.errors import warn
+from consilience.rows import rows_of, same_objects
 
-__all__ = ["add_unplaced", "numeric_rows", "place_unseen"]
+__all__ = ["add_unplaced", "place_unseen"]
 
 
 def place_unseen(
@@ -24,7 +24,7 @@ def place_unseen(
     Warns, because these labels rest on no evidence. Without any cluster they stay noise.
     """
     if X is not None:
-        X = numeric_rows(X, len(labels))
+        X = same_objects(rows_of(X, owner=owner), len(labels)).values
     known = ~unseen & (labels >= 0)
     if not unseen.any() or not known.any():
         return labels
@@ -75,14 +75,3 @@ def add_unplaced(tree: NDArray[np.float64], placed: NDArray[np.bool_]) -> NDArra
     pairs = np.sort(np.column_stack([joining, grown]), axis=1)
     added = np.column_stack([pairs, np.ones(len(joining)), sizes])
     return np.concatenate([moved, added])
-
-
-def numeric_rows(X: Any, n_objects: int) -> Any:
-    """Data of which rows are chosen: finite numbers, a row for each object."""
-    rows = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], input_name="X")
-    if rows.shape[0] != n_objects:
-        raise InvalidInputError(
-            f"X and ensemble must hold the same objects: X has {rows.shape[0]} rows, the "
-            f"ensemble {n_objects} objects."
-        )
-    return rows

@@ -22,6 +22,7 @@ from consilience.ensemble import NOISE, Ensemble
 from consilience.errors import InvalidInputError, warn
 from consilience.evidence.ambiguity import AMBIGUITY_RULES, Ambiguity, Score, ambiguous
 from consilience.generate import with_defaults
+from consilience.rows import Rows
 
 __all__ = ["AmbiguityAware"]
 
@@ -242,13 +243,14 @@ class AmbiguityAware(Consensus, kw_only=False, rules=_RULES):
         wanted = getattr(self._estimators()[0], "generator", None)
         return super()._default_generator() if wanted is None else wanted
 
-    def _fit_ensemble(self, ensemble: Ensemble, X: Any) -> ConsensusResult:
+    def _fit_ensemble(self, ensemble: Ensemble, X: Rows | None) -> ConsensusResult:
         if self.action == "svm" and X is None:
             raise InvalidInputError(
                 "AmbiguityAware.fit needs data to allocate ambiguous objects. Got no X. Call "
                 "fit(X, ensemble=...), or use action='ignore'."
             )
-        best, information = self._best(ensemble, X)
+        values = None if X is None else X.values
+        best, information = self._best(ensemble, values)
         self.plain_labels_ = np.asarray(best.labels_, np.int32)
         found = ambiguous(
             ensemble,
@@ -266,7 +268,7 @@ class AmbiguityAware(Consensus, kw_only=False, rules=_RULES):
         self.candidates_ = np.full((ensemble.n_objects, 2), -1, np.int32)
         labels = self.plain_labels_
         if found.n_flagged:
-            best, information, labels = self._without(ensemble, X, best, information)
+            best, information, labels = self._without(ensemble, values, best, information)
         self.consensus_, self.information_ = best, information
         return ConsensusResult(labels, int(labels.max()) + 1)
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from consilience._sklearn import Steps, check_array, validate_data, with_callbacks
+from consilience._sklearn import Steps, with_callbacks
 from consilience._validation import Rule
 from consilience.consensus._base import Stated
 from consilience.consensus._monti import (
@@ -22,10 +22,11 @@ from consilience.consensus._monti import (
     permuted,
     random_pairs,
 )
-from consilience.consensus._resamples import RULES, Plan
+from consilience.consensus._resamples import OWNER, RULES, Plan
 from consilience.consensus.accumulation import eac
 from consilience.ensemble import Ensemble
 from consilience.evidence import confidence, never_seen
+from consilience.rows import rows_of
 
 __all__ = ["MontiConsensus", "MontiResult", "monticonsensus"]
 
@@ -181,9 +182,7 @@ def monticonsensus(
         n_jobs,
     )
     plan.check()
-    X = check_array(
-        X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=2, input_name="X"
-    )
+    X = rows_of(X, owner=OWNER, min_objects=2).values
     return _run(X, plan, plan.candidates(X.shape[0]), lambda _: None)
 
 
@@ -307,9 +306,7 @@ max_memory, random_state, n_jobs
         """Try every number of clusters on ``X`` of shape (n_objects, n_features)."""
         plan = Plan(**self.get_params(deep=False))
         plan.check()
-        X = validate_data(
-            self, X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=2
-        )
+        X = rows_of(X, owner=self, fitted=self, min_objects=2).values
         candidates = plan.candidates(X.shape[0])
         steps = Steps(self, "fit", len(candidates))
         found = _run(X, plan, candidates, steps.done)

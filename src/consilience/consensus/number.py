@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from consilience._sklearn import check_array
 from consilience._validation import Interval, NoneValue, RandomState, check_jobs, check_value
 from consilience.consensus._number_curves import (
     groupless,
@@ -35,6 +34,7 @@ from consilience.ensemble import Ensemble
 from consilience.errors import InvalidInputError, InvalidParameterError, warn
 from consilience.evidence import never_placed
 from consilience.kernels._parallel import Parallel, delayed
+from consilience.rows import rows_of, same_objects
 
 __all__ = ["Criterion", "NumberChoice", "choose_n_clusters"]
 
@@ -260,10 +260,7 @@ def _checked(X: Any, ensemble: Any) -> tuple[Any, Any]:
         ensemble = Ensemble(ensemble)
     if X is None:
         return None, ensemble
-    X = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], input_name="X")
-    if ensemble is not None and X.shape[0] != ensemble.n_objects:
-        raise InvalidInputError(
-            f"X and ensemble must hold the same objects: X has {X.shape[0]} rows, the ensemble "
-            f"{ensemble.n_objects} objects."
-        )
-    return X, ensemble
+    rows = rows_of(X, owner=_OWNER)
+    if ensemble is not None:
+        same_objects(rows, ensemble.n_objects)
+    return rows.values, ensemble

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from consilience._sklearn import validate_data
 from consilience._validation import NOT_NEGATIVE, NoneValue, Rule, Satisfies
 from consilience.consensus._base import FixedNumber
 from consilience.consensus._cuts import check_sizes
@@ -21,6 +20,7 @@ from consilience.ensemble import Ensemble
 from consilience.errors import InvalidInputError, InvalidParameterError
 from consilience.generate.lac import LACEnsemble, LACRun, refit_lac
 from consilience.partition import Solver
+from consilience.rows import Rows, rows_of
 
 __all__ = ["WBPA", "WSPA", "wbpa", "wspa"]
 
@@ -231,9 +231,11 @@ class _Subspace(FixedNumber):
         tags.input_tags.sparse = False
         return tags
 
-    def _check_data(self, X: Any, ensemble: Any) -> Any:
+    def _check_data(self, X: Any, ensemble: Any) -> Rows | None:
         if X is not None and not isinstance(X, Ensemble):
-            return validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
+            return rows_of(
+                X, owner=self, fitted=self, allow_sparse=False, kind="float64", min_objects=2
+            )
         return super()._check_data(X, ensemble)
 
     def _default_generator(self) -> Any:

@@ -17,13 +17,14 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from consilience._labels import encode, is_frame, smallest_type
-from consilience._sklearn import CallbackSupportMixin, Steps, check_array, with_callbacks
+from consilience._labels import encode, smallest_type
+from consilience._sklearn import CallbackSupportMixin, Steps, with_callbacks
 from consilience._validation import N_JOBS, RandomState, check_params
 from consilience.ensemble import Ensemble
 from consilience.errors import ConsilienceError, ConsilienceWarning, InvalidParameterError
 from consilience.generate._draw import in_groups, member_seeds
 from consilience.kernels._parallel import Parallel, delayed, workers
+from consilience.rows import Rows, rows_of
 
 __all__ = ["Checkpoint", "Generator", "Made", "Order", "Session", "opened"]
 
@@ -123,14 +124,15 @@ class Generator(CallbackSupportMixin, BaseEstimator):
             generator lists them all, with the error.
         """
         check_params(self)
-        data = self._check_data(X)
+        rows = self._rows(X)
+        data = self._prepared(rows.values)
         n_members = self._prepare(data)
         seeds = member_seeds(self.random_state, n_members)
         with opened(checkpoint, self, data, n_members, seeds) as session:
             steps = Steps(self, "generate", n_members)
             made = self._collect(data, session, steps, in_order=checkpoint is None)
             steps.end()
-        return self._ensemble(made, n_members, X)
+        return self._ensemble(made, n_members, rows.index)
 
     @abstractmethod
     def _prepare(self, X: Any) -> int:
@@ -157,8 +159,13 @@ class Generator(CallbackSupportMixin, BaseEstimator):
         """A member from what a checkpoint kept of it."""
         return Made(labels, record)
 
-    def _check_data(self, X: Any) -> Any:
-        return check_data(X, self)
+    def _rows(self, X: Any) -> Rows:
+        """The data, checked."""
+        return rows_of(X, owner=self, min_objects=2)
+
+    def _prepared(self, X: Any) -> Any:
+        """The data as members are made from them."""
+        return X
 
     def _stream(
         self, X: Any, groups: Sequence[Sequence[Order]], in_order: bool
@@ -196,7 +203,7 @@ class Generator(CallbackSupportMixin, BaseEstimator):
                     break
         return [made[number] for number in sorted(made)]
 
-    def _ensemble(self, made: list[Made], wanted: int, X: Any) -> Ensemble:
+    def _ensemble(self, made: list[Made], wanted: int, index: Any) -> Ensemble:
         """The members that succeeded, with a warning about those that did not."""
         self.records_ = tuple(m.record for m in made)
         good = [m for m in made if m.labels is not None]
@@ -222,21 +229,7 @@ class Generator(CallbackSupportMixin, BaseEstimator):
             )
         kind = np.result_type(*(m.labels.dtype for m in good if m.labels is not None))
         members = np.stack([m.labels for m in good if m.labels is not None], dtype=kind)
-        index = getattr(X, "index", None) if is_frame(X) else None
         return Ensemble._trusted(members, index=index, records=[m.record for m in good])
-
-
-def check_data(X: Any, owner: Any) -> Any:
-    """Data as the generators want them: finite floats, dense in C order or CSR."""
-    return check_array(
-        X,
-        accept_sparse="csr",
-        dtype=[np.float64, np.float32],
-        order="C",
-        ensure_min_samples=2,
-        estimator=owner,
-        input_name="X",
-    )
 
 
 @contextmanager

@@ -15,7 +15,6 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.cluster import KMeans
 from sklearn.utils import check_random_state
 
-from consilience._sklearn import validate_data
 from consilience._units import check_range
 from consilience._validation import (
     Boolean,
@@ -28,6 +27,7 @@ from consilience._validation import (
 from consilience.kernels.data.pam import pam
 from consilience.kernels.links.agglomerate import agglomerate
 from consilience.kernels.links.trees import cut_merges
+from consilience.rows import rows_of
 
 __all__ = ["NJW", "PAM", "Linkage"]
 
@@ -70,7 +70,7 @@ class PAM(ClusterMixin, BaseEstimator):
     def fit(self, X: Any, y: Any = None) -> "PAM":
         """Find the medoids of ``X`` of shape (n_objects, n_features)."""
         check_params(self)
-        X = validate_data(self, X, dtype=np.float64)
+        X = rows_of(X, owner=self, fitted=self, allow_sparse=False, kind="float64").values
         check_range(X, owner="PAM")
         check_n_clusters(self.n_clusters, len(X), owner="PAM")
         found = pam(squareform(pdist(X)), self.n_clusters, swap=self.swap)
@@ -127,7 +127,9 @@ class Linkage(ClusterMixin, BaseEstimator):
     def fit(self, X: Any, y: Any = None) -> "Linkage":
         """Build the tree of ``X`` of shape (n_objects, n_features) and cut it."""
         check_params(self)
-        X = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
+        X = rows_of(
+            X, owner=self, fitted=self, allow_sparse=False, kind="float64", min_objects=2
+        ).values
         check_range(X, owner="Linkage")
         check_n_clusters(self.n_clusters, len(X), owner="Linkage")
         self.linkage_ = agglomerate(pdist(X), self.method, squared=self.squared)
@@ -184,7 +186,9 @@ class NJW(ClusterMixin, BaseEstimator):
     def fit(self, X: Any, y: Any = None) -> "NJW":
         """Cluster ``X`` of shape (n_objects, n_features)."""
         check_params(self)
-        X = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
+        X = rows_of(
+            X, owner=self, fitted=self, allow_sparse=False, kind="float64", min_objects=2
+        ).values
         check_range(X, owner="NJW")
         check_n_clusters(self.n_clusters, len(X), owner="NJW")
         rows = _spectral_rows(pdist(X), self.n_clusters, self.scale)

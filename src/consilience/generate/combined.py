@@ -8,8 +8,9 @@ from consilience._sklearn import CallbackSupportMixin, Steps, with_callbacks
 from consilience._validation import HasMethods, Satisfies, check_params
 from consilience.ensemble import Ensemble
 from consilience.errors import InvalidParameterError
-from consilience.generate._base import Checkpoint, Generator, check_data, opened
+from consilience.generate._base import Checkpoint, Generator, opened
 from consilience.generate._draw import member_seeds
+from consilience.rows import rows_of
 
 __all__ = ["Combined"]
 
@@ -61,8 +62,9 @@ class Combined(CallbackSupportMixin, BaseEstimator):
         check_params(self)
         parts = []
         seeds = member_seeds(self.random_state, len(self.generators))
-        # Each generator checks the data as it needs them; a checkpoint wants to know them too.
-        data = None if checkpoint is None else check_data(X, self)
+        ours = checkpoint is not None or any(map(takes_rows, self.generators))
+        rows = rows_of(X, owner=self, min_objects=2) if ours else None
+        data = None if rows is None else rows.values
         n_members = 0 if checkpoint is None else self._prepare(data)
         with opened(checkpoint, self, data, n_members, seeds) as session:
             steps = Steps(self, "generate", len(self.generators))
@@ -71,7 +73,9 @@ class Combined(CallbackSupportMixin, BaseEstimator):
                 part = session.part(number)
                 with steps.step(type(maker).__name__, maker):
                     # Anything with `generate` will do where nothing is kept.
-                    made = maker.generate(X) if part is None else maker.generate(X, checkpoint=part)
+                    given = rows if takes_rows(maker) else X
+                    kept = {} if part is None else {"checkpoint": part}
+                    made = maker.generate(given, **kept)
                     parts.append((maker, made))
             steps.end()
         self.records_ = tuple(r for maker, _ in parts for r in getattr(maker, "records_", ()))
@@ -80,13 +84,18 @@ class Combined(CallbackSupportMixin, BaseEstimator):
     def _prepare(self, X: Any) -> int:
         """Number of members of all generators; raises if one of them cannot be resumed."""
         for generator in self.generators:
-            if not isinstance(generator, Generator | Combined):
+            if not takes_rows(generator):
                 raise InvalidParameterError(
                     f"The generator {type(generator).__name__} keeps no checkpoint. Give clusterers"
                     " of your own to EstimatorEnsemble, or generate without 'checkpoint'."
                 )
             check_params(generator)
         return sum(generator._prepare(X) for generator in self.generators)
+
+
+def takes_rows(generator: Any) -> bool:
+    """Whether a generator is one of ours, which take data that are checked already."""
+    return isinstance(generator, Generator | Combined)
 
 
 def with_defaults(generator: Any, random_state: Any, n_jobs: int | None) -> Any:

@@ -177,8 +177,8 @@ class KMeansEnsemble(Generator):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def _check_data(self, X: Any) -> Any:
-        X = _in_range(_written_out(super()._check_data(X)))
+    def _prepared(self, X: Any) -> Any:
+        X = _in_range(_written_out(X))
         return normalize(X) if self.metric == "cosine" else X
 
     def _prepare(self, X: Any) -> int:

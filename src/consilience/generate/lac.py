@@ -12,7 +12,6 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import check_random_state
 
 from consilience._labels import smallest_type
-from consilience._sklearn import check_array, validate_data
 from consilience._units import check_range
 from consilience._validation import (
     N_MEMBERS,
@@ -27,6 +26,7 @@ from consilience.ensemble import Ensemble
 from consilience.generate._base import Generator, Made, Order, Stopwatch
 from consilience.generate._draw import N_CLUSTERS, Clusters
 from consilience.kernels.kmeans.lac import LACFit, lac
+from consilience.rows import Rows, rows_of
 
 __all__ = ["LAC", "LACEnsemble", "LACRun", "refit_lac"]
 
@@ -126,7 +126,9 @@ class LAC(ClusterMixin, BaseEstimator):
     def fit(self, X: Any, y: Any = None) -> Self:
         """Cluster ``X`` of shape (n_objects, n_features)."""
         check_params(self)
-        X = validate_data(self, X, dtype=np.float64, order="C", ensure_min_samples=2)
+        X = rows_of(
+            X, owner=self, fitted=self, allow_sparse=False, kind="float64", min_objects=2
+        ).values
         check_range(X, owner="LAC")
         check_n_clusters(self.n_clusters, len(X), owner="LAC")
         rng = check_random_state(self.random_state)
@@ -220,10 +222,8 @@ class LACEnsemble(Generator):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def _check_data(self, X: Any) -> Any:
-        return check_array(
-            X, dtype=np.float64, order="C", ensure_min_samples=2, estimator=self, input_name="X"
-        )
+    def _rows(self, X: Any) -> Rows:
+        return rows_of(X, owner=self, allow_sparse=False, kind="float64", min_objects=2)
 
     def _prepare(self, X: Any) -> int:
         check_range(X, owner=type(self).__name__)

@@ -11,7 +11,6 @@ from scipy.spatial.distance import cdist
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import check_random_state
 
-from consilience._sklearn import check_array, validate_data
 from consilience._validation import Interval, NoneValue, RandomState, check_params
 from consilience.errors import InvalidParameterError
 from consilience.generate._base import Generator, Made, Order, Stopwatch, compact
@@ -21,6 +20,7 @@ from consilience.kernels.data.tall import csr_gram
 from consilience.kernels.kmeans.many import many_kmeans
 from consilience.kernels.kmeans.start import plusplus_start
 from consilience.partition import leading_eigenvectors, one_thread, unit_rows
+from consilience.rows import Rows, rows_of
 
 __all__ = ["USPEC", "USPECEnsemble"]
 
@@ -124,7 +124,9 @@ class USPEC(ClusterMixin, BaseEstimator):
     def fit(self, X: Any, y: Any = None) -> Self:
         """Cluster ``X`` of shape (n_objects, n_features)."""
         check_params(self)
-        X = validate_data(self, X, dtype=np.float64, order="C", ensure_min_samples=2)
+        X = rows_of(
+            X, owner=self, fitted=self, allow_sparse=False, kind="float64", min_objects=2
+        ).values
         _check_fits(self, self.n_clusters, len(X))
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         found = _uspec(X, self.n_clusters, seed, **_settings(self, self.n_clusters, len(X)))
@@ -202,10 +204,8 @@ class USPECEnsemble(Generator):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def _check_data(self, X: Any) -> Any:
-        return check_array(
-            X, dtype=np.float64, order="C", ensure_min_samples=2, estimator=self, input_name="X"
-        )
+    def _rows(self, X: Any) -> Rows:
+        return rows_of(X, owner=self, allow_sparse=False, kind="float64", min_objects=2)
 
     def _prepare(self, X: Any) -> int:
         _check_fits(self, self._clusters(X).high, X.shape[0])

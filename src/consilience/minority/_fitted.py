@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from consilience._sklearn import validate_data
 from consilience._units import check_range
 from consilience.errors import ConsilienceWarning, InvalidInputError
 from consilience.minority._groups import Groups, by_clusterer, by_consensus
@@ -33,6 +32,7 @@ from consilience.minority.weak import (
     blocks,
     random,
 )
+from consilience.rows import rows_of
 
 __all__ = [
     "Fitted",
@@ -251,15 +251,8 @@ def check_objects(estimator: Any, X: Any, *, reset: bool) -> Any:
         if not X:
             raise InvalidInputError("Found 0 objects, a minimum of 1 is required.")
         return X
-    sparse_kind = "csr" if takes_sparse(estimator) else False
-    return validate_data(
-        estimator,
-        X,
-        accept_sparse=sparse_kind,
-        dtype=[np.float64, np.float32],
-        order="C",
-        reset=reset,
-    )
+    allowed = takes_sparse(estimator)
+    return rows_of(X, owner=estimator, fitted=estimator, reset=reset, allow_sparse=allowed).values
 
 
 def check_same_objects(fitted: Fitted, X: Any) -> None:

@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator
 
-from consilience._sklearn import check_array, validate_data
 from consilience._units import check_range
 from consilience._validation import Interval, Satisfies, check_value, memory_in_bytes
 from consilience.errors import InvalidParameterError, MemoryBudgetError
 from consilience.kernels.minority.density import square_distances
 from consilience.minority._divergence import Divergence, Terms
 from consilience.minority.divergences import Cosine, Euclidean, Mahalanobis, resolve
+from consilience.rows import rows_of
 
 __all__ = [
     "BLOCK_BYTES",
@@ -76,12 +76,9 @@ def checked_values(
 
 def checked_array(X: Any, *, sparse: bool, owner: str) -> Any:
     """The data as float64, dense or CSR; at least one object, no NaN, squares in range."""
-    X = check_array(
-        X, accept_sparse="csr" if sparse else False, dtype=np.float64, order="C",
-        estimator=owner, input_name="X",
-    )  # fmt: skip
-    check_range(X, owner=owner)
-    return X
+    values = rows_of(X, owner=owner, allow_sparse=sparse, kind="float64").values
+    check_range(values, owner=owner)
+    return values
 
 
 def count_foreground(n_foreground: float, n_objects: int) -> int:
@@ -265,6 +262,6 @@ class Rival(BaseEstimator):
 
     def _checked(self, X: Any, *, reset: bool) -> Any:
         """Data as float64; CSR where the divergence may take it (it says so itself if not)."""
-        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, order="C", reset=reset)
-        check_range(X, owner=type(self).__name__)
-        return X
+        rows = rows_of(X, owner=self, fitted=self, reset=reset, kind="float64")
+        check_range(rows.values, owner=type(self).__name__)
+        return rows.values

@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 from sklearn.base import ClusterMixin
 from sklearn.utils import check_random_state
 
-from consilience._sklearn import validate_data
 from consilience._validation import Boolean, Interval, Options, RandomState, check_params
 from consilience.errors import InvalidParameterError
 from consilience.minority._families import FAMILIES, Family, uniform_log_density
 from consilience.minority._rivals import Rival, checked_array, checked_values, no_contrast
+from consilience.rows import rows_of
 
 __all__ = ["KMD", "KMDResult", "kmd"]
 
@@ -265,8 +265,8 @@ class KMD(ClusterMixin, Rival):
     def fit(self, X: Any, y: Any = None) -> Self:
         """Find the groups of ``X`` of shape (n_objects, n_features)."""
         check_params(self)
-        sparse = "csr" if self.family != "gaussian" else False
-        X = validate_data(self, X, accept_sparse=sparse, dtype=np.float64)
+        counts = self.family != "gaussian"
+        X = rows_of(X, owner=self, fitted=self, allow_sparse=counts, kind="float64")
         found = kmd(X, **self.get_params(deep=False))
         self.labels_ = found.labels
         self.n_clusters_ = len(found.sizes)

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.decomposition import PCA
-from sklearn.utils import check_array
 
 from consilience._optional import optional
 from consilience._validation import Interval, check_value
 from consilience.errors import InvalidInputError
 from consilience.plot._axes import axes, cluster_colours, cluster_labels, legend_beside
 from consilience.plot._thin import counted, thinned
+from consilience.rows import rows_of
 
 __all__ = ["EmbeddedObjects", "embedded_objects", "plot_embedding"]
 
@@ -183,7 +183,7 @@ def _opacity(confidence: Any, n: int) -> Floats:
 def _checked(X: Any) -> Any:
     """Data that can be projected, or the house's error with scikit-learn's words."""
     try:
-        return check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], input_name="X")
+        return rows_of(X, owner="plot_embedding").values
     except (TypeError, ValueError) as error:
         raise InvalidInputError(f"X of plot_embedding cannot be drawn: {error}") from error
 

@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from consilience._labels import is_frame
-from consilience._sklearn import check_array
 from consilience._validation import Boolean, Options, check_value
 from consilience.datasets import Table
 from consilience.datasets._scale import standardise
 from consilience.ensemble import Ensemble
 from consilience.errors import InvalidInputError, InvalidParameterError
+from consilience.rows import Rows, rows_of
 
 __all__ = ["Data", "check_scale", "checked_ensemble", "gather"]
 
@@ -53,6 +53,12 @@ class Data:
     name: str = ""
     standardised: bool = False
     n_left_out: int = 0
+
+    @property
+    def rows(self) -> Rows | None:
+        """X as what is behind the border takes it; None where there are no numbers."""
+        numbers = isinstance(self.X, np.ndarray) or sparse.issparse(self.X)
+        return Rows(self.X) if numbers else None
 
     def in_words(self) -> str:
         """What there is, in a line."""
@@ -134,7 +140,7 @@ def gather(
     table = X if isinstance(X, Table) else None
     values = X if table is None else table.X
     if X is not None and plain:
-        values = _numbers(values, owner=owner)
+        values = _numbers(values, owner=owner).values
     n = ensemble.n_objects if values is None else _length(values)  # type: ignore[union-attr]
     _check_lengths({"ids": ids, "truth": truth}, n, owner=owner)
     _check_same_objects(n, ensemble, owner=owner)
@@ -181,17 +187,10 @@ def _check_given(X: Any, ensemble: Ensemble | None, *, owner: str) -> None:
         )
 
 
-def _numbers(X: Any, *, owner: str) -> Any:
+def _numbers(X: Any, *, owner: str) -> Rows:
     """Finite numbers, dense or CSR; whatever is wrong with them is said of ``X``."""
     try:
-        return check_array(
-            X,
-            accept_sparse="csr",
-            dtype=[np.float64, np.float32],
-            order="C",
-            estimator=owner,
-            input_name="X",
-        )
+        return rows_of(X, owner=owner)
     except (TypeError, ValueError) as error:
         # The first line says what is wrong; what follows is advice for other estimators.
         what = (str(error).splitlines() or ["it cannot be read"])[0].rstrip(":.")

@@ -9,6 +9,8 @@ from typing import Any
 from consilience.ensemble import Ensemble
 from consilience.errors import ConsilienceError, InvalidParameterError
 from consilience.generate import ResumeError, RunFolder
+from consilience.generate.combined import takes_rows
+from consilience.rows import Rows
 
 __all__ = [
     "NewRun",
@@ -57,16 +59,19 @@ def check_source(ensemble: Any, generator: Any, run: Any, *, owner: str) -> None
             )
 
 
-def make_members(generator: Any, X: Any, run: RunFolder | None) -> Ensemble:
+def make_members(generator: Any, rows: Rows | None, run: RunFolder | None) -> Ensemble:
     """The generator's ensemble; members are written to the folder as they are made.
 
     Parameters
     ----------
     generator : generator
-    X : array or CSR matrix of shape (n_objects, n_features)
+    rows : Rows
     run : RunFolder or None
         Members that an interrupted run left there are taken, if it was the same run.
     """
+    assert rows is not None  # a job without data has been refused
+    # Anybody's generator that is not ours gets plain numbers.
+    X = rows if takes_rows(generator) else rows.values
     if run is None:
         return generator.generate(X)
     try:

@@ -199,7 +199,7 @@ def ambiguous_objects(
                 wanted = few_objects_each(n_members, n_clusters or 0, data.n_objects)
             maker = with_defaults(wanted, seed, n_jobs)
             with job.stage("generate", maker):
-                made = make_members(maker, data.X, folder)
+                made = make_members(maker, data.rows, folder)
         with job.stage("ambiguity"):
             flagged = ambiguous(made, score=score, threshold=threshold, n_jobs=n_jobs)
         return {"data": data, "ensemble": made, "generator": maker, "ambiguity": flagged}

@@ -241,12 +241,12 @@ def _found(job: Job, task: _Task, data: Data, given: Ensemble | None) -> dict[st
     """Fields of a `ClusterResult`: members, number, consensus."""
     generator, why_members = _generator(task, data, given)
     with job.stage("generate", generator):
-        ensemble = given if given is not None else make_members(generator, data.X, task.run)
+        ensemble = given if given is not None else make_members(generator, data.rows, task.run)
     choice = None
     if task.wants_number:
         with job.stage("number of clusters"):
             choice = choose_n_clusters(
-                data.X, ensemble=ensemble, random_state=task.seed, n_jobs=task.n_jobs
+                data.rows, ensemble=ensemble, random_state=task.seed, n_jobs=task.n_jobs
             )
     found = _consensus(job, task, data, ensemble, choice)
     truth = None if data.truth is None else against_truth(data.truth, found["labels"])
@@ -302,7 +302,7 @@ def _consensus(
     method, why, own = _one_method(task, data, ensemble, choice)
     model = prepared(method, k, own, random_state=task.seed, n_jobs=task.n_jobs)
     with job.stage("consensus", model):
-        found = fit_method(method, model, data.X, ensemble) | {"why_method": why}
+        found = fit_method(method, model, data.rows, ensemble) | {"why_method": why}
         return found | _moved(task, ensemble, found)
 
 
@@ -337,7 +337,7 @@ def _best_of_several(task: _Task, k: int | None, data: Data, ensemble: Ensemble)
         ensemble,
         [method.name for method in task.named.methods],
         k,
-        X=data.X,
+        X=data.rows,
         truth=data.truth,
         random_state=task.seed,
         n_jobs=task.n_jobs,

@@ -1,0 +1,162 @@
+"""The rows of X, whatever X is: the one border where data are checked.
+
+A table of numbers comes as an array, a memory map, a CSR matrix, a frame of pandas or polars, an
+Arrow table, a list of lists, or as anything that hands out rows by slices (an HDF5 data set, a
+zarr array). Here it is read once, checked once and remembered with its names and index; behind
+this border a `Rows` is passed on, and nothing converts or checks the numbers again.
+"""
+
+from collections.abc import Iterator
+from typing import Any, Literal
+
+import numpy as np
+from scipy import sparse
+
+from consilience._labels import is_frame
+from consilience._sklearn import check_array, validate_data
+from consilience.errors import InvalidInputError
+
+__all__ = ["BLOCK", "Rows", "rows_of", "same_objects"]
+
+Kind = Literal["floats", "float64"]
+
+#: Numbers read together from something that hands out rows by slices: 32 MB of float64.
+BLOCK = 2**22
+
+
+class Rows:
+    """Finite numbers, one row an object: dense in C order, or CSR.
+
+    Attributes
+    ----------
+    values : ndarray or CSR matrix of shape (n_objects, n_features)
+        float64 or float32, checked. Not to be written to: it may be the user's own array.
+    names : tuple of str or None
+        Of the columns, where the data came with names.
+    index : pandas index or None
+        Of the frame the objects came in.
+    """
+
+    __slots__ = ("index", "names", "values")
+
+    def __init__(self, values: Any, names: tuple[str, ...] | None = None, index: Any = None):
+        self.values, self.names, self.index = values, names, index
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Objects and columns."""
+        return (int(self.values.shape[0]), int(self.values.shape[1]))
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Of the numbers: float64 or float32."""
+        return np.dtype(self.values.dtype)
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether ``values`` is a CSR matrix."""
+        return bool(sparse.issparse(self.values))
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def take(self, objects: Any) -> "Rows":
+        """The rows of some objects: their numbers, or a mask."""
+        index = None if self.index is None else self.index[objects]
+        return Rows(self.values[objects], self.names, index)
+
+    def blocks(self, n_rows: int) -> Iterator[tuple[int, Any]]:
+        """First row and rows of one block after the other; views where they are dense.
+
+        >>> rows = Rows(np.arange(6.0).reshape(3, 2))
+        >>> [(start, block.tolist()) for start, block in rows.blocks(2)]
+        [(0, [[0.0, 1.0], [2.0, 3.0]]), (2, [[4.0, 5.0]])]
+        """
+        for start in range(0, self.shape[0], n_rows):
+            yield start, self.values[start : start + n_rows]
+
+
+def rows_of(
+    X: Any,
+    *,
+    owner: Any,
+    fitted: Any = None,
+    reset: bool = True,
+    allow_sparse: bool = True,
+    kind: Kind = "floats",
+    min_objects: int = 1,
+) -> Rows:
+    """Data in any form as `Rows`; what are `Rows` already are passed on.
+
+    Parameters
+    ----------
+    X : Rows, array, frame, CSR matrix, list of lists, or anything sliced by rows
+    owner : str or estimator
+        Who asks, for messages.
+    fitted : estimator, optional
+        An estimator that remembers the number and the names of the columns (``reset``), or
+        checks that they are those it was fitted with.
+    reset : bool, default=True
+    allow_sparse : bool, default=True
+        Whether CSR matrices may pass; other sparse matrices become CSR.
+    kind : {"floats", "float64"}, default="floats"
+        Whether float32 stays as it is.
+    min_objects : int, default=1
+
+    Raises
+    ------
+    ValueError, TypeError
+        In scikit-learn's words, for what is no table of finite numbers.
+    """
+    known = X if isinstance(X, Rows) else None
+    options = {
+        "accept_sparse": "csr" if allow_sparse else False,
+        "dtype": [np.float64, np.float32] if kind == "floats" else np.float64,
+        "order": "C",
+        "ensure_min_samples": min_objects,
+        # Known to be finite: to look again would be one more pass over them.
+        "ensure_all_finite": known is None,
+    }
+    given = _read(X) if known is None else known.values
+    if fitted is None:
+        values = check_array(given, estimator=owner, input_name="X", **options)
+    else:
+        values = validate_data(fitted, given, reset=reset, **options)
+    if known is None:
+        return Rows(values, _names(X), getattr(X, "index", None) if is_frame(X) else None)
+    if fitted is not None and reset and known.names is not None:
+        fitted.feature_names_in_ = np.array(known.names, dtype=object)
+    return known if values is known.values else Rows(values, known.names, known.index)
+
+
+def same_objects(rows: Rows, n_objects: int) -> Rows:
+    """The rows, if they are as many as the ensemble has objects."""
+    if len(rows) != n_objects:
+        raise InvalidInputError(
+            f"X and ensemble must hold the same objects: X has {len(rows)} rows, the ensemble "
+            f"{n_objects} objects."
+        )
+    return rows
+
+
+def _names(X: Any) -> tuple[str, ...] | None:
+    """Names of the columns of a frame, if all are texts."""
+    found = tuple(X.columns) if is_frame(X) else tuple(getattr(X, "column_names", ()))
+    return found if found and all(isinstance(name, str) for name in found) else None
+
+
+def _read(X: Any) -> Any:
+    """What scikit-learn can look at; what only hands out rows is read here, once."""
+    shape = getattr(X, "shape", None)
+    plain = isinstance(X, np.ndarray) or sparse.issparse(X) or is_frame(X)
+    if plain or not isinstance(shape, tuple) or len(shape) != 2 or not hasattr(X, "__getitem__"):
+        return X
+    kind = getattr(X, "dtype", None)
+    if getattr(kind, "kind", "f") not in "biuf":
+        return np.asarray(X[:])
+    n, d = (int(size) for size in shape)
+    values = np.empty((n, d), np.float32 if kind == np.float32 else np.float64)
+    step = max(1, BLOCK // max(d, 1))
+    for start in range(0, n, step):
+        values[start : start + step] = X[start : start + step]
+    return values
