@@ -9,7 +9,7 @@ from scipy.linalg import eigh, subspace_angles
 from sklearn.metrics import adjusted_rand_score
 
 from consilience.errors import InvalidInputError, InvalidParameterError
-from consilience.partition import _embed, spectral, transfer, transfer_cut
+from consilience.partition import LabelLinks, _embed, spectral, transfer, transfer_cut
 from consilience.partition.graph import similarity_graph
 
 
@@ -182,3 +182,27 @@ def test_the_sample_to_start_from_holds_no_row_twice(monkeypatch):
     E = np.random.default_rng(0).normal(size=(24, 2))
     _embed.kmeans_labels(E, 2, None, np.random.RandomState(0))
     assert [len(np.unique(X, axis=0)) for X in seen] == [20, 24]
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(1, 4), st.integers(1, 3))
+def test_labels_are_cut_as_their_matrix(seed, members, n_jobs):
+    rng = np.random.default_rng(seed)
+    labels = rng.integers(-2, 4, (members, 25)).astype(np.int8)
+    labels[:, :2] = [0, 1]
+    widths = labels.max(axis=1) + 1
+    weights = rng.random(widths.sum()) + 0.1
+    blocks = [row[:, None] == np.arange(width) for row, width in zip(labels, widths, strict=True)]
+    Q = np.concatenate(blocks, axis=1) * weights
+    counts, table = rng.integers(1, 5, 25).astype(float), rng.random((Q.shape[1], 3))
+    parts = rng.integers(0, 3, 25).astype(np.int32)
+    links = LabelLinks(labels, weights, n_jobs)
+    assert links.shape == Q.shape
+    np.testing.assert_allclose(links.column_sums(counts), Q.T @ counts, rtol=1e-12)
+    np.testing.assert_allclose(links.degrees(), Q.sum(axis=1), rtol=1e-12)
+    np.testing.assert_allclose(links.gram(counts), Q.T @ (counts[:, None] * Q), rtol=1e-12)
+    np.testing.assert_allclose(links.times(table), Q @ table, rtol=1e-12)
+    wanted = (parts == np.arange(3)[:, None]) * counts @ Q
+    np.testing.assert_allclose(links.part_sums(parts, counts, 3), wanted, rtol=1e-12)
+    mine = transfer_cut(links, 2, random_state=0, weights=counts)
+    theirs = transfer_cut(Q, 2, random_state=0, weights=counts)
+    assert mine.cut == pytest.approx(theirs.cut, rel=1e-6)

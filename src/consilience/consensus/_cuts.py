@@ -12,7 +12,7 @@ from consilience.consensus._rows import Rows
 from consilience.consensus._solve import ConsensusResult
 from consilience.ensemble import Ensemble
 from consilience.errors import InvalidParameterError, warn
-from consilience.partition import Parts, transfer_cut
+from consilience.partition import LabelLinks, Parts, transfer_cut
 
 __all__ = [
     "balance",
@@ -89,7 +89,13 @@ def check_n_parts(k: int, n_clusters: int, *, owner: str) -> None:
 
 
 def cut_rows(
-    rows: Rows, k: int, *, owner: str, random_state: Any, weights: Floats | None = None
+    rows: Rows,
+    k: int,
+    *,
+    owner: str,
+    random_state: Any,
+    weights: Floats | None = None,
+    n_jobs: int | None = None,
 ) -> ConsensusResult:
     """Clusters by the normalised cut of the graph of objects and clusters.
 
@@ -104,16 +110,17 @@ def cut_rows(
     random_state : int, RandomState or None
     weights : ndarray of shape (n_clusters_of_all_members,), optional
         Weight of an edge to each cluster; 1 if not given.
+    n_jobs : int or None
+        Threads.
     """
     alone = check_n_columns(rows, k, owner=owner)
     if alone is not None:
         return alone
     kept = dividing_members(rows.members, k)
     widths = np.diff(rows.starts)
-    Q = Ensemble._trusted(rows.members[kept]).indicator().astype(np.float64)
-    if weights is not None:
-        Q.data = weights[np.repeat(kept, widths)][Q.indices]
-    parts = transfer_cut(Q, k, random_state=random_state, weights=rows.counts)
+    own = np.ones(int(rows.starts[-1])) if weights is None else weights
+    links = LabelLinks(rows.members[kept], own[np.repeat(kept, widths)], n_jobs or 1)
+    parts = transfer_cut(links, k, random_state=random_state, weights=rows.counts)
     return rows_result(parts, rows)
 
 

@@ -158,7 +158,9 @@ def lwgp(
     def run(placed: Ensemble, k: int, _: Any) -> ConsensusResult:
         rows = distinct_rows(placed)
         certainty = cluster_certainty(rows, theta, n_jobs=n_jobs)
-        found = cut_rows(rows, k, owner="LWGP", random_state=random_state, weights=certainty)
+        found = cut_rows(
+            rows, k, owner="LWGP", random_state=random_state, weights=certainty, n_jobs=n_jobs
+        )
         found.details["certainty"] = certainty
         return found
 

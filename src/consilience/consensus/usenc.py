@@ -53,7 +53,9 @@ def usenc(
     """
 
     def run(placed: Ensemble, k: int, _: Any) -> ConsensusResult:
-        return cut_rows(distinct_rows(placed), k, owner="USENC", random_state=random_state)
+        return cut_rows(
+            distinct_rows(placed), k, owner="USENC", random_state=random_state, n_jobs=n_jobs
+        )
 
     return solve(ensemble, n_clusters, run, owner="USENC", X=X)
 

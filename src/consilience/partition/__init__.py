@@ -19,10 +19,11 @@ from consilience.partition.split import (
     split_graph,
     split_rows,
 )
-from consilience.partition.transfer import transfer_cut
+from consilience.partition.transfer import LabelLinks, transfer_cut
 
 __all__ = [
     "Graph",
+    "LabelLinks",
     "Parts",
     "Solver",
     "balanced_rows",

@@ -1,5 +1,7 @@
 """Transfer cut: the normalised cut of a graph of rows and columns, through its small side."""
 
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -10,6 +12,8 @@ from sklearn.utils import check_random_state
 from consilience._validation import as_numbers
 from consilience.errors import InvalidInputError, InvalidParameterError
 from consilience.kernels.data.tall import csr_gram
+from consilience.kernels.labels.contingency import cluster_contingency, first_columns
+from consilience.kernels.labels.products import cluster_sums, row_sums
 from consilience.partition._embed import (
     fill_empty,
     kmeans_labels,
@@ -19,7 +23,7 @@ from consilience.partition._embed import (
 )
 from consilience.partition._parts import Parts, check_n_parts, one_part
 
-__all__ = ["transfer_cut"]
+__all__ = ["LabelLinks", "transfer_cut"]
 
 Floats = NDArray[np.float64]
 
@@ -40,7 +44,7 @@ def transfer_cut(
 
     Parameters
     ----------
-    Q : array or sparse matrix of shape (n_rows, p)
+    Q : array, sparse matrix or LabelLinks of shape (n_rows, p)
         Finite, non-negative; for instance objects x clusters.
     k : int
         Number of parts, at most the number of columns with an entry.
@@ -73,28 +77,120 @@ def transfer_cut(
     >>> (labels[0] == labels[1]).item(), (labels[0] == labels[2]).item()
     (True, False)
     """
-    Q = _checked(Q)
-    n = Q.shape[0]
+    links = Q if isinstance(Q, LabelLinks) else _MatrixLinks(_checked(Q))
+    n = links.shape[0]
     check_n_parts(k, n, owner="transfer_cut", what="rows")
     if k == 1:
         return one_part(n, "spectral")
     counts = np.ones(n) if weights is None else _checked_weights(weights, n)
     rng = check_random_state(random_state)
-    used = np.flatnonzero(_column_sums(Q, counts) > 0)
+    used = np.flatnonzero(links.column_sums(counts) > 0)
     if k > len(used):
         raise InvalidParameterError(
             f"The 'k' parameter of transfer_cut must be at most the number of columns with an "
             f"entry, {len(used)}. Got {k} instead."
         )
-    if len(used) < Q.shape[1]:
-        Q = Q[:, used]
     with one_thread():
-        E = unit_rows(_embed(Q, counts, k, rng))
+        E = unit_rows(_embed(links, used, counts, k, rng))
     labels = kmeans_labels(E, k, None if weights is None else counts, rng)
     labels, repaired = fill_empty(labels, k, E)
     note = f"{repaired} empty parts were given one row each" if repaired else ""
-    cut = _normalised_cut(Q, counts, labels, k)
+    cut = _normalised_cut(links.part_sums(labels, counts, k))
     return Parts(labels, cut, "spectral", np.bincount(labels, minlength=k), note)
+
+
+@dataclass(frozen=True)
+class LabelLinks:
+    """Rows and columns joined by labels: one entry a row and member, the weight of its cluster.
+
+    Attributes
+    ----------
+    members : (n_members, n_rows) signed integers, C-contiguous
+        One label a row and member; negative labels are no entry.
+    weights : (n_clusters,) float64
+        Of the clusters of all members, one after the other.
+    n_jobs : int
+        Threads; the sums do not depend on it.
+    """
+
+    members: NDArray[np.signedinteger[Any]]
+    weights: Floats
+    n_jobs: int = 1
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        return (self.members.shape[1], len(self.weights))
+
+    @cached_property
+    def _starts(self) -> NDArray[np.int64]:
+        return first_columns(self.members)
+
+    def column_sums(self, counts: Floats) -> Floats:
+        """Sum of each column over rows that count so often."""
+        held = cluster_sums(self.members, self._starts, counts[:, None])[:, 0]
+        return held * self.weights
+
+    def degrees(self) -> Floats:
+        """Sum of each row."""
+        return self.times(np.ones((len(self.weights), 1)))[:, 0]
+
+    def gram(self, weights: Floats) -> Floats:
+        """Q^T diag(weights) Q."""
+        tables = cluster_contingency(self.members, weights, n_jobs=self.n_jobs)
+        return tables * self.weights[:, None] * self.weights[None, :]
+
+    def times(self, table: Floats) -> Floats:
+        """Q times a table of columns x anything."""
+        return row_sums(self.members, self._starts, self.weights[:, None] * table)
+
+    def part_sums(self, labels: NDArray[np.int32], counts: Floats, k: int) -> Floats:
+        """Sums of the columns over each part, parts x columns."""
+        sums = np.zeros((k, len(self.weights)))
+        for row, start in zip(self.members, self._starts[:-1], strict=True):
+            held = row >= 0
+            width = int(row.max(initial=-1)) + 1
+            cells = labels[held].astype(np.int64) * width + row[held]
+            table = np.bincount(cells, counts[held], minlength=k * width).reshape(k, width)
+            sums[:, start : start + width] = table
+        return sums * self.weights
+
+
+@dataclass(frozen=True)
+class _MatrixLinks:
+    """The same of a matrix, dense or CSR."""
+
+    Q: Any
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return (int(self.Q.shape[0]), int(self.Q.shape[1]))
+
+    def column_sums(self, counts: Floats) -> Floats:
+        return np.asarray(self.Q.T @ counts).ravel()
+
+    def degrees(self) -> Floats:
+        return np.asarray(self.Q.sum(axis=1), np.float64).ravel()
+
+    def gram(self, weights: Floats) -> Floats:
+        Q = self.Q
+        W = np.zeros((Q.shape[1], Q.shape[1]))
+        if sparse.issparse(Q):
+            csr_gram(Q.indptr, Q.indices, Q.data, weights, W)
+            return W
+        for start in range(0, len(Q), _BLOCK):
+            rows = Q[start : start + _BLOCK]
+            W += rows.T @ (weights[start : start + _BLOCK, None] * rows)
+        return W
+
+    def times(self, table: Floats) -> Floats:
+        return np.asarray(self.Q @ table)
+
+    def part_sums(self, labels: NDArray[np.int32], counts: Floats, k: int) -> Floats:
+        n = len(labels)
+        parts = sparse.csr_array((counts, (labels, np.arange(n))), shape=(k, n))
+        sums = parts @ self.Q
+        return sums.toarray() if sparse.issparse(sums) else np.asarray(sums)
 
 
 def _checked(Q: Any) -> Any:
@@ -120,47 +216,29 @@ def _checked_weights(weights: Any, n: int) -> Floats:
     return found
 
 
-def _column_sums(Q: Any, counts: Floats) -> Floats:
-    return np.asarray(Q.T @ counts).ravel()
-
-
-def _degrees(Q: Any) -> Floats:
-    degrees = np.asarray(Q.sum(axis=1), np.float64).ravel()
-    degrees[degrees <= 0] = _NO_DEGREE
-    return degrees
-
-
-def _embed(Q: Any, counts: Floats, k: int, rng: np.random.RandomState) -> Floats:
+def _embed(
+    links: "LabelLinks | _MatrixLinks",
+    used: NDArray[np.intp],
+    counts: Floats,
+    k: int,
+    rng: np.random.RandomState,
+) -> Floats:
     """Rows in the space of the k leading eigenvectors; steps 1 to 3 of the transfer cut."""
-    degrees = _degrees(Q)
-    W = _gram(Q, counts / degrees)
+    degrees = links.degrees()
+    degrees[degrees <= 0] = _NO_DEGREE
+    W = links.gram(counts / degrees)[np.ix_(used, used)]
     scale = 1 / np.sqrt(W.sum(axis=1))
     N = W * scale[:, None] * scale[None, :]
     _, V = leading_eigenvectors((N + N.T) / 2, k, rng)
-    embedded: Floats = np.asarray(Q @ (V * scale[:, None])) / degrees[:, None]
-    return embedded
+    table = np.zeros((links.shape[1], k))
+    table[used] = V * scale[:, None]
+    return links.times(table) / degrees[:, None]
 
 
-def _gram(Q: Any, weights: Floats) -> Floats:
-    """Q^T diag(weights) Q, columns x columns."""
-    W = np.zeros((Q.shape[1], Q.shape[1]))
-    if sparse.issparse(Q):
-        csr_gram(Q.indptr, Q.indices, Q.data, weights, W)
-        return W
-    for start in range(0, len(Q), _BLOCK):
-        rows = Q[start : start + _BLOCK]
-        W += rows.T @ (weights[start : start + _BLOCK, None] * rows)
-    return W
-
-
-def _normalised_cut(Q: Any, counts: Floats, labels: NDArray[np.int32], k: int) -> float:
-    """Sum over parts of the share of their similarity that leaves them."""
-    n = len(labels)
-    parts = sparse.csr_array((counts, (labels, np.arange(n))), shape=(k, n))
-    sums = parts @ Q
-    sums = sums.toarray() if sparse.issparse(sums) else np.asarray(sums)
+def _normalised_cut(sums: Floats) -> float:
+    """Sum over parts of the share of their similarity that leaves them; from parts x columns."""
     whole = sums.sum(axis=0)
     inside = np.divide(sums * sums, whole, out=np.zeros_like(sums), where=whole > 0).sum(axis=1)
     volume = sums.sum(axis=1)
-    kept = np.divide(inside, volume, out=np.ones(k), where=volume > 0)
-    return float(max(k - kept.sum(), 0.0))
+    kept = np.divide(inside, volume, out=np.ones(len(sums)), where=volume > 0)
+    return float(max(len(sums) - kept.sum(), 0.0))
