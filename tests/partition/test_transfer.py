@@ -31,6 +31,11 @@ def planted(seed, n=60, k=3, members=10, wrong=0.2):
     return Q.astype(float), truth
 
 
+def embedded(Q, counts, k, rng):
+    every = np.arange(Q.shape[1])
+    return transfer._embed(transfer._MatrixLinks(Q), every, counts, k, rng)
+
+
 def normalised_cut(Q, counts, labels, k):
     """Reference: the matrix of all objects."""
     Q = np.repeat(Q, counts, axis=0)
@@ -54,7 +59,7 @@ def test_embedding_spans_the_eigenvectors_of_the_whole_graph(seed, k):
     if values[-k] - values[-k - 1] < 1e-6:
         return  # the k leading eigenvectors are not defined
     wanted = (vectors / np.sqrt(d)[:, None])[:n, -k:]
-    found = transfer._embed(sparse.csr_array(Q), np.ones(n), k, np.random.RandomState(0))
+    found = embedded(sparse.csr_array(Q), np.ones(n), k, np.random.RandomState(0))
     assert subspace_angles(wanted, found).max() < 1e-5
 
 
@@ -70,16 +75,16 @@ def test_cut_is_the_normalised_cut_of_the_labels(seed, k):
 def test_dense_and_sparse_embeddings_agree(seed):
     Q = random_table(seed)
     rng = [np.random.RandomState(0) for _ in range(2)]
-    dense = transfer._embed(Q, np.ones(30), 3, rng[0])
-    thin = transfer._embed(sparse.csr_array(Q), np.ones(30), 3, rng[1])
+    dense = embedded(Q, np.ones(30), 3, rng[0])
+    thin = embedded(sparse.csr_array(Q), np.ones(30), 3, rng[1])
     np.testing.assert_allclose(dense @ dense.T, thin @ thin.T, atol=1e-8)
 
 
 def test_weights_are_repeated_rows(seed):
     Q = random_table(seed)
     counts = np.random.default_rng(seed).integers(1, 5, len(Q))
-    once = transfer._embed(Q, counts.astype(float), 3, np.random.RandomState(0))
-    often = transfer._embed(
+    once = embedded(Q, counts.astype(float), 3, np.random.RandomState(0))
+    often = embedded(
         np.repeat(Q, counts, axis=0), np.ones(counts.sum()), 3, np.random.RandomState(0)
     )
     np.testing.assert_allclose(np.repeat(once @ once.T, counts, axis=0), often @ once.T, atol=1e-8)
@@ -88,9 +93,9 @@ def test_weights_are_repeated_rows(seed):
 @pytest.mark.parametrize("block", [1, 3, 17])
 def test_blocks_of_rows_change_nothing(monkeypatch, block):
     Q = random_table(0)
-    whole = transfer._gram(Q, np.ones(30))
+    whole = transfer._MatrixLinks(Q).gram(np.ones(30))
     monkeypatch.setattr(transfer, "_BLOCK", block)
-    np.testing.assert_allclose(transfer._gram(Q, np.ones(30)), whole, rtol=1e-12)
+    np.testing.assert_allclose(transfer._MatrixLinks(Q).gram(np.ones(30)), whole, rtol=1e-12)
 
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
@@ -111,9 +116,9 @@ def test_many_rows_start_from_a_sample(seed, monkeypatch):
 
 def test_lanczos_finds_the_same_eigenvectors(seed, monkeypatch):
     Q = random_table(seed, n=200, p=40)
-    dense = transfer._embed(Q, np.ones(200), 3, np.random.RandomState(0))
+    dense = embedded(Q, np.ones(200), 3, np.random.RandomState(0))
     monkeypatch.setattr(_embed, "_DENSE_EIGEN", 10)
-    lanczos = transfer._embed(Q, np.ones(200), 3, np.random.RandomState(0))
+    lanczos = embedded(Q, np.ones(200), 3, np.random.RandomState(0))
     np.testing.assert_allclose(lanczos, dense, atol=1e-6)
 
 
