@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 
 from consilience import EAC, KCC, Ensemble
-from consilience.errors import ConsilienceWarning, InvalidInputError
+from consilience.errors import ConsilienceWarning, InvalidInputError, InvalidParameterError
 from consilience.evidence import confidence
 from consilience.generate import KMeansEnsemble
 
@@ -73,3 +73,14 @@ def test_sparse_data_are_promised_and_taken(X):
     assert EAC().__sklearn_tags__().input_tags.sparse
     found = EAC(3, random_state=0).fit(sparse.csr_array(X))
     np.testing.assert_array_equal(found.labels_, EAC(3, random_state=0).fit(X).labels_)
+
+
+def test_confidence_can_be_switched_off(monkeypatch):
+    def asked(*args, **options):
+        raise AssertionError
+
+    monkeypatch.setattr("consilience.consensus._base.confidence", asked)
+    model = EAC(2, confidence=False).fit(ensemble=[[0, 0, 1, 1], [0, 1, 1, 1]])
+    assert (model.confidence_, model.runner_up_) == (None, None)
+    with pytest.raises(InvalidParameterError, match="'confidence' parameter of EAC"):
+        EAC(2, confidence="no").fit(ensemble=[[0, 0, 1, 1], [0, 1, 1, 1]])

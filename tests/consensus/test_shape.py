@@ -20,7 +20,7 @@ ESTIMATORS = {
     if inspect.isclass(getattr(consensus, name))
     and issubclass(getattr(consensus, name), BaseEstimator)
 }
-LAST = ["generator", "random_state", "n_jobs"]
+LAST = ["generator", "random_state", "n_jobs", "confidence"]
 # The function's; the estimator makes them itself.
 NOT_PARAMETERS = {"wspa": {"runs"}, "wbpa": {"runs"}}
 ENSEMBLE = Ensemble([[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 2, 2], [5, 5, 5, 7, 7, 7]])
@@ -92,7 +92,7 @@ def test_estimators_of_others_may_derive_from_ours():
             super().__init__(n_clusters, n_jobs=n_jobs)
             self.depth = depth
 
-    assert list(parameters(Stated))[-4:] == ["depth", *LAST]
+    assert list(parameters(Stated))[-5:] == ["depth", *LAST]
     assert list(parameters(Written)) == ["n_jobs", "depth", "n_clusters"]
     for model in (Stated(2, depth=4), Written(depth=4, n_clusters=2)):
         assert clone(model).get_params()["depth"] == 4

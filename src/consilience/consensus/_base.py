@@ -19,7 +19,15 @@ from sklearn.base import BaseEstimator, ClusterMixin
 
 from consilience._docs import Entry, entries, filled, with_example
 from consilience._sklearn import CallbackSupportMixin, Steps, with_callbacks
-from consilience._validation import N_JOBS, HasMethods, NoneValue, RandomState, Rule, check_params
+from consilience._validation import (
+    N_JOBS,
+    Boolean,
+    HasMethods,
+    NoneValue,
+    RandomState,
+    Rule,
+    check_params,
+)
 from consilience.consensus._solve import ConsensusResult
 from consilience.consensus._table import CONSENSUS, Method
 from consilience.ensemble import Ensemble
@@ -32,7 +40,7 @@ from consilience.rows import Rows, rows_of
 __all__ = ["ChosenNumber", "Consensus", "FixedNumber", "Stated"]
 
 # Parameters of every estimator; they come after its own.
-_LAST = ("generator", "random_state", "n_jobs")
+_LAST = ("generator", "random_state", "n_jobs", "confidence")
 
 _EXAMPLE = """\
 >>> members = [[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 2, 2], [5, 5, 5, 7, 7, 7]]
@@ -101,6 +109,8 @@ class Consensus(Stated):
         Seeds the method, and a generator that has no seed of its own.
     n_jobs : int or None
         Threads; None means one.
+    confidence : bool, default=True
+        Whether to judge every label after it was found.
 
     Attributes
     ----------
@@ -110,7 +120,8 @@ class Consensus(Stated):
         Clusters found.
     confidence_, runner_up_ : ndarray of shape (n_objects,)
         How sure each label is, 0 for noise and for objects nobody saw; and the best other
-        cluster, -1 where none has any evidence. See `consilience.evidence.confidence`.
+        cluster, -1 where none has any evidence. See `consilience.evidence.confidence`. None
+        with ``confidence=False``.
     objective_, n_iter_, converged_, solver_, memberships_, details_
         See `ConsensusResult`. None, and ``details_`` empty, where they have no meaning or
         nothing had to be solved; the same holds for what is special to the method.
@@ -127,6 +138,7 @@ class Consensus(Stated):
         ],
         "random_state": [RandomState()],
         "n_jobs": N_JOBS,
+        "confidence": [Boolean()],
     }
     _attributes: ClassVar[tuple[str, ...]] = ()
     _method: ClassVar[Method]
@@ -134,6 +146,7 @@ class Consensus(Stated):
     generator: Any = None
     random_state: Any = None
     n_jobs: int | None = None
+    confidence: bool = True
 
     def __init_subclass__(
         cls,
@@ -255,6 +268,9 @@ class Consensus(Stated):
 
     def _add_confidence(self) -> None:
         """Set ``confidence_`` and ``runner_up_``; objects nobody saw have confidence 0."""
+        self.confidence_, self.runner_up_ = None, None
+        if not self.confidence:
+            return
         labels = np.where(never_seen(self.ensemble_), -1, self.labels_)
         missing: Missing = getattr(self, "missing", "pair")
         sure = confidence(self.ensemble_, labels, missing=missing, n_jobs=self.n_jobs)

@@ -45,6 +45,10 @@ class Named:
     why: str = ""
 
 
+# Parameters of an estimator that say nothing about its method.
+_NOT_ITS_OWN = ("generator", "confidence")
+
+
 def method_table() -> Mapping[str, Method]:
     """Every consensus method by name: what it needs, what it costs, its paper."""
     return MappingProxyType(CONSENSUS)
@@ -149,7 +153,7 @@ def fit_method(method: Method, model: Any, X: Any, ensemble: Ensemble) -> dict[s
     return {
         "method": method.name,
         "paper": method.paper,
-        "parameters": {name: v for name, v in params.items() if name != "generator"},
+        "parameters": {name: v for name, v in params.items() if name not in _NOT_ITS_OWN},
         "labels": model.labels_,
         "confidence": getattr(model, "confidence_", None),
         "runner_up": getattr(model, "runner_up_", None),
