@@ -18,7 +18,7 @@ from consilience._cli.results import WORK, taken
 from consilience.cli import main
 from consilience.errors import InvalidParameterError
 from consilience.experiments import EXPERIMENTS, Cell
-from consilience.experiments._table import experiment
+from consilience.experiments._registry import experiment
 from consilience.generate import KMeansEnsemble
 
 pytest.importorskip("cyclopts")

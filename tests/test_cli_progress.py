@@ -10,7 +10,7 @@ import pytest
 
 import consilience as cs
 from consilience._cli import progress as shown
-from consilience._cli.stages import Clock, Teller, telling
+from consilience._cli.stages import Clock, Teller, stages_shown
 from consilience.cli import main
 
 LABELS = "id,a,b,c\n" + "".join(f"o{i},{i // 4},{i // 3},{i // 4}\n" for i in range(8))
@@ -79,14 +79,14 @@ def test_stages_are_told_only_inside_and_unless_silent(monkeypatch):
     clock = Clock()
     with clock.stage("read"):
         pass
-    with telling(silent=True), clock.stage("read"):
+    with stages_shown(silent=True), clock.stage("read"):
         pass
     assert made == []
-    with telling(), clock.stage("read"):
+    with stages_shown(), clock.stage("read"):
         pass
     assert made == ["reading"]
     monkeypatch.setenv("CONSILIENCE_PROGRESS", "0")
-    with telling(), clock.stage("read"):
+    with stages_shown(), clock.stage("read"):
         pass
     assert made == ["reading"]
 
@@ -113,7 +113,7 @@ def test_that_kernels_are_compiled_is_told_inside_and_unless_silent(monkeypatch,
     monkeypatch.delenv("CONSILIENCE_PROGRESS")
     kernels = logging.getLogger("consilience.kernels")
     before = (kernels.level, list(kernels.handlers))
-    with telling(silent=silent):
+    with stages_shown(silent=silent):
         kernels.info("compiling, only this once")
     kernels.info("compiling, only this once")
     said = "" if silent else "consilience: compiling, only this once ...\n"
@@ -167,7 +167,7 @@ def test_a_bar_is_closed_and_a_voice_ends_with_a_job_that_fails(bar, monkeypatch
     monkeypatch.delenv("CONSILIENCE_PROGRESS")
     monkeypatch.setattr("consilience.generate.KMeansEnsemble._make", fail)
     before = set(threading.enumerate())
-    with telling(), pytest.raises(MemoryError):
+    with stages_shown(), pytest.raises(MemoryError):
         cs.cluster([[1.0], [2.0], [9.0]], 2, callbacks=[shown.Voice(), shown.Bars()])
     assert bar.said[-1] == "closed"
     assert set(threading.enumerate()) <= before

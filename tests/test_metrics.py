@@ -13,7 +13,7 @@ from sklearn.metrics import normalized_mutual_info_score
 from sklearn.metrics.cluster import contingency_matrix, pair_confusion_matrix
 from strategies import ensembles, labelings
 
-from consilience import _tables
+from consilience import _contingency
 from consilience.ensemble import Ensemble, relabel
 from consilience.errors import InvalidInputError, InvalidParameterError
 from consilience.metrics import (
@@ -143,12 +143,12 @@ def test_matching_with_singletons_equals_all_permutations(two):
 
 @given(pairs(max_objects=30, max_clusters=8), st.sampled_from(NOISE_RULES))
 def test_matching_of_sparse_tables_equals_that_of_dense_ones(two, noise):
-    table = _tables.compared(*two, noise, owner="test")
-    dense = _tables.matched_cells(table)
-    gains = table.counts + _tables.cell_f1(table) / (
+    table = _contingency.compared(*two, noise, owner="test")
+    dense = _contingency.matched_cells(table)
+    gains = table.counts + _contingency.cell_f1(table) / (
         1 + min(len(table.row_sums), len(table.column_sums))
     )
-    found = _tables._matched_sparsely(table.rows, table.columns, gains)
+    found = _contingency._matched_sparsely(table.rows, table.columns, gains)
     assert len(set(table.rows[found])) == len(set(table.columns[found])) == len(found)
     assert gains[found].sum() == pytest.approx(gains[dense].sum(), abs=1e-9)
 
@@ -160,7 +160,7 @@ def test_large_tables_are_matched_without_being_written_out(seed):
     b = np.where(rng.random(n) < 0.2, rng.integers(0, n, n), a + 1)
     table = contingency(a, b)
     assert not isinstance(table, np.ndarray)
-    assert table.shape[0] * table.shape[1] > _tables.DENSE_CELLS
+    assert table.shape[0] * table.shape[1] > _contingency.DENSE_CELLS
     assert table.sum() == n
     got = consistency_index(a, b)
     assert 0.5 < got < 1

@@ -9,7 +9,7 @@ from numba import config
 
 from consilience.cli import main
 from consilience.experiments import EXPERIMENTS, Cell
-from consilience.experiments._table import experiment
+from consilience.experiments._registry import experiment
 
 pytest.importorskip("cyclopts")
 

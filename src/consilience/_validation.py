@@ -204,6 +204,9 @@ COUNT: list[Rule] = [Interval(Integral, 1)]
 NOT_NEGATIVE: list[Rule] = [Interval(Real, 0)]
 POSITIVE: list[Rule] = [Interval(Real, 0, open_low=True)]
 #: A budget, for `memory_in_bytes`.
+#: How two clusters are compared by a tree, and what counts for pairs that a member did not see.
+LINKS: list[Rule] = [Options(("average", "complete", "single"))]
+MISSING: list[Rule] = [Options(("pair", "all"))]
 MEMORY: list[Rule] = [Satisfies(_is_memory, "a number of bytes or a text such as '2 GiB'")]
 #: Members of an ensemble: past a million they would not fit into any memory with their objects.
 N_MEMBERS: Rule = Interval(Integral, 1, 1_000_000)

@@ -29,8 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from consilience._labels import NOISE, UNSEEN, Codes, encode
-from consilience._tables import (
+from consilience._contingency import (
     DENSE_CELLS,
     NOISE_RULES,
     Noise,
@@ -42,6 +41,7 @@ from consilience._tables import (
     shared,
     tabulate,
 )
+from consilience._labels import NOISE, UNSEEN, Codes, encode
 from consilience._validation import Boolean, NoneValue, Options, check_value
 from consilience.ensemble import Ensemble, takes_ensemble
 from consilience.errors import InvalidInputError

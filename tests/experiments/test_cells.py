@@ -12,8 +12,8 @@ from scipy import stats
 from consilience.errors import InvalidParameterError
 from consilience.experiments import EXPERIMENTS, Cell
 from consilience.experiments._cells import of, paired_claim, published
+from consilience.experiments._registry import wanted
 from consilience.experiments._report import _groups, as_csv, as_lines, as_page, summaries
-from consilience.experiments._table import wanted
 
 
 def cell(column="A", values=(0.5, 0.7), known=0.55, **fields):

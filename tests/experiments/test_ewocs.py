@@ -12,7 +12,7 @@ from consilience.experiments import ewocs
 from consilience.experiments._cells import Cell, Plan, of, published
 from consilience.experiments._ewocs_claims import G10, RANKED, ewocs_ranks
 from consilience.experiments._ewocs_systems import DIMENSIONS, ENSEMBLES, OURS, PAPERS
-from consilience.experiments._table import EXPERIMENTS, conclude
+from consilience.experiments._registry import EXPERIMENTS, conclude
 from consilience.experiments.ewocs import ewocs_table2, ewocs_table3, ewocs_table4
 from consilience.minority import EWOCS, thresholds
 

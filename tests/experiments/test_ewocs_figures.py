@@ -17,7 +17,7 @@ from consilience.experiments import (
 )
 from consilience.experiments._cells import Cell, Plan, of
 from consilience.experiments._ewocs_systems import PAPERS, by_threshold
-from consilience.experiments._table import EXPERIMENTS, conclude
+from consilience.experiments._registry import EXPERIMENTS, conclude
 from consilience.minority import EWOCS
 from consilience.minority.divergences import Gaussian
 

@@ -11,7 +11,7 @@ from consilience.datasets import STOP_WORDS, load_reuters
 from consilience.errors import InvalidInputError, InvalidParameterError
 from consilience.experiments import ewocs_reuters
 from consilience.experiments._cells import Cell, Plan, of, published
-from consilience.experiments._table import EXPERIMENTS, conclude
+from consilience.experiments._registry import EXPERIMENTS, conclude
 from consilience.minority import BBOCC, EWOCS
 
 pytestmark = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="slow as plain Python")

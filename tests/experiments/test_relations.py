@@ -12,7 +12,7 @@ from consilience.datasets import load_conll04
 from consilience.errors import InvalidInputError, InvalidParameterError
 from consilience.experiments import relations
 from consilience.experiments._cells import Cell, Plan, of, published
-from consilience.experiments._table import EXPERIMENTS, conclude
+from consilience.experiments._registry import EXPERIMENTS, conclude
 from consilience.experiments.relations import EW, PAIRS, RANKED
 from consilience.minority import GRAMS
 from consilience.minority.thresholds import dist

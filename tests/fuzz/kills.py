@@ -313,7 +313,7 @@ def main(words):
     """The command line, with a small table that can be reproduced."""
     from consilience.cli import main as consilience
     from consilience.experiments import EXPERIMENTS, Cell
-    from consilience.experiments._table import experiment
+    from consilience.experiments._registry import experiment
 
     if "counting" not in EXPERIMENTS:
 

@@ -6,7 +6,15 @@ from pathlib import Path
 
 __all__ = ["ROOMS", "likely_tests", "sources"]
 
-_CORE = ("ensemble", "_labels", "_validation", "_tables", "_files", "_ensemble_store", "_optional")
+_CORE = (
+    "ensemble",
+    "_labels",
+    "_validation",
+    "_contingency",
+    "_files",
+    "_ensemble_store",
+    "_optional",
+)
 _CORE_TESTS = (*(f"test_{name.strip('_')}*.py" for name in _CORE), "test_metrics.py")
 
 #: Room: its files below ``src/consilience``, its tests below ``tests``.

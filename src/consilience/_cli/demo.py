@@ -23,7 +23,7 @@ from consilience._cli.results import ResultFolder, taken
 from consilience._cli.show import show_written, tell
 from consilience._cli.show_cluster import show_consensus
 from consilience._cli.speech import Speaker
-from consilience._cli.stages import telling
+from consilience._cli.stages import stages_shown
 from consilience.datasets import make_spirals
 from consilience.workflow._alone import kmeans_alone
 
@@ -53,7 +53,7 @@ def carry_out_demo(folder: Path, *, force: bool) -> None:
             "(The very first run compiles the numerical code: allow half a minute.)\n",
         ):
             tell(console, line)
-        with telling():
+        with stages_shown():
             demo = run_demo(results, replaces=earlier, callbacks=progress())
     _show(demo, time.perf_counter() - start, console)
     console.close(f"The results are in {str(folder)!r}.")

@@ -28,7 +28,7 @@ from consilience._cli.progress import progress
 from consilience._cli.results import ResultFolder, taken
 from consilience._cli.show import show_notes, show_written
 from consilience._cli.speech import Speaker
-from consilience._cli.stages import Clock, telling
+from consilience._cli.stages import Clock, stages_shown
 from consilience.workflow import Result
 from consilience.workflow._members import clear_members
 
@@ -134,7 +134,7 @@ def _found_and_written(wish: Any, job: Job, results: ResultFolder) -> tuple[Foun
     earlier = check_folder(folder, job.results, force=writing.force, resume=resume)
     silent = writing.quiet or writing.json
     try:
-        with telling(silent=writing.quiet):
+        with stages_shown(silent=writing.quiet):
             found = job.find(wish, folder, callbacks=progress(bars=not silent))
             with Clock().stage("write"):
                 written = results.publish(all_writers(found), last=SUMMARY, replaces=earlier)

@@ -7,7 +7,7 @@ import sys
 from contextlib import ExitStack
 from typing import Any
 
-from consilience._cli.stages import BARS, told_stage
+from consilience._cli.stages import BARS, shown_stage
 
 __all__ = ["Bars", "Voice", "progress"]
 
@@ -16,7 +16,7 @@ _SILENT = ("prepare",)
 
 
 class Voice:
-    """Tells of each stage of a job while it runs; see `told_stage`."""
+    """Tells of each stage of a job while it runs; see `shown_stage`."""
 
     def __init__(self) -> None:
         self._open = ExitStack()
@@ -27,7 +27,7 @@ class Voice:
     def on_fit_task_begin(self, estimator: Any, context: Any) -> None:
         """A stage begins."""
         if context.parent is not None and context.task_name not in _SILENT:
-            self._open.enter_context(told_stage(context.task_name))
+            self._open.enter_context(shown_stage(context.task_name))
 
     def on_fit_task_end(self, estimator: Any, context: Any) -> None:
         """A stage has ended."""

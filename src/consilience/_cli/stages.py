@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from threading import Event, Thread
 from typing import TextIO
 
-__all__ = ["BARS", "Clock", "Teller", "telling", "told_stage"]
+__all__ = ["BARS", "Clock", "Teller", "shown_stage", "stages_shown"]
 
 _WORDS = {
     "read": "reading",
@@ -90,7 +90,7 @@ _TELLER: ContextVar[Teller | None] = ContextVar("teller", default=None)
 
 
 @contextmanager
-def telling(silent: bool = False) -> Iterator[None]:
+def stages_shown(silent: bool = False) -> Iterator[None]:
     """Tell of all stages inside, unless told not to (by CONSILIENCE_PROGRESS=0, too)."""
     silent = silent or os.environ.get("CONSILIENCE_PROGRESS") == "0" or sys.stderr is None
     teller = None if silent else Teller(sys.stderr, live=sys.stderr.isatty())
@@ -118,7 +118,7 @@ def _told_of_compiling() -> Iterator[None]:
 
 
 @contextmanager
-def told_stage(name: str) -> Iterator[None]:
+def shown_stage(name: str) -> Iterator[None]:
     """Tell of what happens inside, where stages are told."""
     teller = _TELLER.get()
     with nullcontext() if teller is None else teller.stage(name):
@@ -135,6 +135,6 @@ class Clock:
     def stage(self, name: str) -> Iterator[None]:
         """Time what happens inside, and tell of it."""
         start = time.perf_counter()
-        with told_stage(name):
+        with shown_stage(name):
             yield
         self.seconds[name] = round(time.perf_counter() - start, 3)

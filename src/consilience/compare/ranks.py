@@ -4,7 +4,6 @@ Ranks compare methods on each data set separately, so figures of easy and hard d
 not be commensurable.
 """
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral
@@ -15,7 +14,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from consilience._validation import Boolean, Interval, check_value
-from consilience.errors import ConsilienceWarning, InvalidInputError
+from consilience.errors import InvalidInputError, warn
 
 __all__ = ["Ranks", "ranks", "ranks_from_means"]
 
@@ -112,18 +111,14 @@ def ranks(
             f"values. Got {n_methods} and {len(complete)} instead."
         )
     if len(complete) < n_given:
-        warnings.warn(
+        warn(
             f"{n_given - len(complete)} of {n_given} data sets lack the result of a method and "
             "are left out for all methods.",
-            ConsilienceWarning,
-            stacklevel=2,
         )
     if len(complete) < _FEW:
-        warnings.warn(
+        warn(
             f"Only {len(complete)} data sets: the pairwise tests are poor approximations below "
             f"{_FEW}.",
-            ConsilienceWarning,
-            stacklevel=2,
         )
     placed = stats.rankdata(-complete if larger_is_better else complete, axis=1)
     labels = _checked_names(found_names if names is None else names, n_methods)

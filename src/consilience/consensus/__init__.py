@@ -1,7 +1,7 @@
 """From an ensemble to one clustering: the methods, and the table of them."""
 
+from consilience.consensus._registry import CONSENSUS, Method
 from consilience.consensus._solve import ConsensusResult
-from consilience.consensus._table import CONSENSUS, Method
 from consilience.consensus.accumulation import EAC, EACResult, eac
 from consilience.consensus.ambiguity_aware import AmbiguityAware
 from consilience.consensus.baum_eagon import BaumEagon, baumeagon

@@ -28,8 +28,8 @@ from consilience._validation import (
     Rule,
     check_params,
 )
+from consilience.consensus._registry import CONSENSUS, Method
 from consilience.consensus._solve import ConsensusResult
-from consilience.consensus._table import CONSENSUS, Method
 from consilience.ensemble import Ensemble
 from consilience.errors import InvalidInputError
 from consilience.evidence import Missing, confidence, never_seen

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from consilience._words import listed
 from consilience.consensus._monti import delta_areas
-from consilience.datasets._files import listed
 
 __all__ = [
     "Criterion",

@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from consilience._validation import NoneValue, Options, Rule, positive_numbers
+from consilience._validation import LINKS, MISSING, NoneValue, Options, Rule, positive_numbers
 
 __all__ = ["BALANCE", "CUTS", "LINKS", "MISSING", "PARTS", "SIZES", "Balance", "CutSolver", "Link"]
 
@@ -10,8 +10,6 @@ Link = Literal["average", "complete", "single"]
 CutSolver = Literal["auto", "metis", "spectral"]
 Balance = Literal["all", "objects"]
 
-LINKS: list[Rule] = [Options(("average", "complete", "single"))]
-MISSING: list[Rule] = [Options(("pair", "all"))]
 #: Sizes of clusters relative to each other, where a method keeps them.
 SIZES: list[Rule] = [positive_numbers("cluster"), NoneValue()]
 #: What cuts a graph with few vertices, or one of objects and clusters.

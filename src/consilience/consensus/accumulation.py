@@ -15,10 +15,10 @@ from consilience._validation import COUNT, MEMORY, check_n_clusters, memory_in_b
 from consilience.consensus._affinity import attach_outside
 from consilience.consensus._base import ChosenNumber
 from consilience.consensus._order import tie_order
+from consilience.consensus._registry import consensus_method
 from consilience.consensus._rows import Rows, rows_in_order
 from consilience.consensus._rules import LINKS, MISSING, Link
 from consilience.consensus._solve import NOISE_ONLY, ConsensusResult, by_first_appearance, few_rows
-from consilience.consensus._table import consensus_method
 from consilience.consensus._unplaced import add_unplaced, place_unseen
 from consilience.ensemble import NOISE, Ensemble
 from consilience.errors import MemoryBudgetError, warn

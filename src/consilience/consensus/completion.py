@@ -18,9 +18,9 @@ from sklearn.utils import check_random_state
 
 from consilience._validation import COUNT, POSITIVE, Interval, NoneValue, Options, Rule
 from consilience.consensus._base import FixedNumber
+from consilience.consensus._registry import consensus_method
 from consilience.consensus._rows import Rows, distinct_rows, several
 from consilience.consensus._solve import ConsensusResult, solve
-from consilience.consensus._table import consensus_method
 from consilience.ensemble import Ensemble
 from consilience.errors import InvalidParameterError, MemoryBudgetError, warn
 from consilience.evidence import fractions

@@ -18,9 +18,9 @@ from consilience._validation import (
 from consilience.consensus._base import ChosenNumber
 from consilience.consensus._correlation import Options as MedianOptions
 from consilience.consensus._correlation import Problem, cluster
+from consilience.consensus._registry import consensus_method
 from consilience.consensus._rows import draw_seeds
 from consilience.consensus._solve import ConsensusResult, solve
-from consilience.consensus._table import consensus_method
 from consilience.ensemble import Ensemble, relabel, takes_ensemble
 from consilience.errors import InvalidInputError, warn
 

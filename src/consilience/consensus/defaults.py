@@ -6,7 +6,7 @@ from numbers import Integral
 from typing import Any
 
 from consilience._validation import Boolean, Interval, check_value
-from consilience.consensus._table import CONSENSUS, Method
+from consilience.consensus._registry import CONSENSUS, Method
 
 # The table holds a method once its module is imported.
 from consilience.consensus.accumulation import eac, smallest_counted

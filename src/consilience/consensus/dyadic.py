@@ -9,9 +9,9 @@ from consilience._validation import COUNT, MEMORY, NOT_NEGATIVE, memory_in_bytes
 from consilience.consensus._peace_fits import EVERY, NO_MASS, Fit
 from consilience.consensus._peace_pairs import Pairs, make_pairs
 from consilience.consensus._peace_starts import SoftConsensus, all_objects, best_of
+from consilience.consensus._registry import consensus_method
 from consilience.consensus._rows import draw_seeds, several
 from consilience.consensus._solve import ConsensusResult, solve
-from consilience.consensus._table import consensus_method
 from consilience.ensemble import Ensemble
 from consilience.errors import warn
 from consilience.kernels.peace.aspect import aspect_likelihood_rows, aspect_rows

@@ -16,9 +16,9 @@ from scipy.optimize import nnls
 from consilience._validation import COUNT, NOT_NEGATIVE, Options, Rule
 from consilience.consensus._base import FixedNumber
 from consilience.consensus._label_kmeans import kcc_labellings
+from consilience.consensus._registry import consensus_method
 from consilience.consensus._rows import Rows, distinct_rows, several
 from consilience.consensus._solve import ConsensusResult, solve
-from consilience.consensus._table import consensus_method
 from consilience.ensemble import Ensemble
 from consilience.errors import warn
 from consilience.kernels.labels.products import cluster_sums, pair_products, row_sums

@@ -11,9 +11,9 @@ from consilience._validation import COUNT, NOT_NEGATIVE, Boolean
 from consilience.consensus._base import FixedNumber
 from consilience.consensus._cuts import check_lengths, cut_result, warn_if_loose, whole_sizes
 from consilience.consensus._order import ordered
+from consilience.consensus._registry import consensus_method
 from consilience.consensus._rules import PARTS, SIZES
 from consilience.consensus._solve import ConsensusResult, solve
-from consilience.consensus._table import consensus_method
 from consilience.ensemble import Ensemble
 from consilience.errors import InvalidParameterError
 from consilience.kernels.pairs.counts import count_pairs

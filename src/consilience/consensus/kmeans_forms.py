@@ -23,9 +23,9 @@ from consilience.consensus._label_kmeans import (
     label_runs,
     sec_problem,
 )
+from consilience.consensus._registry import consensus_method
 from consilience.consensus._rows import distinct_rows
 from consilience.consensus._solve import ConsensusResult, solve
-from consilience.consensus._table import consensus_method
 from consilience.ensemble import Ensemble
 from consilience.errors import InvalidParameterError
 

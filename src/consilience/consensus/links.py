@@ -11,6 +11,7 @@ from consilience._labels import NOISE, UNSEEN
 from consilience._validation import COUNT, MEMORY, Interval, Options, Rule, memory_in_bytes
 from consilience.consensus._base import FixedNumber
 from consilience.consensus._cuts import check_n_columns, rows_result
+from consilience.consensus._registry import consensus_method
 from consilience.consensus._row_links import (
     Divisor,
     Vectors,
@@ -23,7 +24,6 @@ from consilience.consensus._row_links import (
 from consilience.consensus._rows import Rows, distinct_rows
 from consilience.consensus._rules import LINKS, MISSING, Link
 from consilience.consensus._solve import ConsensusResult, solve
-from consilience.consensus._table import consensus_method
 from consilience.ensemble import Ensemble
 from consilience.evidence import Missing
 from consilience.kernels.labels.contingency import cluster_contingency

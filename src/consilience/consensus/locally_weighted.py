@@ -9,6 +9,7 @@ from scipy.special import xlogy
 from consilience._validation import MEMORY, POSITIVE, memory_in_bytes
 from consilience.consensus._base import FixedNumber
 from consilience.consensus._cuts import cut_rows
+from consilience.consensus._registry import consensus_method
 from consilience.consensus._row_links import (
     Vectors,
     check_budget,
@@ -20,7 +21,6 @@ from consilience.consensus._row_links import (
 from consilience.consensus._rows import Rows, distinct_rows
 from consilience.consensus._rules import LINKS, MISSING, Link
 from consilience.consensus._solve import ConsensusResult, solve
-from consilience.consensus._table import consensus_method
 from consilience.ensemble import Ensemble
 from consilience.evidence import Missing
 from consilience.kernels.labels.contingency import cluster_contingency

@@ -13,10 +13,10 @@ from sklearn.utils import check_random_state
 
 from consilience.consensus._base import FixedNumber
 from consilience.consensus._cuts import check_n_parts
+from consilience.consensus._registry import consensus_method
 from consilience.consensus._rows import Rows, distinct_rows
 from consilience.consensus._rules import CUTS, CutSolver
 from consilience.consensus._solve import ConsensusResult, solve
-from consilience.consensus._table import consensus_method
 from consilience.ensemble import Ensemble
 from consilience.kernels.labels.contingency import cluster_contingency
 from consilience.kernels.labels.products import row_sums

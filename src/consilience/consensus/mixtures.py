@@ -10,6 +10,7 @@ from scipy.special import gammaln, polygamma, psi
 from consilience._validation import COUNT, NOT_NEGATIVE, Interval, Options, Rule
 from consilience.consensus._base import FixedNumber
 from consilience.consensus._label_kmeans import kcc_labellings
+from consilience.consensus._registry import consensus_method
 from consilience.consensus._rows import (
     Rows,
     distinct_rows,
@@ -19,7 +20,6 @@ from consilience.consensus._rows import (
     spectral_start,
 )
 from consilience.consensus._solve import ConsensusResult, solve
-from consilience.consensus._table import consensus_method
 from consilience.ensemble import Ensemble
 from consilience.kernels.labels.mixture import bce_pass, em_pass, responsibilities
 from consilience.kernels.labels.products import cluster_sums

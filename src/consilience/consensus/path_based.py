@@ -13,11 +13,11 @@ from scipy.spatial.distance import squareform
 from consilience._validation import COUNT, MEMORY, NoneValue, Rule, memory_in_bytes
 from consilience.consensus._base import FixedNumber
 from consilience.consensus._cuts import check_n_columns, rows_result
+from consilience.consensus._registry import consensus_method
 from consilience.consensus._row_links import check_budget, tree_result
 from consilience.consensus._rows import Rows, distinct_rows
 from consilience.consensus._rules import LINKS, MISSING, Link
 from consilience.consensus._solve import ConsensusResult, solve
-from consilience.consensus._table import consensus_method
 from consilience.consensus.accumulation import eac
 from consilience.ensemble import Ensemble
 from consilience.errors import warn

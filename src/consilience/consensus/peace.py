@@ -16,9 +16,9 @@ from consilience.consensus._peace_starts import (
     best_of,
     make_starts,
 )
+from consilience.consensus._registry import consensus_method
 from consilience.consensus._rows import several
 from consilience.consensus._solve import ConsensusResult, solve
-from consilience.consensus._table import consensus_method
 from consilience.ensemble import Ensemble
 from consilience.errors import warn
 

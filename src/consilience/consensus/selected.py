@@ -11,10 +11,10 @@ from consilience._validation import MEMORY, HasMethods, NoneValue, Rule, Satisfi
 from consilience.consensus._affinity import attach_outside
 from consilience.consensus._base import FixedNumber
 from consilience.consensus._order import tie_order
+from consilience.consensus._registry import consensus_method
 from consilience.consensus._rows import Rows, rows_in_order
 from consilience.consensus._rules import LINKS, Link
 from consilience.consensus._solve import ConsensusResult, solve
-from consilience.consensus._table import consensus_method
 from consilience.ensemble import Ensemble
 from consilience.errors import InvalidInputError, InvalidParameterError, MemoryBudgetError, warn
 from consilience.evidence import never_placed

@@ -22,9 +22,9 @@ from consilience.consensus._objects import (
     weights_of,
 )
 from consilience.consensus._order import ordered
+from consilience.consensus._registry import consensus_method
 from consilience.consensus._rules import BALANCE, CUTS, PARTS, SIZES, Balance
 from consilience.consensus._solve import ConsensusResult, solve
-from consilience.consensus._table import consensus_method
 from consilience.ensemble import Ensemble
 from consilience.partition import Solver
 

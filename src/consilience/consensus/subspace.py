@@ -13,9 +13,9 @@ from consilience.consensus._cuts import check_sizes
 from consilience.consensus._memberships import by_distances, cut_bipartite, cut_similarities
 from consilience.consensus._objects import checked_data, needed_data, only_member
 from consilience.consensus._order import ordered
+from consilience.consensus._registry import consensus_method
 from consilience.consensus._rules import BALANCE, CUTS, PARTS, SIZES, Balance
 from consilience.consensus._solve import ConsensusResult, solve
-from consilience.consensus._table import consensus_method
 from consilience.ensemble import Ensemble
 from consilience.errors import InvalidInputError, InvalidParameterError
 from consilience.generate.lac import LACEnsemble, LACRun, refit_lac

@@ -9,8 +9,8 @@ from sklearn.utils import check_random_state
 from consilience._validation import Satisfies
 from consilience.consensus._base import FixedNumber
 from consilience.consensus._order import ordered
+from consilience.consensus._registry import CONSENSUS, Method, consensus_method
 from consilience.consensus._solve import ConsensusResult, solve
-from consilience.consensus._table import CONSENSUS, Method, consensus_method
 from consilience.consensus.graph import cspa, hgpa
 from consilience.consensus.metacluster import mcla
 from consilience.ensemble import NOISE, UNSEEN, Ensemble

@@ -4,9 +4,9 @@ from typing import Any
 
 from consilience.consensus._base import FixedNumber
 from consilience.consensus._cuts import cut_rows
+from consilience.consensus._registry import consensus_method
 from consilience.consensus._rows import distinct_rows
 from consilience.consensus._solve import ConsensusResult, solve
-from consilience.consensus._table import consensus_method
 from consilience.ensemble import Ensemble
 from consilience.generate.uspec import USPECEnsemble
 

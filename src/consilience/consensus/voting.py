@@ -10,9 +10,9 @@ from sklearn.utils import check_random_state
 
 from consilience._validation import Options
 from consilience.consensus._base import FixedNumber
+from consilience.consensus._registry import consensus_method
 from consilience.consensus._rows import Rows, distinct_rows
 from consilience.consensus._solve import ConsensusResult, solve
-from consilience.consensus._table import consensus_method
 from consilience.consensus.kmeans_forms import kcc
 from consilience.ensemble import Ensemble
 from consilience.errors import warn

@@ -21,10 +21,10 @@ from consilience.consensus._objects import (
     weights_of,
 )
 from consilience.consensus._order import object_order, ordered
+from consilience.consensus._registry import consensus_method
 from consilience.consensus._rows import Rows, distinct_rows, rows_in_order
 from consilience.consensus._rules import CUTS
 from consilience.consensus._solve import ConsensusResult, solve
-from consilience.consensus._table import consensus_method
 from consilience.consensus.metacluster import Vertex, meta_clusters
 from consilience.ensemble import Ensemble
 from consilience.partition import Solver

@@ -18,8 +18,9 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import IO, Any, NamedTuple, TextIO, cast
 
+from consilience._words import plural
 from consilience.datasets._cells import Decimal, number
-from consilience.datasets._files import CUT_SHORT, plural, refusing_damage, unique_names
+from consilience.datasets._files import CUT_SHORT, refusing_damage, unique_names
 from consilience.errors import InvalidInputError
 
 __all__ = [

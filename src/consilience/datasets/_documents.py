@@ -6,7 +6,6 @@ here, from tokens to the terms kept.
 
 import html
 import re
-import warnings
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -18,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from consilience._validation import Boolean, Interval, Options, RandomState, check_value
-from consilience.datasets._files import plural
+from consilience._words import plural
 from consilience.datasets._json_lines import read_json_lines
 from consilience.datasets._synthetic import Seed, _rng
 from consilience.datasets._text import (
@@ -29,7 +28,7 @@ from consilience.datasets._text import (
     tf_idf,
     variable_terms,
 )
-from consilience.errors import ConsilienceWarning, InvalidInputError, InvalidParameterError
+from consilience.errors import InvalidInputError, InvalidParameterError, warn
 
 __all__ = ["Documents", "load_mini_newsgroups", "load_reuters", "load_webkb4"]
 
@@ -286,11 +285,9 @@ def _selected(
     varied = tf_idf(varied, norm=None) if variance_of == "weights" else varied
     columns = columns[variable_terms(varied, n_terms)]
     if len(columns) < n_terms:
-        warnings.warn(
+        warn(
             f"{name!r} has {plural(len(columns), 'term')} in at least {min_documents} documents, "
             f"fewer than n_terms={n_terms}; all are kept.",
-            ConsilienceWarning,
-            stacklevel=3,
         )
     counts = counts[:, columns]
     classes, y = np.unique(np.array(labels, dtype=np.str_), return_inverse=True)

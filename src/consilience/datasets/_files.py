@@ -7,7 +7,7 @@ import gzip
 import tokenize
 import zipfile
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from consilience._optional import optional
+from consilience._words import listed, plural
 from consilience.errors import InvalidInputError
 
 CSV_ENDINGS = (".csv", ".csv.gz", ".tsv", ".tsv.gz")
@@ -188,33 +189,6 @@ def position_of(source: Path, names: Sequence[str], wanted: str, parameter: str)
         f"{source.name!r} has no column {wanted!r}, named as {parameter}. Its columns are "
         f"{listed(map(repr, names))}."
     )
-
-
-def listed(items: Iterable[object], last: str = "and", most: int = 50) -> str:
-    """Items as a sentence would list them, the end of a very long list only counted.
-
-    >>> listed(["'a'", "'b'", "'c'"])
-    "'a', 'b' and 'c'"
-    """
-    texts = [str(item) for item in items]
-    if len(texts) > most:
-        return f"{', '.join(texts[:most])} and {len(texts) - most} more"
-    return f" {last} ".join(part for part in (", ".join(texts[:-1]), *texts[-1:]) if part)
-
-
-def plural(count: int, noun: str) -> str:
-    """A number with its noun.
-
-    >>> plural(1, "row"), plural(2, "row")
-    ('1 row', '2 rows')
-    """
-    return f"{count} {noun}{'' if count == 1 else 's'}"
-
-
-def shown(value: object, most: int = 40) -> str:
-    """A value as an error message shows it."""
-    text = repr(value)
-    return text if len(text) <= most else text[: most - 4] + "..." + text[-1]
 
 
 def _first_line(error: BaseException) -> str:

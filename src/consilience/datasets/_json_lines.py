@@ -8,7 +8,8 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from consilience.datasets._files import CUT_SHORT, listed, refusing_damage, shown
+from consilience._words import listed, shown
+from consilience.datasets._files import CUT_SHORT, refusing_damage
 from consilience.datasets._load import _VARIABLE, _home
 from consilience.errors import InvalidInputError
 

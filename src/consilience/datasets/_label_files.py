@@ -1,7 +1,6 @@
 """Label files: an ensemble the user already has, and the labels a run writes."""
 
 import csv
-import warnings
 from array import array
 from collections.abc import Iterable, Sequence
 from os import PathLike
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 from consilience._files import written_whole
 from consilience._formulas import guarded, holds_guarded, unguarded
 from consilience._labels import UNSEEN, encode
+from consilience._words import shown
 from consilience.datasets._cells import MISSING, number
 from consilience.datasets._csv import open_csv
 from consilience.datasets._files import (
@@ -24,11 +24,10 @@ from consilience.datasets._files import (
     parquet_batches,
     position_of,
     read_arrays,
-    shown,
     unique_names,
 )
 from consilience.ensemble import Ensemble
-from consilience.errors import ConsilienceWarning, InvalidInputError
+from consilience.errors import InvalidInputError, warn
 
 _ID_NAMES = ("", "id", "__index_level_0__")
 
@@ -231,14 +230,12 @@ def _read_csv(source: Path, id_column: str | None) -> Ensemble:
                 else:
                     columns[i].add(cells, lines)
         for note in file.notes:
-            warnings.warn(note, ConsilienceWarning, stacklevel=3)
+            warn(note)
     if at is None and len(names) > 1 and columns[0].all_names_differ():
         at, ids = 0, [word.strip() for word in columns[0].words]
-        warnings.warn(
+        warn(
             f"Column {names[0]!r} of {source.name!r} has a different name in every row: it is "
             "taken as identifiers, not as a clustering. id_column (--id-column) names another.",
-            ConsilienceWarning,
-            stacklevel=3,
         )
     if holds_guarded(names):
         ids = list(map(unguarded, ids))
@@ -273,9 +270,7 @@ def _read_parquet(source: Path, id_column: str | None) -> Ensemble:
 def _warn_of_ids(source: Path, name: str, n_values: int, n_objects: int) -> None:
     """Warn of a column in which every object stands alone: it says nothing as a member."""
     if n_values == n_objects >= 10:  # of fewer it may well be the clustering
-        warnings.warn(
+        warn(
             f"Column {name!r} of {source.name!r} has a different label for every object. If it "
             "holds identifiers, name it with id_column (--id-column).",
-            ConsilienceWarning,
-            stacklevel=4,
         )

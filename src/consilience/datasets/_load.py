@@ -4,7 +4,7 @@ import os
 from os import PathLike
 from pathlib import Path
 
-from consilience.datasets._files import listed
+from consilience._words import listed
 from consilience.datasets._tables import Table, read_table
 from consilience.errors import InvalidInputError, InvalidParameterError
 

@@ -12,10 +12,10 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from consilience._words import listed, plural, shown
 from consilience.datasets._cells import MISSING, Decimal
 from consilience.datasets._columns import Columns, Floats
 from consilience.datasets._dates import as_text
-from consilience.datasets._files import listed, plural, shown
 from consilience.datasets._meaning import Kind, Meaning, meaning_of
 from consilience.datasets._refusals import Gap, Refused, no_finite_rows, refuse_gaps, refuse_words
 from consilience.datasets._roles import (

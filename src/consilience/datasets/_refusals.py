@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
+from consilience._words import listed, shown
 from consilience.datasets._cells import foreign_number
 from consilience.datasets._columns import Columns
-from consilience.datasets._files import listed, shown
 from consilience.datasets._meaning import MOST_CATEGORIES, Kind, Meaning
 from consilience.errors import InvalidInputError
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from consilience._validation import Interval, RandomState, check_value
-from consilience.datasets._files import listed, plural
+from consilience._words import listed, plural
 from consilience.datasets._json_lines import read_json_lines
 from consilience.datasets._synthetic import Seed, _rng
 from consilience.datasets._text import count_terms, frequent_terms

@@ -13,9 +13,10 @@ from pathlib import Path
 
 import numpy as np
 
+from consilience._words import listed
 from consilience.datasets._cells import number
 from consilience.datasets._columns import Columns, Floats
-from consilience.datasets._files import listed, position_of, unique_names
+from consilience.datasets._files import position_of, unique_names
 from consilience.datasets._meaning import Kind, Meaning
 from consilience.errors import InvalidInputError
 

@@ -4,16 +4,15 @@ Categories were split into several columns, which share the weight of one: the v
 the columns that one category column was split into add up to 1.
 """
 
-import warnings
 from collections.abc import Sequence
 from itertools import compress
 from typing import NamedTuple
 
 import numpy as np
 
+from consilience._words import listed
 from consilience.datasets._columns import Floats
-from consilience.datasets._files import listed
-from consilience.errors import ConsilienceWarning, InvalidInputError
+from consilience.errors import InvalidInputError, warn
 
 __all__ = ["Scaled", "standardise"]
 
@@ -71,12 +70,10 @@ def standardise(
     kept, dropped = tuple(compress(columns, varies)), tuple(compress(columns, ~varies))
     if dropped:
         one = len(dropped) == 1
-        warnings.warn(
+        warn(
             f"{'Column' if one else 'Columns'} {listed(map(repr, dropped))} of {what} "
             f"{'has' if one else 'have'} the same value in every row and "
             f"{'is' if one else 'are'} left out.",
-            ConsilienceWarning,
-            stacklevel=3,
         )
         X = X[:, varies]
     group = np.arange(X.shape[1])

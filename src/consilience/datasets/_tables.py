@@ -4,7 +4,6 @@ A whole file is looked at before anything is refused, so that one error lists ev
 that cannot be used; memory stays near the size of the numbers, which are 8 bytes each.
 """
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from os import PathLike
@@ -16,6 +15,7 @@ from numpy.typing import NDArray
 
 from consilience._formulas import holds_guarded, unguarded
 from consilience._validation import NoneValue, Options, Rule, check_value
+from consilience._words import plural
 from consilience.datasets._blocks import CsvReader
 from consilience.datasets._cells import Decimal
 from consilience.datasets._columns import Columns, Floats
@@ -23,13 +23,12 @@ from consilience.datasets._files import (
     CSV_ENDINGS,
     checked_path,
     main_array,
-    plural,
     read_arrays,
 )
 from consilience.datasets._parquet import ParquetReader
 from consilience.datasets._prepare import Encode, Impute, Prepared, prepare
 from consilience.datasets._roles import Roles
-from consilience.errors import ConsilienceWarning, InvalidInputError
+from consilience.errors import InvalidInputError, warn
 
 __all__ = ["Table", "read_table"]
 
@@ -178,7 +177,7 @@ def read_table(
             found = _read_array(source, named, ways, notes)
     finally:  # also of a file that is refused: notes help to understand why
         for note in dict.fromkeys(notes):
-            warnings.warn(note, ConsilienceWarning, stacklevel=2)
+            warn(note)
     return Table(
         found.X,
         found.columns,

@@ -5,7 +5,6 @@ object is where both expect it; where they hardly overlap, it lies between clust
 this up over pairs of members; low means ambiguous.
 """
 
-import warnings
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, Literal
@@ -25,7 +24,7 @@ from consilience._validation import (
     check_value,
 )
 from consilience.ensemble import Ensemble, takes_ensemble
-from consilience.errors import ConsilienceWarning, InvalidInputError
+from consilience.errors import InvalidInputError, warn
 from consilience.evidence._thresholds import RULES, find_threshold
 from consilience.evidence.confidence import never_placed, never_seen
 from consilience.kernels.pairs.ambiguity import INFORMATION, RELATIVE, mean_overlap
@@ -284,9 +283,7 @@ def ambiguous(
     known = np.isfinite(scores)
     line = find_threshold(scores[known], threshold, max_share=max_share, quantile=quantile)
     if isinstance(threshold, Real) and line.rule != "number":
-        warnings.warn(
-            f"threshold={threshold:g} is not used: {line.why}.", ConsilienceWarning, stacklevel=2
-        )
+        warn(f"threshold={threshold:g} is not used: {line.why}.")
     flags = np.zeros(ensemble.n_objects, bool)
     flags[known] = scores[known] < line.value
     why = line.why
@@ -294,10 +291,10 @@ def ambiguous(
         flags, kept = _spare_clusters(flags, _consensus(labels, ensemble.n_objects))
         if kept:
             why += f"; {kept} of them are all that is left of a cluster and stay"
-    strangers = never_seen(ensemble)
-    if strangers.any():
-        flags |= strangers
-        why += f"; {int(strangers.sum())} objects that no member saw are flagged as well"
+    unseen = never_seen(ensemble)
+    if unseen.any():
+        flags |= unseen
+        why += f"; {int(unseen.sum())} objects that no member saw are flagged as well"
     return Ambiguity(flags, scores, line.value, line.rule, why)
 
 

@@ -6,7 +6,6 @@ that saw both. Co-association is c / N (``missing="pair"``) or c / R for R membe
 diagonal is 1.
 """
 
-import warnings
 from numbers import Integral
 from typing import Any, Literal
 
@@ -15,9 +14,9 @@ from numpy.typing import DTypeLike, NDArray
 from scipy import sparse
 from scipy.sparse.linalg import LinearOperator
 
-from consilience._validation import Interval, Options, Satisfies, check_jobs, check_value
+from consilience._validation import MISSING, Interval, Options, Satisfies, check_jobs, check_value
 from consilience.ensemble import Ensemble, takes_ensemble
-from consilience.errors import ConsilienceWarning
+from consilience.errors import warn
 from consilience.kernels.labels.contingency import first_columns
 from consilience.kernels.labels.products import cluster_sums, row_sums
 from consilience.kernels.pairs.compare import count_type
@@ -33,7 +32,6 @@ __all__ = ["CoAssociation", "Missing", "co_association", "fractions"]
 
 Missing = Literal["pair", "all"]
 
-_MISSING = Options(("pair", "all"))
 _BLOCK_BYTES = 2**25
 
 
@@ -105,7 +103,7 @@ def co_association(
     array([1. , 0.5, 0. ])
     """
     owner = "co_association"
-    check_value("missing", missing, [_MISSING], owner=owner)
+    check_value("missing", missing, MISSING, owner=owner)
     check_value("values", values, [Options(("fraction", "count"))], owner=owner)
     forms = ("dense", "condensed", "nearest", "operator")
     check_value("form", form, [Options(forms)], owner=owner)
@@ -148,11 +146,9 @@ def _warn_of_strangers(seen: NDArray[Any]) -> None:
     if seen.ndim == 2:
         pairs = (pairs - int(np.count_nonzero(seen.diagonal() == 0))) // 2
     if pairs:
-        warnings.warn(
+        warn(
             f"{pairs} pairs of objects were never seen together by any member; their "
             "co-association is 0. More members, or a larger max_samples, would cover them.",
-            ConsilienceWarning,
-            stacklevel=3,
         )
 
 
@@ -201,7 +197,7 @@ class CoAssociation(LinearOperator):
     """
 
     def __init__(self, ensemble: Ensemble, *, missing: Missing = "pair") -> None:
-        check_value("missing", missing, [_MISSING], owner="CoAssociation")
+        check_value("missing", missing, MISSING, owner="CoAssociation")
         super().__init__(np.dtype(np.float64), (ensemble.n_objects, ensemble.n_objects))
         self.ensemble = ensemble
         self.missing = missing

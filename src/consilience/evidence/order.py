@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from consilience._validation import Interval, Options, check_value
+from consilience._validation import MISSING, Interval, check_value
 from consilience.ensemble import Ensemble
 from consilience.errors import InvalidInputError
 from consilience.evidence.coassociation import Missing, fractions
@@ -31,7 +31,6 @@ __all__ = ["VATOrder", "ivat", "ivat_image", "vat", "vat_image"]
 Floats = NDArray[np.float64]
 Positions = NDArray[np.int64]
 
-_MISSING = Options(("pair", "all"))
 # Distances that exist at once while a picture is made.
 _BLOCK_BYTES = 2**25
 # Cluster sizes by block that are collected before they are multiplied.
@@ -93,7 +92,7 @@ def vat(evidence: Any, *, missing: Missing = "pair") -> VATOrder:
     >>> found.order, found.parent, found.distance
     (array([0, 1, 2]), array([-1,  0,  1]), array([0., 1., 5.]))
     """
-    check_value("missing", missing, [_MISSING], owner="vat")
+    check_value("missing", missing, MISSING, owner="vat")
     if isinstance(evidence, Ensemble):
         return _vat_of_ensemble(evidence, missing)
     distances = _checked_distances(evidence)
@@ -179,7 +178,7 @@ def vat_image(
            [1., 0., 9.],
            [9., 9., 0.]])
     """
-    check_value("missing", missing, [_MISSING], owner="vat_image")
+    check_value("missing", missing, MISSING, owner="vat_image")
     check_value("max_size", max_size, [Interval(Integral, 1)], owner="vat_image")
     if not isinstance(evidence, Ensemble):
         distances = _checked_distances(evidence)

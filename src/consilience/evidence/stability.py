@@ -229,12 +229,14 @@ def select_clusters(
     )
     rows, inverse, counts = ensemble.signatures()
     columns = _columns(rows)
-    telling = _telling(columns, counts, len(scores))
+    informative = _informative(columns, counts, len(scores))
     wanted = (
-        _by_rank(scores, telling, top) if threshold is None else telling & (scores >= threshold)
+        _by_rank(scores, informative, top)
+        if threshold is None
+        else informative & (scores >= threshold)
     )
     cut = float(scores[wanted].min()) if wanted.any() else float("inf")
-    kept = _covering(columns, scores, telling, wanted, min_cover)
+    kept = _covering(columns, scores, informative, wanted, min_cover)
     added = int(kept.sum() - wanted.sum())
     return ClusterSelection(kept, cut, added, _cover(columns, kept)[inverse])
 
@@ -245,7 +247,7 @@ def _columns(rows: Ensemble) -> NDArray[np.int64]:
     return np.where(labels >= 0, labels + rows.offsets()[:-1, None], -1)
 
 
-def _telling(
+def _informative(
     columns: NDArray[np.int64], counts: NDArray[np.int64], n_clusters: int
 ) -> NDArray[np.bool_]:
     """Clusters that hold some but not all of the objects that any member placed."""
@@ -257,29 +259,29 @@ def _telling(
     return np.asarray((sizes > 0) & (sizes < counts[placed].sum()))
 
 
-def _by_rank(scores: Floats, telling: NDArray[np.bool_], top: float) -> NDArray[np.bool_]:
+def _by_rank(scores: Floats, informative: NDArray[np.bool_], top: float) -> NDArray[np.bool_]:
     """The first share of the clusters by score, with all that tie with the last of them."""
-    if not telling.any():
-        return telling
-    ranked = np.sort(scores[telling])[::-1]
+    if not informative.any():
+        return informative
+    ranked = np.sort(scores[informative])[::-1]
     wanted = min(max(1, int(np.ceil(top * len(scores) - _TIE))), len(ranked))
-    return np.asarray(telling & (scores >= ranked[wanted - 1] - _TIE))
+    return np.asarray(informative & (scores >= ranked[wanted - 1] - _TIE))
 
 
 def _covering(
     columns: NDArray[np.int64],
     scores: Floats,
-    telling: NDArray[np.bool_],
+    informative: NDArray[np.bool_],
     wanted: NDArray[np.bool_],
     min_cover: int,
 ) -> NDArray[np.bool_]:
     """Clusters kept once every row is in ``min_cover`` of them, or in all that hold it."""
     kept = wanted.copy()
     cover = _cover(columns, kept)
-    needed = np.minimum(min_cover, _cover(columns, telling))
+    needed = np.minimum(min_cover, _cover(columns, informative))
     if (cover >= needed).all():
         return kept
-    spare = np.flatnonzero(telling & ~wanted)
+    spare = np.flatnonzero(informative & ~wanted)
     last = columns.max(axis=1)
     # Clusters are numbered member after member; one without clusters has none to look for.
     members = np.searchsorted(np.maximum.accumulate(last), spare)

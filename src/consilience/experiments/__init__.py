@@ -1,7 +1,7 @@
 """The papers' tables through the public API: our figures beside the published ones."""
 
 from consilience.experiments._cells import Cell, Claim, Plan
-from consilience.experiments._table import EXPERIMENTS, Experiment, conclude
+from consilience.experiments._registry import EXPERIMENTS, Experiment, conclude
 from consilience.experiments.ambiguity import ambiguity_tables
 from consilience.experiments.ewocs import (
     ewocs_ranks,

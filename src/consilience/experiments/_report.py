@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from consilience.experiments._cells import Cell, Claim, paired_claim
-from consilience.experiments._table import Experiment
+from consilience.experiments._registry import Experiment
 
 __all__ = ["Summary", "as_csv", "as_lines", "as_page", "summaries"]
 

@@ -17,9 +17,9 @@ from consilience.datasets import load, make_gaussians
 from consilience.ensemble import Ensemble
 from consilience.experiments._cells import Cell, Claim, Plan, of, paired_claim, published
 from consilience.experiments._reclustering import Reclustered
+from consilience.experiments._registry import experiment, wanted
 from consilience.experiments._runs import Group, Parts, Scores, Work, groups_of_runs, seeds
 from consilience.experiments._standard import standardised
-from consilience.experiments._table import experiment, wanted
 from consilience.generate import rcc
 from consilience.metrics import nmi
 

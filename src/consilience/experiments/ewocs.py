@@ -36,7 +36,7 @@ from consilience.experiments._ewocs_systems import (
     references_of,
     synthetic,
 )
-from consilience.experiments._table import experiment, wanted
+from consilience.experiments._registry import experiment, wanted
 from consilience.minority.consistency import (
     Consistency,
     consistency_over,

@@ -18,7 +18,7 @@ from consilience.datasets import make_minority
 from consilience.experiments._cells import Cell, Claim, Plan
 from consilience.experiments._ewocs_runs import PAPER, Columns, cells_of, each
 from consilience.experiments._ewocs_systems import Scores
-from consilience.experiments._table import experiment, wanted
+from consilience.experiments._registry import experiment, wanted
 from consilience.experiments.relations import all_pairs
 from consilience.minority._repetitions import Order, in_order
 from consilience.minority.divergences import Gaussian

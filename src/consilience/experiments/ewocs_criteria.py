@@ -7,7 +7,7 @@ from consilience.experiments._cells import Cell, Claim, Plan
 from consilience.experiments._ewocs_claims import alike, all_below, diagram, rank_tests
 from consilience.experiments._ewocs_runs import PAPER, Columns, cells_of, each
 from consilience.experiments._ewocs_systems import DIMENSIONS, PAPERS, by_threshold, synthetic
-from consilience.experiments._table import experiment, wanted
+from consilience.experiments._registry import experiment, wanted
 
 __all__ = ["criteria_ranks", "ewocs_figure11"]
 

@@ -28,7 +28,7 @@ from consilience.experiments._ewocs_systems import (
     chance_of,
     hard_measures,
 )
-from consilience.experiments._table import experiment, wanted
+from consilience.experiments._registry import experiment, wanted
 from consilience.minority import BBOCC, DGRADE, EWOCS, KMD, AutoHDS, BBCPress
 
 __all__ = ["ewocs_figure12", "ewocs_figure13", "ewocs_table7"]

@@ -12,7 +12,7 @@ import numpy as np
 from consilience.experiments._cells import Cell, Claim, Plan, of, paired_claim
 from consilience.experiments._ewocs_runs import PAPER, Columns, cells_of, each, mean_of, steps_of
 from consilience.experiments._ewocs_systems import PAPERS, System, best_measures, synthetic
-from consilience.experiments._table import experiment, wanted
+from consilience.experiments._registry import experiment, wanted
 from consilience.minority import EWOCS, KMD, AutoHDS, BBCPress
 
 __all__ = ["ewocs_figure9", "ewocs_figure10"]

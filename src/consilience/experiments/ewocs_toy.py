@@ -20,7 +20,7 @@ from consilience.experiments._ewocs_systems import (
     best_measures,
     references_of,
 )
-from consilience.experiments._table import experiment, wanted
+from consilience.experiments._registry import experiment, wanted
 from consilience.minority import BBCPress
 from consilience.minority.thresholds import every
 

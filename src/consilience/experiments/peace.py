@@ -18,8 +18,8 @@ from consilience import consensus
 from consilience.ensemble import Ensemble
 from consilience.experiments._cells import Cell, Claim, Plan, paired_claim, published
 from consilience.experiments._peace_data import BENCHMARKS, TEXTS, benchmark, text
+from consilience.experiments._registry import experiment, wanted
 from consilience.experiments._runs import Group, Parts, Scores, Work, groups_of_runs, seeds
-from consilience.experiments._table import experiment, wanted
 from consilience.generate import (
     cosine_split_and_merge,
     many_algorithms,

@@ -20,7 +20,7 @@ from consilience.experiments._cells import Cell, Claim, Plan, paired_claim, publ
 from consilience.experiments._ewocs_claims import alike, all_below, diagram, rank_tests
 from consilience.experiments._ewocs_runs import PAPER, Columns, cells_of, each, steps_of
 from consilience.experiments._ewocs_systems import Scores, chance_of, hard_measures, measures
-from consilience.experiments._table import experiment, wanted
+from consilience.experiments._registry import experiment, wanted
 from consilience.minority import BBOCC, EWOCS, GRAMS, KMD, BBCPress
 from consilience.minority.thresholds import best, every, size
 

@@ -19,9 +19,9 @@ from consilience.datasets import load
 from consilience.ensemble import Ensemble
 from consilience.errors import ConsilienceWarning
 from consilience.experiments._cells import Cell, Claim, Plan, of, paired_claim, published
+from consilience.experiments._registry import experiment, wanted
 from consilience.experiments._runs import Group, Parts, Scores, Work, groups_of_runs, seeds
 from consilience.experiments._standard import standardised
-from consilience.experiments._table import experiment, wanted
 from consilience.generate import KMeansEnsemble, Linkage, full_ensemble, kmeans_ensemble
 from consilience.metrics import relabelled_accuracy
 

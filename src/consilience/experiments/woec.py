@@ -14,8 +14,8 @@ from sklearn.metrics import adjusted_rand_score, rand_score
 
 from consilience import consensus
 from consilience.experiments._cells import Cell, Plan, published
+from consilience.experiments._registry import experiment, wanted
 from consilience.experiments._runs import Group, Parts, Scores, Work, groups_of_runs, seeds
-from consilience.experiments._table import experiment, wanted
 from consilience.experiments._woec_claims import (
     claims_of_table2,
     claims_of_table3,

@@ -21,7 +21,7 @@ from consilience._labels import encode, smallest_type
 from consilience._sklearn import CallbackSupportMixin, Steps, with_callbacks
 from consilience._validation import N_JOBS, RandomState, check_params
 from consilience.ensemble import Ensemble
-from consilience.errors import ConsilienceError, ConsilienceWarning, InvalidParameterError
+from consilience.errors import ConsilienceError, InvalidParameterError, warn
 from consilience.generate._draw import in_groups, member_seeds
 from consilience.kernels._parallel import Parallel, delayed, workers
 from consilience.rows import Rows, rows_of
@@ -215,17 +215,13 @@ class Generator(CallbackSupportMixin, BaseEstimator):
             )
         if failed:
             seeds = ", ".join(str(record["seed"]) for record in failed[:5])
-            warnings.warn(
+            warn(
                 f"{len(failed)} of {wanted} members failed and were left out (seeds {seeds}"
                 f"{', ...' if len(failed) > 5 else ''}). The first error was: {failed[0]['error']}",
-                ConsilienceWarning,
-                stacklevel=4,
             )
         if len(made) < wanted:
-            warnings.warn(
+            warn(
                 f"Stopped by a callback after {len(made)} of {wanted} members.",
-                ConsilienceWarning,
-                stacklevel=4,
             )
         kind = np.result_type(*(m.labels.dtype for m in good if m.labels is not None))
         members = np.stack([m.labels for m in good if m.labels is not None], dtype=kind)

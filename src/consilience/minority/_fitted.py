@@ -1,6 +1,5 @@
 """What a fitted EWOCS keeps to go on, and to judge objects it has not seen."""
 
-import warnings
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -9,7 +8,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from consilience._units import check_range
-from consilience.errors import ConsilienceWarning, InvalidInputError
+from consilience.errors import InvalidInputError, warn
 from consilience.minority._groups import Groups, by_clusterer, by_consensus
 from consilience.minority._scaling import Scaling, fit_scaling
 from consilience.minority._stopping import Progress
@@ -111,9 +110,9 @@ class Fitted:
         return score_new(self.running, self.weak, self.kept, self.draws, data, n_jobs=n_jobs)
 
     def members(self, data: Any, rows: NDArray[np.int64]) -> NDArray[np.int16 | np.int32]:
-        """Clusters of some objects in the telling weak clusterings, members by objects."""
+        """Clusters of some objects in the weak clusterings that divide them, members by objects."""
         objects = self.weak.objects(_rows(data, rows))
-        draws = self.telling()
+        draws = self.informative_draws()
         kind = np.int16 if max(draw.n_clusters for draw in draws) < 2**15 else np.int32
         members = np.empty((len(draws), len(rows)), kind)
         parts = blocks(objects, _BLOCK)
@@ -124,7 +123,7 @@ class Fitted:
                 member[start : start + _BLOCK] = self.weak.labels(part, model)
         return members
 
-    def telling(self) -> list[Draw]:
+    def informative_draws(self) -> list[Draw]:
         """The weak clusterings that tell groups apart.
 
         Clusters of few objects each separate everything from everything: of small data only the
@@ -149,7 +148,7 @@ class Fitted:
             owner._fitted = replace(self, groups=None)
             return labels
         members = self.members(data, rows)
-        counts = [draw.n_clusters for draw in self.telling()]
+        counts = [draw.n_clusters for draw in self.informative_draws()]
         if owner.clusterer is None or isinstance(owner.clusterer, str):
             wanted = 1 if owner.clusterer is None else _at_most(owner.n_clusters, len(rows))
             rng = random(owner.seed_, SAMPLE, 0)
@@ -320,10 +319,8 @@ def _sums(X: Any) -> Any:
 def _at_most(n_clusters: int | None, n_foreground: int) -> int | None:
     if n_clusters is None or n_clusters <= n_foreground:
         return n_clusters
-    warnings.warn(
+    warn(
         f"n_clusters={n_clusters} groups were asked for, but only {n_foreground} objects are "
         "foreground; each is its own group.",
-        ConsilienceWarning,
-        stacklevel=6,
     )
     return n_foreground

@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator
 
 from consilience._units import check_range
 from consilience._validation import Interval, Satisfies, check_value, memory_in_bytes
-from consilience.errors import InvalidParameterError, MemoryBudgetError
+from consilience.errors import MemoryBudgetError
 from consilience.kernels.minority.density import square_distances
 from consilience.minority._divergence import Divergence, Terms
 from consilience.minority.divergences import Cosine, Euclidean, Mahalanobis, resolve
@@ -23,7 +23,6 @@ from consilience.rows import rows_of
 
 __all__ = [
     "BLOCK_BYTES",
-    "MEMORY_RULE",
     "SIZE_RULE",
     "Rival",
     "Space",
@@ -53,17 +52,6 @@ SIZE_RULE: list[Any] = [
     Interval(Integral, 1),
     Satisfies(_is_share, "a share above 0 and at most 1"),
 ]
-
-
-def _is_memory(value: Any) -> bool:
-    try:
-        memory_in_bytes(value, owner="")
-    except InvalidParameterError:
-        return False
-    return True
-
-
-MEMORY_RULE: list[Any] = [Satisfies(_is_memory, "a number of bytes or a text such as '2 GiB'")]
 
 
 def checked_values(

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.base import ClusterMixin
 from sklearn.utils import check_random_state
 
-from consilience._validation import Interval, NoneValue, Options, RandomState, check_params
+from consilience._validation import MEMORY, Interval, NoneValue, Options, RandomState, check_params
 from consilience.minority._bubbles import (
     BubbleRival,
     Bubbles,
@@ -19,7 +19,6 @@ from consilience.minority._bubbles import (
 )
 from consilience.minority._founders import dgrade_memory, seed_clusters
 from consilience.minority._rivals import (
-    MEMORY_RULE,
     SIZE_RULE,
     Space,
     checked_array,
@@ -37,7 +36,7 @@ _RULES: dict[str, list[Any]] = {
     "smoothing": [Interval(Integral, 1), Options(("auto",))],
     "n_sample": [Interval(Integral, 2), NoneValue()],
     "max_iter": [Interval(Integral, 1)],
-    "max_memory": MEMORY_RULE,
+    "max_memory": MEMORY,
     "random_state": [RandomState()],
 }
 

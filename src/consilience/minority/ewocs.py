@@ -1,6 +1,5 @@
 """EWOCS: dense groups in a majority of noise, by the sizes of many weak clusters."""
 
-import warnings
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -21,7 +20,7 @@ from consilience._validation import (
     Satisfies,
     check_params,
 )
-from consilience.errors import ConsilienceWarning, InvalidParameterError
+from consilience.errors import InvalidParameterError, warn
 from consilience.minority import thresholds
 from consilience.minority._fitted import (
     Fitted,
@@ -410,11 +409,8 @@ default="2gauss"
 
 
 def _warn_of_no_contrast(n_objects: int) -> None:
-    warnings.warn(
+    warn(
         f"Nothing stands out: the scores of all {n_objects} objects differ by rounding only, and "
         "everything is background. Unless the objects are equal, the kernel is too narrow, or "
-        "too wide, to see them apart: try another 'gamma' or 'divergence'.",
-        ConsilienceWarning,
-        # By way of _decide, fit and its callbacks.
-        stacklevel=5,
+        "too wide, to see them apart: try another 'gamma' or 'divergence'."
     )

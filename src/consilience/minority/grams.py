@@ -5,7 +5,6 @@ the words between, type of the second. Patterns are frequent sequences, whole or
 left open; a pattern is good if good pairs show it, a pair is good if it shows good patterns.
 """
 
-import warnings
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -19,7 +18,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from consilience._validation import Interval, NoneValue, Options, check_params, check_value
-from consilience.errors import ConsilienceWarning, InvalidInputError
+from consilience.errors import InvalidInputError, warn
 
 __all__ = ["GRAMS", "GramsResult", "Pattern", "grams"]
 
@@ -361,20 +360,16 @@ def _components(graph: Any) -> _Parts:
 
 
 def _warn_of_none(min_count: int, n_rows: int) -> None:
-    warnings.warn(
+    warn(
         f"No pattern is in min_count={min_count} of the {n_rows} sequences: every score is 0. "
         "Lower 'min_count', or raise 'max_length' or 'sides'.",
-        ConsilienceWarning,
-        stacklevel=3,
     )
 
 
 def _warn_of_unsettled(max_iter: int) -> None:
-    warnings.warn(
+    warn(
         f"The weights of the patterns have not settled after max_iter={max_iter} rounds. Raise "
         "'max_iter' or 'tol', or take damping='share'.",
-        ConsilienceWarning,
-        stacklevel=3,
     )
 
 

@@ -8,12 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClusterMixin
 
-from consilience._validation import Interval, check_params
+from consilience._validation import MEMORY, Interval, check_params
 from consilience.kernels.links.merges import linkage_table
 from consilience.kernels.minority.hds import follow_levels, tree_of_matrix, tree_of_points
 from consilience.minority._hierarchy import Hierarchy, level_sizes, most_stable, stability_of
 from consilience.minority._rivals import (
-    MEMORY_RULE,
     Rival,
     Space,
     check_budget,
@@ -34,7 +33,7 @@ _RULES: dict[str, list[Any]] = {
     "n_part": [Interval(Integral, 0)],
     "r_shave": [Interval(Real, 1e-6, 0.999999)],
     "f_shave": [Interval(Real, 0, 0.999999)],
-    "max_memory": MEMORY_RULE,
+    "max_memory": MEMORY,
 }
 
 

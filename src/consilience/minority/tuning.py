@@ -1,7 +1,6 @@
 """Parameters of the Gaussian kernel without a truth: where clusters collapse, or scores part."""
 
 import math
-import warnings
 from dataclasses import dataclass, field
 from numbers import Integral, Real
 from typing import Any
@@ -21,7 +20,7 @@ from consilience._validation import (
     check_jobs,
     check_value,
 )
-from consilience.errors import ConsilienceWarning
+from consilience.errors import warn
 from consilience.kernels._parallel import Parallel, delayed
 from consilience.minority._rivals import Space, checked_array, no_contrast
 from consilience.minority._score_mixture import fit, to_unit
@@ -190,11 +189,9 @@ def tune_gaussian(
     found = search.run()
     if found is not None:
         return found
-    warnings.warn(
+    warn(
         "Centres collapse for every alpha and gamma of the grid: method='contrast' chose instead "
         "of 'auto'. Rescale the data, or try n_clusters.",
-        ConsilienceWarning,
-        stacklevel=2,
     )
     return _contrast(X, order, seed, n_sample, refine, n_jobs, flag="collapsed")
 

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from consilience.datasets._files import listed
+from consilience._words import listed
 from consilience.report._case import Case
 from consilience.report._values import counted, percent
 

@@ -8,9 +8,9 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from consilience._validation import (
+    LINKS,
     Interval,
     NoneValue,
-    Options,
     RandomState,
     Satisfies,
     check_value,
@@ -50,7 +50,6 @@ SCHEMA = 1
 
 _AN_ENSEMBLE = [Satisfies(lambda value: isinstance(value, Ensemble), "an Ensemble")]
 _MANY = [Interval(Integral, 2)]
-_LINKS = Options(("average", "complete", "single"))
 
 
 def summarise_consensus(
@@ -215,7 +214,7 @@ def _facts(case: Case, choice: "NumberChoice | None") -> dict[str, str]:
 
 
 def _checked_tree(tree: Any, link: Any, n_objects: int) -> MadeTree | None:
-    check_value("link", link, [_LINKS, NoneValue()], owner="summarise_consensus")
+    check_value("link", link, [*LINKS, NoneValue()], owner="summarise_consensus")
     if tree is None:
         return None
     merges = np.asarray(tree, np.float64)

@@ -115,25 +115,25 @@ def summarise_minority(
     seed = int(check_random_state(random_state).randint(2**31 - 2))
     known = None if truth is None else foreground_truth(truth, n, owner=owner)
     said = [*map(str, notes)]
-    telling = _telling(known, said)
-    rules = _rules(model, telling)
+    truth_kept = _comparable_truth(known, said)
+    rules = _rules(model, truth_kept)
     sure = _sides(model)
     shown = _chosen(model, sure, int(max_points), seed)
     said += shown.notes
     sections = [
         _view(model, X, shown, columns, said),
-        scores_section(model, rules, telling),
+        scores_section(model, rules, truth_kept),
         histogram_section(model),
-        rules_section(model, rules, telling),
+        rules_section(model, rules, truth_kept),
         convergence_section(model),
     ]
-    if telling is not None:
-        sections.append(truth_section(model, telling))
+    if truth_kept is not None:
+        sections.append(truth_section(model, truth_kept))
     return {
         "schema": SCHEMA,
         "kind": "minority",
         "title": str(title),
-        "headline": _headline(model, rules, telling),
+        "headline": _headline(model, rules, truth_kept),
         "done": done_rows(about, _facts(model)),
         "clusters": _clusters(model, sure),
         "objects": _objects(model, shown, ids, known, sure),
@@ -151,7 +151,7 @@ def _chosen(model: EWOCS, sure: Floats, max_points: int, seed: int) -> Shown:
     return replace(shown, notes=shown.notes[: int(len(shown.objects) < len(sure))])
 
 
-def _telling(truth: Flags | None, notes: list[str]) -> Flags | None:
+def _comparable_truth(truth: Flags | None, notes: list[str]) -> Flags | None:
     """A truth that holds both kinds of objects, or None."""
     if truth is None or (truth.any() and not truth.all()):
         return truth

@@ -1,6 +1,5 @@
 """The whole job of clustering: data in, one consensus and all there is to say about it out."""
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral
@@ -34,7 +33,7 @@ from consilience.consensus import (
     refine as refined,
 )
 from consilience.ensemble import Ensemble
-from consilience.errors import ConsilienceWarning, InvalidInputError
+from consilience.errors import InvalidInputError, warn
 from consilience.evidence import confidence as confidence_in
 from consilience.evidence import never_seen
 from consilience.generate import RunFolder, default_generator, with_defaults
@@ -282,11 +281,9 @@ def _generator(task: _Task, data: Data, given: Ensemble | None) -> tuple[Any, st
 def _warn_of_few(n_members: int) -> None:
     """Warn of an ensemble too small to say how sure anything is."""
     if n_members < _FEW:
-        warnings.warn(
+        warn(
             f"{n_members} clustering{'s are' if n_members > 1 else ' is'} few: confidence and the "
             "other evidence need many of them. The default is 100.",
-            ConsilienceWarning,
-            stacklevel=2,
         )
 
 

@@ -1,6 +1,5 @@
 """The whole job of minority clustering: the few dense groups in a majority of noise."""
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -10,7 +9,7 @@ from numpy.typing import NDArray
 
 from consilience._validation import RandomState, check_params, check_value
 from consilience.compare import auc, precision_recall_f1
-from consilience.errors import ConsilienceWarning, InvalidInputError, InvalidParameterError
+from consilience.errors import InvalidInputError, InvalidParameterError, warn
 from consilience.minority import EWOCS, thresholds
 from consilience.minority.divergences import Divergence
 from consilience.minority.thresholds import Threshold
@@ -353,11 +352,9 @@ def _warn_of_crumbs(model: EWOCS) -> None:
     """Warn of a foreground that falls into crumbs, as chance leaves them in plain noise."""
     found, k = model.n_foreground_, model.n_clusters_
     if k >= _MANY and found < _CRUMB * k:
-        warnings.warn(
+        warn(
             f"No dense group stands out: the foreground falls into {k} groups of {found / k:.1f} "
             "objects on average, as chance leaves them in noise.",
-            ConsilienceWarning,
-            stacklevel=2,
         )
 
 

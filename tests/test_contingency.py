@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import linear_sum_assignment
 from sklearn.metrics.cluster import contingency_matrix
 
-from consilience import _tables
+from consilience import _contingency
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -16,7 +16,7 @@ def test_a_sparse_matching_gains_as_much_as_a_dense_one(seed):
     rows, columns = np.nonzero(matrix)
     if not rows.size:
         return
-    cells = _tables._matched_sparsely(rows, columns, matrix[rows, columns])
+    cells = _contingency._matched_sparsely(rows, columns, matrix[rows, columns])
     # No row and no column twice, and no better choice.
     assert len(set(rows[cells])) == len(set(columns[cells])) == len(cells)
     best = matrix[linear_sum_assignment(matrix, maximize=True)].sum()
@@ -27,7 +27,7 @@ def test_a_sparse_matching_gains_as_much_as_a_dense_one(seed):
 def test_a_table_counts_every_pair_of_labels(k, seed):
     """Few cells are counted, many are sorted."""
     a, b = 2 * np.random.default_rng(seed).integers(0, k, (2, 150))
-    found = _tables.tabulate(a, b)
+    found = _contingency.tabulate(a, b)
     assert (len(np.unique(a)) * len(np.unique(b)) > 1024) == (k == 60)
     full = np.zeros((len(found.row_sums), len(found.column_sums)), int)
     full[found.rows, found.columns] = found.counts

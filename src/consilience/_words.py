@@ -1,0 +1,32 @@
+"""Words for sentences: lists, numbers with their nouns, values as messages show them."""
+
+from collections.abc import Iterable
+
+__all__ = ["listed", "plural", "shown"]
+
+
+def listed(items: Iterable[object], last: str = "and", most: int = 50) -> str:
+    """Items as a sentence would list them, the end of a very long list only counted.
+
+    >>> listed(["'a'", "'b'", "'c'"])
+    "'a', 'b' and 'c'"
+    """
+    texts = [str(item) for item in items]
+    if len(texts) > most:
+        return f"{', '.join(texts[:most])} and {len(texts) - most} more"
+    return f" {last} ".join(part for part in (", ".join(texts[:-1]), *texts[-1:]) if part)
+
+
+def plural(count: int, noun: str) -> str:
+    """A number with its noun.
+
+    >>> plural(1, "row"), plural(2, "row")
+    ('1 row', '2 rows')
+    """
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+def shown(value: object, most: int = 40) -> str:
+    """A value as an error message shows it."""
+    text = repr(value)
+    return text if len(text) <= most else text[: most - 4] + "..." + text[-1]
