@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from joblib import Parallel as _JoblibParallel
 from joblib import delayed, effective_n_jobs
 
-__all__ = ["Parallel", "delayed", "in_turns", "workers"]
+__all__ = ["Parallel", "Team", "delayed", "in_turns", "workers"]
 
 T = TypeVar("T")
 
@@ -84,3 +84,38 @@ def _startable(wanted: int) -> int:
         for thread in started:
             thread.join()
     return len(started)
+
+
+class Team:
+    """Threads that stay for several passes, one after another; used as a context.
+
+    Starting threads takes as long as a short pass. ``size`` is how many there are; a team of
+    one works where it is called.
+
+    >>> with Team(2, 5) as team:
+    ...     team.run(lambda number: number)
+    [0, 1]
+    """
+
+    def __init__(self, n_jobs: int | None, n_tasks: int) -> None:
+        self.size = workers(n_jobs, n_tasks)
+        self._pool = ThreadPoolExecutor(self.size) if self.size > 1 else None
+
+    def __enter__(self) -> "Team":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self._pool is not None:
+            self._pool.shutdown(cancel_futures=True)
+
+    def start(self, turn: Callable[[int], T]) -> Callable[[], list[T]]:
+        """Begin ``turn(number)`` in every thread; what is returned waits for their results."""
+        if self._pool is None:
+            result = [turn(0)]
+            return lambda: result
+        started = [self._pool.submit(turn, number) for number in range(self.size)]
+        return lambda: [future.result() for future in started]
+
+    def run(self, turn: Callable[[int], T]) -> list[T]:
+        """``turn(number)`` in every thread; their results, by number."""
+        return self.start(turn)()

@@ -11,6 +11,7 @@ from scipy import sparse
 from consilience._sklearn import validate_data
 from consilience._units import check_range
 from consilience.errors import ConsilienceWarning, InvalidInputError
+from consilience.minority._batches import Scorer
 from consilience.minority._groups import Groups, by_clusterer, by_consensus
 from consilience.minority._scaling import Scaling, fit_scaling
 from consilience.minority._stopping import Progress
@@ -110,13 +111,19 @@ class Fitted:
         data = self.scaled(X)
         return score_new(self.running, self.weak, self.kept, self.draws, data, n_jobs=n_jobs)
 
-    def members(self, data: Any, rows: NDArray[np.int64]) -> NDArray[np.int16 | np.int32]:
+    def members(
+        self, data: Any, rows: NDArray[np.int64], n_jobs: int | None
+    ) -> NDArray[np.int16 | np.int32]:
         """Clusters of some objects in the telling weak clusterings, members by objects."""
-        objects = self.weak.objects(_rows(data, rows))
         draws = self.telling()
         kind = np.int16 if max(draw.n_clusters for draw in draws) < 2**15 else np.int32
         members = np.empty((len(draws), len(rows)), kind)
-        parts = blocks(objects, _BLOCK)
+        some = _rows(data, rows)
+        if Scorer.takes(self.weak, some):
+            with Scorer(self.weak, some, n_jobs, len(draws)) as scorer:
+                scorer.nearest(self.kept, draws, members)
+            return members
+        parts = blocks(self.weak.objects(some), _BLOCK)
         for member, draw in zip(members, draws, strict=True):
             model = self.weak.model(self.kept, draw)
             for number, part in enumerate(parts):
@@ -148,7 +155,7 @@ class Fitted:
         if not len(rows):
             owner._fitted = replace(self, groups=None)
             return labels
-        members = self.members(data, rows)
+        members = self.members(data, rows, owner.n_jobs)
         counts = [draw.n_clusters for draw in self.telling()]
         if owner.clusterer is None or isinstance(owner.clusterer, str):
             wanted = 1 if owner.clusterer is None else _at_most(owner.n_clusters, len(rows))
@@ -162,12 +169,12 @@ class Fitted:
         owner._fitted = replace(self, groups=groups)
         return labels
 
-    def place(self, X: Any, foreground: NDArray[np.bool_]) -> NDArray[np.int32]:
+    def place(self, X: Any, foreground: NDArray[np.bool_], n_jobs: int | None) -> NDArray[np.int32]:
         """Labels of any objects, given which of them are foreground."""
         labels = np.full(len(foreground), -1, np.int32)
         rows = np.flatnonzero(foreground)
         if self.groups is not None and len(rows):
-            labels[rows] = self.groups.place(self.members(self.scaled(X), rows))
+            labels[rows] = self.groups.place(self.members(self.scaled(X), rows, n_jobs))
         return labels
 
 

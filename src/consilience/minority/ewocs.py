@@ -361,7 +361,7 @@ default="2gauss"
         scores = self._fitted.score(X, self.n_jobs)
         # Rounding may differ between a block of many objects and one of few.
         foreground = scores >= self.threshold_ - 2 * self._grid.step
-        return self._fitted.place(X, foreground)
+        return self._fitted.place(X, foreground, self.n_jobs)
 
     def _count(self, X: Any, data: Any, wanted: int | None) -> None:
         """Add repetitions up to the number wanted, or until the rule is satisfied."""
