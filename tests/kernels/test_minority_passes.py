@@ -1,5 +1,7 @@
 """Batches of weak clusterings equal their definitions, whoever makes them and whatever is kept."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -113,7 +115,7 @@ def test_threads_memory_and_batches_change_no_digit(kind, seed):
         for one, two in zip(found, wanted, strict=True):
             np.testing.assert_array_equal(one, two)
     bounds, together = data.models.bounds, data.models
-    for r, (low, high) in enumerate(zip(bounds[:-1], bounds[1:], strict=True)):
+    for r, (low, high) in enumerate(pairwise(bounds)):
         seeds = together.seeds[3 * low : 3 * high]
         data.models = Models(seeds, together.columns[low:high], np.array([0, high - low]))
         alone = data.run(kind)

@@ -25,6 +25,7 @@ from consilience.errors import MemoryBudgetError, warn
 from consilience.evidence import Missing, fractions, never_placed, never_seen, twins
 from consilience.kernels.links.agglomerate import agglomerate
 from consilience.kernels.links.chain import MAX_MEMORY, average_link
+from consilience.kernels.links.chain_whole import average_link_whole, whole_bytes
 from consilience.kernels.links.prim import single_link
 from consilience.kernels.links.trees import cut_merges, expand_tree, lifetimes, longest_lifetime
 from consilience.kernels.pairs.compare import count_type
@@ -201,6 +202,9 @@ def _tree(rows: Rows, linkage: Link, missing: Missing, budget: int, n_jobs: int)
     if linkage == "average":
         # The labels and everything else need room as well; past some rows more gain nothing.
         room = min(budget // 4, MAX_MEMORY)
+        same_number = missing == "all" or not has_unseen(rows.members)
+        if same_number and whole_bytes(rows.members, rows.counts) <= room:
+            return average_link_whole(rows.members, rows.counts, n_jobs=n_jobs)
         return average_link(rows.members, rows.counts, missing=missing, max_memory=room)
     with_seen = missing == "pair" and has_unseen(rows.members)
     needed = _matrix_bytes(rows, with_seen)
