@@ -16,6 +16,7 @@ from consilience.kernels.minority.blocks import (
     sparse_objects,
     tree_sum,
 )
+from consilience.kernels.minority.groups import most_shared
 from consilience.kernels.minority.near import near_kernel
 from consilience.kernels.minority.passes import (
     Grading,
@@ -201,7 +202,7 @@ def test_a_tree_of_sums_is_fixed_by_the_numbers_of_its_parts(n, seed):
         half = 1 << (high - low - 1).bit_length() - 1
         return tree(low, low + half) + tree(low + half, high)
 
-    np.testing.assert_array_equal(tree_sum(parts), tree(0, n))
+    np.testing.assert_array_equal(tree(0, n), tree_sum(parts))
 
 
 @compiled
@@ -218,3 +219,14 @@ def test_every_task_is_taken_once(take):
     with Team(4, 10**6) as team:
         numbers = np.concatenate(team.run(lambda _: take(taken, 500)))
     assert sorted(numbers) == list(range(500 * team.size))
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2, 3, 5])
+def test_the_group_is_the_first_that_shares_most(n_jobs, seed):
+    rng = np.random.default_rng(seed)
+    counts = (3, 7, 2)
+    members = np.array([rng.integers(0, k, 1300) for k in counts]).astype(np.int16)
+    # Halves make many ties.
+    shares = [rng.integers(0, 3, (k, 4)) / 2 for k in counts]
+    wanted = sum(share[labels] for share, labels in zip(shares, members, strict=True))
+    np.testing.assert_array_equal(most_shared(members, shares, n_jobs), wanted.argmax(axis=1))

@@ -99,7 +99,8 @@ class Team:
 
     def __init__(self, n_jobs: int | None, n_tasks: int) -> None:
         self.size = workers(n_jobs, n_tasks)
-        self._pool = ThreadPoolExecutor(self.size) if self.size > 1 else None
+        # One more for calls aside.
+        self._pool = ThreadPoolExecutor(self.size + 1) if self.size > 1 else None
 
     def __enter__(self) -> "Team":
         return self
@@ -115,6 +116,10 @@ class Team:
             return lambda: result
         started = [self._pool.submit(turn, number) for number in range(self.size)]
         return lambda: [future.result() for future in started]
+
+    def aside(self, call: Callable[[], T]) -> Callable[[], T]:
+        """Begin a short call that prepares the next pass; what is returned waits for its result."""
+        return call if self._pool is None else self._pool.submit(call).result
 
     def run(self, turn: Callable[[int], T]) -> list[T]:
         """``turn(number)`` in every thread; their results, by number."""

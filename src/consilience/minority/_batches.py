@@ -4,7 +4,9 @@ For weak clusterers whose products are those of matrices. Others, such as kernel
 objects, go block by block through Python: see `consilience.minority._repetitions`.
 """
 
+import functools
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -78,7 +80,7 @@ class Scorer:
         n_pairs = X.shape[0] * n_repetitions * weak.k_max // 2
         self.team = Team(n_jobs, min(n_tasks, -(-n_pairs // _WORTH_A_THREAD)))
         self.memory = Memory(_KEPT + _KEPT_EACH * max(self.team.size - 8, 0), self.team.size)
-        self.blas = ThreadpoolController()
+        self.blas = _blas()
         with self.blas.limit(limits=1):
             self.objects = _in_blocks(weak, as_floats(X), self.team)
 
@@ -112,8 +114,7 @@ class Scorer:
         grading = self.weak.grading(self.objects.rows.dtype)
         assert grading is not None
         source = _Source(self.weak, X, self.objects, orders, seed)
-        while source.waiting:
-            draws, sizes, models = source.next(self._most_seeds(grading))
+        for draws, sizes, models in self._models(source, grading):
             given = None if sizes[0] is None else np.concatenate(sizes)
             threads = {"team": self.team, "memory": self.memory}
             with self.blas.limit(limits=1):
@@ -125,13 +126,22 @@ class Scorer:
         grading = hard_grading(self.objects.rows.dtype)
         source = _Source(self.weak, X, self.objects, [(draw, None) for draw in draws], 0)
         done = 0
-        while source.waiting:
-            taken, _, models = source.next(self._most_seeds(grading))
+        for taken, _, models in self._models(source, grading):
             threads = {"team": self.team, "memory": self.memory}
             with self.blas.limit(limits=1):
                 labels = nearest_seeds(self.objects, models, grading, **threads)
             out[done : done + len(taken)] = labels
             done += len(taken)
+
+    def _models(self, source: "_Source", grading: Grading) -> Iterator[Any]:
+        """What the source gives, the next while the last is worked on."""
+        following = None
+        while following is not None or source.waiting:
+            found = source.next(self._most_seeds(grading)) if following is None else following()
+            following = None
+            if source.waiting:
+                following = self.team.aside(partial(source.next, self._most_seeds(grading)))
+            yield found
 
     def _most_seeds(self, grading: Grading) -> int:
         """Seeds of a batch: enough for threads to work a while, as many as memory has room for."""
@@ -150,6 +160,12 @@ def _in_blocks(weak: WeakClusterer, X: Any, team: Team) -> Objects:
             return sparse_objects(terms.matrix, terms.offset)
         return dense_objects(lambda *rows: (part[slice(*rows)] for part in terms), X.shape[0], team)
     return dense_objects(lambda *rows: weak.objects(X[slice(*rows)]), X.shape[0], team)
+
+
+@functools.cache
+def _blas() -> ThreadpoolController:
+    """The libraries whose threads must not work inside ours; they are looked for once."""
+    return ThreadpoolController()
 
 
 class _Source:

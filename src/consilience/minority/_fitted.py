@@ -84,9 +84,9 @@ class Fitted:
     groups: Groups | None = None
     sums: Any = None
 
-    def scaled(self, X: Any) -> Any:
+    def scaled(self, X: Any, n_jobs: int | None) -> Any:
         """The objects on the scale and in the precision the models were made in."""
-        X = scaled_objects(self.scaling, X, getattr(self.weak, "divergence", None))
+        X = scaled_objects(self.scaling, X, getattr(self.weak, "divergence", None), n_jobs)
         return X.astype(self.kept.dtype, copy=False) if hasattr(self.kept, "dtype") else X
 
     def keep_seeds(self, X: Any, data: Any) -> "Fitted":
@@ -108,7 +108,7 @@ class Fitted:
 
     def score(self, X: Any, n_jobs: int | None) -> Floats:
         """Scores of any objects."""
-        data = self.scaled(X)
+        data = self.scaled(X, n_jobs)
         return score_new(self.running, self.weak, self.kept, self.draws, data, n_jobs=n_jobs)
 
     def members(
@@ -174,7 +174,8 @@ class Fitted:
         labels = np.full(len(foreground), -1, np.int32)
         rows = np.flatnonzero(foreground)
         if self.groups is not None and len(rows):
-            labels[rows] = self.groups.place(self.members(self.scaled(X), rows, n_jobs))
+            members = self.members(self.scaled(X, n_jobs), rows, n_jobs)
+            labels[rows] = self.groups.place(members, n_jobs)
         return labels
 
 
@@ -216,12 +217,12 @@ def chosen_scaling(estimator: Any, X: Any) -> Scaling | None:
         raise InvalidInputError(
             f"scaling={kind!r} needs columns. Use scaling='none' with a kernel over other objects."
         )
-    return fit_scaling(kind, X, owner="EWOCS")
+    return fit_scaling(kind, X, owner="EWOCS", n_jobs=estimator.n_jobs)
 
 
-def scaled_objects(scaling: Scaling | None, X: Any, divergence: Any) -> Any:
+def scaled_objects(scaling: Scaling | None, X: Any, divergence: Any, n_jobs: int | None = 1) -> Any:
     """The objects on their scale, checked that distances between them are numbers."""
-    data = X if scaling is None else scaling.apply(X)
+    data = X if scaling is None else scaling.apply(X, n_jobs)
     # Mahalanobis has no unit; kernels take what they take.
     free = isinstance(divergence, Mahalanobis | Kernel) or divergence == "mahalanobis"
     if hasattr(data, "shape") and not free and not is_pairwise(divergence):

@@ -44,10 +44,11 @@ def gamma_of_distances(X: Any, seed: int) -> float:
     if n > _MOST_OBJECTS:
         X = X[np.sort(random(seed, SAMPLE, 1).choice(n, _MOST_OBJECTS, replace=False))]
     gaps = Euclidean().pair(X.astype(np.float64), X.astype(np.float64))
-    pairs = gaps[np.triu_indices(len(gaps), 1)]
+    pairs = np.concatenate([row[i + 1 :] for i, row in enumerate(gaps)])
     apart = pairs[pairs > _EQUAL * pairs.max(initial=0.0)]
     if not len(apart):
         return _GIVEN
     share = min(max(_NEAR, _NEIGHBOURS / X.shape[0]), 1.0)
-    near, typical = np.quantile(apart, share), np.median(apart)
+    near = np.quantile(apart, share, overwrite_input=True)
+    typical = np.median(apart, overwrite_input=True)
     return float(max(_AT_NEAR / near, _AT_TYPICAL / typical))

@@ -297,7 +297,7 @@ default="2gauss"
         X = check_objects(self, X, reset=True)
         self.seed_ = int(check_random_state(self.random_state).randint(2**31 - 1))
         scaling = chosen_scaling(self, X)
-        data = scaled_objects(scaling, X, self.divergence)
+        data = scaled_objects(scaling, X, self.divergence, self.n_jobs)
         divergence = chosen_divergence(self, data)
         weak = weak_clusterer(self.weak, divergence=divergence, k_max=self.k_max).fit(data)
         running = Running.empty(weak.n_objects, self.aggregate, getattr(data, "dtype", None))
@@ -328,7 +328,7 @@ default="2gauss"
         check_params(self)
         X = check_objects(self, X, reset=False)
         check_same_objects(self._fitted, X)
-        data = self._fitted.scaled(X)
+        data = self._fitted.scaled(X, self.n_jobs)
         self._count(X, data, self.n_repetitions_ + int(n_repetitions))
         return self._decide(X, data, y)
 

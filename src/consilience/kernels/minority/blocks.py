@@ -125,15 +125,15 @@ def _side_by_side(part, out):
 
 
 def tree_sum(parts: NDArray[Any]) -> NDArray[Any]:
-    """Sum over the first axis: of neighbours, of those sums, and so on, by their numbers.
+    """Sum over the first axis, in place: of neighbours, of those sums, and so on, by their numbers.
 
     >>> tree_sum(np.array([[1.0], [2.0], [4.0]]))
     array([7.])
     """
-    while len(parts) > 1:
-        even = len(parts) - len(parts) % 2
-        sums = parts[0:even:2] + parts[1:even:2]
-        parts = np.concatenate([sums, parts[even:]]) if even < len(parts) else sums
+    apart = 1
+    while apart < len(parts):
+        parts[: len(parts) - apart : 2 * apart] += parts[apart :: 2 * apart]
+        apart *= 2
     found: NDArray[Any] = parts[0]
     return found
 
