@@ -9,7 +9,7 @@ from scipy import sparse
 
 from consilience._units import exponents, without_unit
 from consilience.errors import InvalidParameterError
-from consilience.kernels.data.columns import column_ranges, map_columns
+from consilience.kernels.data.scaling import column_ranges, map_columns
 
 __all__ = ["Scaling", "fit_scaling"]
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from consilience.kernels.data.columns import column_ranges, map_columns
+from consilience.kernels.data.scaling import column_ranges, map_columns
 
 
 @pytest.fixture(params=[np.float64, np.float32])
