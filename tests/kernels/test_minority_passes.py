@@ -142,13 +142,13 @@ def test_given_sizes_are_taken_and_scales_are_what_they_say(kind, seed):
 
 
 @pytest.mark.parametrize("threads", [1, 3])
-def test_nearest_seeds_are_the_first_least(threads, seed):
+@pytest.mark.parametrize("kind", [np.int16, np.int32])
+def test_nearest_seeds_are_the_first_least(threads, kind, seed):
     data = Data(BLOCK + 40, (5, 12), seed)
+    labels = np.full((2, BLOCK + 40), -1, kind)
     with Team(threads, 10**6) as team:
-        memory = Memory(0, team.size)
-        labels = nearest_seeds(
-            data.objects, data.models, grading_of("hard", np.float64), team=team, memory=memory
-        )
+        grading = grading_of("hard", np.float64)
+        nearest_seeds(data.objects, data.models, grading, labels, team=team)
     for found, S in zip(labels, data.seeds, strict=True):
         gaps = np.round(((data.X[:, None] - S) ** 2).sum(axis=2), 10)
         np.testing.assert_array_equal(found, gaps.argmin(axis=1))

@@ -127,10 +127,9 @@ class Scorer:
         source = _Source(self.weak, X, self.objects, [(draw, None) for draw in draws], 0)
         done = 0
         for taken, _, models in self._models(source, grading):
-            threads = {"team": self.team, "memory": self.memory}
+            some = out[done : done + len(taken)]
             with self.blas.limit(limits=1):
-                labels = nearest_seeds(self.objects, models, grading, **threads)
-            out[done : done + len(taken)] = labels
+                nearest_seeds(self.objects, models, grading, some, team=self.team)
             done += len(taken)
 
     def _models(self, source: "_Source", grading: Grading) -> Iterator[Any]:

@@ -49,6 +49,16 @@ def gamma_of_distances(X: Any, seed: int) -> float:
     if not len(apart):
         return _GIVEN
     share = min(max(_NEAR, _NEIGHBOURS / X.shape[0]), 1.0)
-    near = np.quantile(apart, share, overwrite_input=True)
-    typical = np.median(apart, overwrite_input=True)
+    near, typical = _quantiles(apart, (share, 0.5))
     return float(max(_AT_NEAR / near, _AT_TYPICAL / typical))
+
+
+def _quantiles(values: Any, shares: tuple[float, ...]) -> list[float]:
+    """Quantiles, between the two values next to them; all by one partition, which is the work."""
+    places = [share * (len(values) - 1) for share in shares]
+    ends = [[int(place), min(int(place) + 1, len(values) - 1)] for place in places]
+    values.partition(sorted({end for pair in ends for end in pair}))
+    return [
+        float(np.quantile(values[pair], place - pair[0]))
+        for place, pair in zip(places, ends, strict=True)
+    ]

@@ -190,25 +190,20 @@ def repetitions(
 
 
 def nearest_seeds(
-    objects: Objects, models: Models, grading: Grading, *, team: Team, memory: Memory
-) -> NDArray[np.int32]:
+    objects: Objects, models: Models, grading: Grading, out: NDArray[Any], *, team: Team
+) -> None:
     """The seed of every object in every repetition, ties to the first.
 
     Parameters
     ----------
-    objects, models, grading, team, memory
+    objects, models, grading, team
         As `repetitions` takes them; the kind of grading is "hard".
-
-    Returns
-    -------
-    ndarray of shape (n_repetitions, n_objects)
-        Memory that the next batch uses again.
+    out : integer array of shape (n_repetitions, n_objects)
+        Overwritten.
     """
-    first, _ = _passes(objects, models, grading, memory)
     counts = np.zeros((objects.n_blocks, int(models.bounds[-1])))
-    taken = counter()
-    team.run(lambda me: first((counts, counts), taken, me))
-    return memory.array("labels", (len(models.bounds) - 1, len(objects.rows)), np.int32)
+    both, taken = (tuple(objects), tuple(models)), counter()
+    team.run(lambda me: _hard_first(*both, *grading.kernel, out, (counts, counts), taken, me))
 
 
 def add_scores(batch: Batch, total: Floats, squares: Floats | None, team: Team) -> None:
