@@ -70,11 +70,20 @@ def _row_type(members: Labels, weights: NDArray[np.integer[Any]]) -> np.dtype[An
 
 
 @compiled
-def _new_row(counts, weights, slot_of, i, row):
-    """Sums of one object's counts with every cluster."""
+def _new_row(line, weights, weight, slot_of, row):
+    """Sums of one object's counts with every cluster; ``line`` are its counts with all objects.
+
+    Without weights where there are none: looking them up takes as long as adding.
+    """
     row[:] = 0
-    for j in range(slot_of.size):
-        row[slot_of[j]] += weights[i] * weights[j] * counts[i, j]
+    if weights.size == 0:
+        for j in range(line.size):
+            row[slot_of[j]] += line[j]
+        return
+    for j in range(line.size):
+        row[slot_of[j]] += weights[j] * line[j]
+    for s in range(row.size):
+        row[s] *= weight
 
 
 @compiled
@@ -96,7 +105,9 @@ def _wanted(slot, counts, weights, slots, store):
         state[2] -= 1
         place = free[state[2]]
         place_of[slot] = place
-        _new_row(counts, weights, slot_of, first[slot], rows[place, :n_slots])
+        i = first[slot]
+        weight = weights[i] if weights.size > 0 else 1
+        _new_row(counts[i], weights, weight, slot_of, rows[place, :n_slots])
     elif synced[place] < logged:
         _follow(rows[place, :n_slots], log[synced[place] : logged])
     synced[place] = logged
@@ -169,6 +180,8 @@ def _merge_all(counts, weights, scale, squeeze_below, rows, left, right, heights
     log = np.empty((n, 2), np.int64)
     store = (rows, np.full(n, -1), np.zeros(n, np.int64), free, log, state)
     chain, length, start = np.empty(n + 1, np.int64), 0, 0
+    if weights.max() == 1:
+        weights = weights[:0]
     for t in range(n - 1):
         if n - t < squeeze_below * state[0]:
             chain[length] = start
