@@ -225,7 +225,8 @@ def test_every_task_is_taken_once(take):
 def test_the_group_is_the_first_that_shares_most(n_jobs, seed):
     rng = np.random.default_rng(seed)
     counts = (3, 7, 2)
-    members = np.array([rng.integers(0, k, 1300) for k in counts]).astype(np.int16)
+    # Enough for several threads to be worth it.
+    members = np.array([rng.integers(0, k, 400_000) for k in counts]).astype(np.int16)
     # Halves make many ties.
     shares = [rng.integers(0, 3, (k, 4)) / 2 for k in counts]
     wanted = sum(share[labels] for share, labels in zip(shares, members, strict=True))

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from consilience.kernels._jit import compiled
-from consilience.kernels._parallel import in_turns
+from consilience.kernels._parallel import Team
 
 __all__ = ["column_ranges", "map_columns"]
 
@@ -24,9 +24,9 @@ def column_ranges(X: NDArray[Any], n_jobs: int | None = 1) -> tuple[NDArray[Any]
     >>> column_ranges(np.array([[1.0, 5.0], [3.0, 4.0]]))
     (array([1., 4.]), array([3., 5.]))
     """
-    low, high = zip(
-        *in_turns(lambda at, step: _ranges(X, at, step), *_shared(X, n_jobs)), strict=True
-    )
+    with _team(X, n_jobs) as team:
+        ranges = team.run(lambda at: _ranges(X, at, team.size))
+    low, high = zip(*ranges, strict=True)
     return np.min(low, axis=0), np.max(high, axis=0)
 
 
@@ -49,15 +49,14 @@ def map_columns(
     # In two steps: a power of two that takes one number out of range may bring another into it.
     first = np.ldexp(1.0, -powers // 2)
     second = np.ldexp(1.0, -powers - -powers // 2)
-    in_turns(
-        lambda at, step: _map(X, first, second, centre, scale, at, step, out), *_shared(X, n_jobs)
-    )
+    with _team(X, n_jobs) as team:
+        team.run(lambda at: _map(X, first, second, centre, scale, at, team.size, out))
     return out
 
 
-def _shared(X: NDArray[Any], n_jobs: int | None) -> tuple[int, int | None]:
-    """How many turns there are, and threads to share them."""
-    return min(-(-X.shape[0] // _ROWS), -(-X.size // _WORTH)) or 1, n_jobs
+def _team(X: NDArray[Any], n_jobs: int | None) -> Team:
+    """As many threads as are of use."""
+    return Team(n_jobs, min(-(-X.shape[0] // _ROWS), -(-X.size // _WORTH)))
 
 
 @compiled

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from consilience.kernels._jit import compiled
-from consilience.kernels._parallel import in_turns
+from consilience.kernels._parallel import Team
 
 __all__ = ["group_rows"]
 
@@ -60,13 +60,14 @@ def hash_rows(
     members: NDArray[np.signedinteger], keys: NDArray[np.uint64], n_jobs: int | None = 1
 ) -> None:
     """Fill ``keys`` with a 64-bit hash of each object's labels."""
-    n_turns = min(-(-members.shape[1] // _BLOCK), -(-members.size // _WORTH)) or 1
+    n_turns = min(-(-members.shape[1] // _BLOCK), -(-members.size // _WORTH))
 
-    def turn(at: int, step: int) -> None:
+    def turn(at: int) -> None:
         with np.errstate(over="ignore"):  # the hash wraps around; plain numpy would warn of it
-            _hash_rows(members, at, step, keys)
+            _hash_rows(members, at, team.size, keys)
 
-    in_turns(turn, n_turns, n_jobs)
+    with Team(n_jobs, n_turns) as team:
+        team.run(turn)
 
 
 @compiled

@@ -6,12 +6,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from consilience.kernels._jit import compiled
-from consilience.kernels._parallel import in_turns
+from consilience.kernels._parallel import Team
 
 __all__ = ["most_shared"]
 
 # Objects at a time: their sums stay in the nearest cache.
 _BLOCK = 512
+# Labels that are worth a thread.
+_WORTH = 2**18
 
 
 def most_shared(
@@ -41,7 +43,8 @@ def most_shared(
     members = np.ascontiguousarray(members)
     groups = np.empty(members.shape[1], np.int32)
     n_blocks = -(-members.shape[1] // _BLOCK)
-    in_turns(lambda at, step: _choose(members, first, stacked, at, step, groups), n_blocks, n_jobs)
+    with Team(n_jobs, min(n_blocks, -(-members.size // _WORTH))) as team:
+        team.run(lambda at: _choose(members, first, stacked, at, team.size, groups))
     return groups
 
 
