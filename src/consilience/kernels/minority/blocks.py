@@ -124,18 +124,28 @@ def _side_by_side(part, out):
                 block[j, i - start] = part[i, j]
 
 
-def tree_sum(parts: NDArray[Any]) -> NDArray[Any]:
-    """Sum over the first axis, in place: of neighbours, of those sums, and so on, by their numbers.
+def tree_sum(parts: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Sum over the rows of a table: of neighbours, of those sums, and so on, by their numbers.
+
+    The table is overwritten.
 
     >>> tree_sum(np.array([[1.0], [2.0], [4.0]]))
     array([7.])
     """
-    apart = 1
-    while apart < len(parts):
-        parts[: len(parts) - apart : 2 * apart] += parts[apart :: 2 * apart]
-        apart *= 2
-    found: NDArray[Any] = parts[0]
+    _add_neighbours(parts)
+    found: NDArray[np.float64] = parts[0]
     return found
+
+
+@compiled
+def _add_neighbours(parts):
+    n, apart = parts.shape[0], 1
+    while apart < n:
+        for left in range(0, n - apart, 2 * apart):
+            one, other = parts[left], parts[left + apart]
+            for c in range(one.size):
+                one[c] += other[c]
+        apart *= 2
 
 
 def multiply(matrix: Any, start: int, stop: int, seeds: Any, low: int, high: int, out: Any) -> None:
