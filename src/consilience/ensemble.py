@@ -187,7 +187,7 @@ class Ensemble:
     @property
     def has_unseen(self) -> bool:
         """Whether any member missed any object."""
-        return bool((self.members == UNSEEN).any())
+        return bool(self.members.min() <= UNSEEN)
 
     def __repr__(self) -> str:
         k = self.n_clusters
@@ -294,14 +294,16 @@ class Ensemble:
         ones = np.ones(int(starts[-1]), np.uint8)
         return sparse.csr_array((ones, columns[placed], starts), shape=shape)
 
-    def signatures(self) -> Signatures:
+    def signatures(self, *, n_jobs: int | None = None) -> Signatures:
         """Distinct label rows, the row of each object, and how many objects have it.
 
         Exact: rows are hashed, and rows of equal hash are compared label by label. Two
-        objects are one signature only if they also agree in noise and unseen.
+        objects are one signature only if they also agree in noise and unseen. ``n_jobs``
+        threads hash; None means one.
         """
-        first, inverse, counts = group_rows(self.members)
-        labels = np.take(self.members, first, axis=1)
+        first, inverse, counts = group_rows(self.members, n_jobs)
+        distinct = len(first) == self.n_objects
+        labels = self.members if distinct else np.take(self.members, first, axis=1)
         rows = Ensemble._trusted(labels, names=self.names, records=self.records)
         return Signatures(rows, inverse, counts)
 

@@ -138,3 +138,19 @@ def test_the_estimate_is_near_and_used_only_where_pairs_are_many(monkeypatch):
 def test_wrong_options_are_refused(name, value):
     with pytest.raises(InvalidParameterError, match=f"'{name}' parameter of confidence"):
         confidence(Ensemble([[0, 0, 1]]), np.array([0, 0, 1]), **{name: value})
+
+
+@pytest.mark.parametrize("lowest", [0, -2])
+def test_threads_change_no_digit(lowest, seed):
+    rng = np.random.default_rng(seed)
+    # Enough labels for several threads to be worth it.
+    ensemble = Ensemble(rng.integers(lowest, 6, (30_000, 50)))
+    labels = rng.integers(-1, 5, 30_000)
+    one, *more = (confidence(ensemble, labels, n_jobs=n_jobs) for n_jobs in (1, 2, 3, 5))
+    for found in more:
+        np.testing.assert_array_equal(found.own, one.own)
+        np.testing.assert_array_equal(found.other, one.other)
+        np.testing.assert_array_equal(found.runner_up, one.runner_up)
+        np.testing.assert_array_equal(found.confidence, one.confidence)
+    assert (one.own[labels < 0] == 0).all()
+    assert (one.runner_up[labels < 0] == -1).all()

@@ -12,6 +12,7 @@ from scipy.spatial.distance import squareform
 
 from consilience.kernels.links import chain
 from consilience.kernels.links.chain_store import RowStore
+from consilience.kernels.links.chain_whole import average_link_whole, whole_bytes
 
 
 @st.composite
@@ -106,6 +107,17 @@ def test_thresholds_change_time_only(missing, table, data):
         patch.setattr(chain, "block_width", lambda members: width)
         got = chain.average_link(members, weights, missing=missing, **thresholds)
     np.testing.assert_array_equal(got, wanted)
+
+
+@given(weighted_tables(max_objects=60), st.sampled_from([1, 10**7]), st.sampled_from([1, 3]))
+@settings(max_examples=60, deadline=None)
+def test_the_tree_is_the_same_where_all_rows_are_in_memory(table, times, n_jobs):
+    members, weights = np.maximum(table[0], -1), times * table[1]
+    wanted = chain.average_link(members, weights, missing="all")
+    np.testing.assert_array_equal(average_link_whole(members, weights, n_jobs=n_jobs), wanted)
+    n = members.shape[1]
+    # Sums that outgrow 32 bits get wider rows.
+    assert whole_bytes(members, weights) in ([5 * n * n] if times == 1 else [9 * n * n])
 
 
 @pytest.mark.parametrize("large", [1, 3, 100])

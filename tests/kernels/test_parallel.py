@@ -2,13 +2,14 @@
 
 import os
 import threading
+import time
 
 import numpy as np
 import pytest
 
 from consilience.generate import KMeansEnsemble
 from consilience.kernels import _parallel
-from consilience.kernels._parallel import Parallel, delayed, workers
+from consilience.kernels._parallel import Parallel, Team, delayed, workers
 
 
 @pytest.fixture
@@ -60,3 +61,59 @@ def test_threads_tried_are_threads_ended():
     before = set(threading.enumerate())
     assert _parallel._startable(5) == 5
     assert set(threading.enumerate()) <= before
+
+
+def alive_after(before):
+    """Threads that are still there a while after they were told to go."""
+    deadline = time.monotonic() + 10
+    while (left := set(threading.enumerate()) - before) and time.monotonic() < deadline:
+        time.sleep(0.001)
+    return left
+
+
+@pytest.mark.parametrize("most", [0, 1, 2, 100])
+def test_a_team_is_of_those_that_can_start(thread_limit, most):
+    thread_limit(most)
+    with Team(3, 10) as team:
+        assert team.size == min(3, most + 1)
+        assert team.run(lambda number: number) == list(range(team.size))
+        wait = team.aside(lambda: "aside")
+        assert team.start(lambda number: -number)() == [-i for i in range(team.size)]
+        assert wait() == "aside"
+    with Team(3, 1) as team:
+        assert team.size == 1
+
+
+def test_a_team_works_at_the_same_time():
+    meeting = threading.Barrier(3, timeout=10)
+    with Team(2, 10) as team:
+        wait = team.aside(meeting.wait)
+        team.run(lambda _: meeting.wait())
+        wait()
+
+
+@pytest.mark.parametrize("failing", [0, 1])
+def test_what_a_turn_raises_comes_out_when_all_are_done(failing):
+    ended = []
+
+    def turn(number):
+        if number == failing:
+            raise ValueError(f"turn {number}")
+        time.sleep(0.02)
+        ended.append(number)
+
+    with Team(2, 10) as team:
+        with pytest.raises(ValueError, match=f"turn {failing}"):
+            team.run(turn)
+        assert ended == [1 - failing]
+        assert team.run(lambda number: number) == [0, 1]
+
+
+def test_a_team_goes_home_also_if_nobody_enters():
+    before = set(threading.enumerate())
+    with Team(3, 10) as team:
+        team.run(abs)
+    assert not alive_after(before)
+    team = Team(3, 10)
+    del team
+    assert not alive_after(before)

@@ -42,7 +42,7 @@ def test_groups_survive_hashes_that_collide(members):
 
 
 def test_group_rows_compares_labels_and_not_only_hashes(monkeypatch):
-    monkeypatch.setattr(signatures, "hash_rows", lambda members, keys: keys.fill(7))
+    monkeypatch.setattr(signatures, "hash_rows", lambda members, keys, n_jobs: keys.fill(7))
     members = np.array([[0, 1, 0, 1, 2], [0, 0, 0, 1, 2]], np.int8)
     assert_groups(group_rows(members), group_rows_slowly(members))
 
@@ -84,3 +84,13 @@ def test_hashes_of_different_rows_differ(seed):
     assert len(np.unique(keys & np.uint64(2**16 - 1))) > 0.8 * 2**16 * (
         1 - np.exp(-len(keys) / 2**16)
     )
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2, 3, 5])
+def test_groups_do_not_depend_on_threads(n_jobs):
+    members = np.random.default_rng(0).integers(0, 2, (200, 30_000)).astype(np.int8)
+    members[:, 20_000:] = members[:, :10_000]
+    first, inverse, counts = group_rows(members, n_jobs)
+    np.testing.assert_array_equal(first, np.arange(20_000))
+    np.testing.assert_array_equal(inverse, np.r_[np.arange(20_000), np.arange(10_000)])
+    np.testing.assert_array_equal(counts, np.repeat([2, 1], 10_000))

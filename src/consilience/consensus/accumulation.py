@@ -25,6 +25,7 @@ from consilience.errors import MemoryBudgetError, warn
 from consilience.evidence import Missing, fractions, never_placed, never_seen, twins
 from consilience.kernels.links.agglomerate import agglomerate
 from consilience.kernels.links.chain import MAX_MEMORY, average_link
+from consilience.kernels.links.chain_whole import average_link_whole, whole_bytes
 from consilience.kernels.links.prim import single_link
 from consilience.kernels.links.trees import cut_merges, expand_tree, lifetimes, longest_lifetime
 from consilience.kernels.pairs.compare import count_type
@@ -37,6 +38,9 @@ Sizes = NDArray[np.int64]
 
 # Lengths that differ by less are equal up to rounding.
 _EQUAL = 1e-12
+# Rows from which average link counts all pairs first, if there is room: of fewer the tree is made
+# in no time anyway.
+_WHOLE_FROM = 1000
 
 
 @dataclass(frozen=True)
@@ -51,7 +55,7 @@ class EACResult(ConsensusResult):
     lifetimes : ndarray
         Lifetime of the partition into k clusters, for k = 2, 3, ...
     matrix_free : bool
-        Whether the tree was built without the matrix of pairs: always but for complete link.
+        Whether the tree needs no matrix of pairs: always but for complete link.
     """
 
     linkage: Tree = field(kw_only=True)
@@ -201,6 +205,10 @@ def _tree(rows: Rows, linkage: Link, missing: Missing, budget: int, n_jobs: int)
     if linkage == "average":
         # The labels and everything else need room as well; past some rows more gain nothing.
         room = min(budget // 4, MAX_MEMORY)
+        same_number = missing == "all" or not has_unseen(rows.members)
+        whole = same_number and whole_bytes(rows.members, rows.counts) <= room
+        if whole and rows.n_rows >= _WHOLE_FROM:
+            return average_link_whole(rows.members, rows.counts, n_jobs=n_jobs)
         return average_link(rows.members, rows.counts, missing=missing, max_memory=room)
     with_seen = missing == "pair" and has_unseen(rows.members)
     needed = _matrix_bytes(rows, with_seen)

@@ -361,7 +361,7 @@ def _overlap(
 
     Objects with equal labels are one weighted object: exact.
     """
-    rows, inverse, counts = ensemble.signatures()
+    rows, inverse, counts = ensemble.signatures(n_jobs=n_jobs)
     pairs = np.stack(np.triu_indices(ensemble.n_members, 1), axis=1).astype(np.int64)
     if n_pairs is not None and n_pairs < len(pairs):
         chosen = check_random_state(random_state).permutation(len(pairs))[:n_pairs]

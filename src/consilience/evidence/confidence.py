@@ -172,10 +172,14 @@ def _means(sums: NDArray[np.float64], labels: NDArray[np.int64], n_clusters: int
 @takes_ensemble
 def never_seen(ensemble: Ensemble) -> NDArray[np.bool_]:
     """Objects that no member saw."""
+    if not ensemble.has_unseen:
+        return np.zeros(ensemble.n_objects, bool)
     return np.asarray((ensemble.members == UNSEEN).all(axis=0))
 
 
 @takes_ensemble
 def never_placed(ensemble: Ensemble) -> NDArray[np.bool_]:
     """Objects that no member put into a cluster: noise or unseen everywhere."""
+    if ensemble.members.min() >= 0:
+        return np.zeros(ensemble.n_objects, bool)
     return np.asarray((ensemble.members < 0).all(axis=0))

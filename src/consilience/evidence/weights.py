@@ -135,18 +135,18 @@ def _check(
 
 def _through_tables(ensemble: Ensemble, n_jobs: int) -> Floats:
     """Mean quadratic confusion of each object, from contingency tables: no pair is looked at."""
-    rows, inverse, counts = ensemble.signatures()
+    rows, inverse, counts = ensemble.signatures(n_jobs=n_jobs)
     n, R = ensemble.n_objects, ensemble.n_members
     first, second = pair_moments(rows.members, counts, n_jobs=n_jobs)
     # An object is with itself for certain, also where some member leaves it out.
-    own = _quadratic((rows.members >= 0).sum(axis=0) / R)
+    own = _quadratic(_n_placed(rows.members) / R)
     raw = (4.0 * (first / R - second / R**2) - own) / n
     return np.asarray(raw[inverse])
 
 
 def _over_rows(ensemble: Ensemble, confusion: Confusion, pairwise: bool, n_jobs: int) -> Floats:
     """Mean confusion of each object by row blocks of pair counts."""
-    rows, inverse, counts = ensemble.signatures()
+    rows, inverse, counts = ensemble.signatures(n_jobs=n_jobs)
     members, n_rows = rows.members, rows.n_objects
     table = _values(confusion, ensemble.n_members, pairwise)
     sums = np.empty(n_rows)
@@ -165,7 +165,7 @@ def _sampled(
     ensemble: Ensemble, confusion: Confusion, pairwise: bool, chosen: NDArray[Any], n_jobs: int
 ) -> tuple[Floats, Floats]:
     """Mean confusion of each object with the chosen ones, and its standard error."""
-    rows, inverse, _ = ensemble.signatures()
+    rows, inverse, _ = ensemble.signatures(n_jobs=n_jobs)
     members, n_rows, m = rows.members, rows.n_objects, len(chosen)
     pool, often = np.unique(inverse[chosen], return_counts=True)
     table = _values(confusion, ensemble.n_members, pairwise)
@@ -208,9 +208,16 @@ def _block_sums(
 
 def _own(members: NDArray[Any], table: Floats, pairwise: bool) -> Floats:
     """What pair counts say of an object with itself, where it should be certain."""
-    placed = (members >= 0).sum(axis=0)
+    placed = _n_placed(members)
     seen = (members > -2).sum(axis=0) if pairwise else 0
     return np.asarray(table[seen, placed])
+
+
+def _n_placed(members: NDArray[Any]) -> NDArray[np.int64]:
+    """How many members put each object into a cluster."""
+    if members.min() >= 0:
+        return np.full(members.shape[1], len(members))
+    return np.asarray((members >= 0).sum(axis=0))
 
 
 def _values(confusion: Confusion, n_members: int, pairwise: bool) -> Floats:

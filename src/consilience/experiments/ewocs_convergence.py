@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import stats
-from threadpoolctl import threadpool_limits
 
 from consilience.datasets import make_minority
 from consilience.experiments._cells import Cell, Claim, Plan
@@ -20,9 +19,9 @@ from consilience.experiments._ewocs_runs import PAPER, Columns, cells_of, each
 from consilience.experiments._ewocs_systems import Scores
 from consilience.experiments._registry import experiment, wanted
 from consilience.experiments.relations import all_pairs
-from consilience.minority._repetitions import Order, in_order
+from consilience.minority._batches import Scorer
 from consilience.minority.divergences import Gaussian
-from consilience.minority.scores import Running, in_blocks, score_new
+from consilience.minority.scores import Running, extend, score_new
 from consilience.minority.weak import weak_clusterer
 
 __all__ = ["ewocs_figures16_17"]
@@ -30,8 +29,6 @@ __all__ = ["ewocs_figures16_17"]
 _TOLERANCE, _WINDOW = 1e-10, 100
 # Beyond, the number that is needed is extrapolated.
 _MOST = 3000
-# Bytes of grades that may be kept between the two passes of a repetition.
-_KEPT = 2**29
 # What changes: scores mapped onto [0, 1], or mean relative sizes.
 SCALES = ("mapped", "sizes")
 _RELATIONS, _GENERATED = "RELATIONS", "2-D"
@@ -205,14 +202,11 @@ def _settle(X: Any, kernel: tuple[float, float], seed: int) -> _Settled:
 
 def _repetitions(running: Running, weak: Any, X: Any, seed: int) -> Iterator[float]:
     """Seconds of each repetition, after it has been counted."""
-    orders: list[Order] = [(number, None) for number in range(_MOST)]
-    with threadpool_limits(1):
-        made = in_order(weak, X, in_blocks(weak, X), orders, seed=seed, kept=_KEPT, workers=1)
-        start = time.perf_counter()
-        for found in made:
-            running.add(found)
-            yield time.perf_counter() - start
+    with Scorer(weak, X, 1, _MOST) as scorer:
+        for number in range(_MOST):
             start = time.perf_counter()
+            extend(running, weak, X, range(number, number + 1), seed=seed, scorer=scorer)
+            yield time.perf_counter() - start
 
 
 def _look(changes: dict[str, list[float]], needed: dict[str, int], done: int) -> None:

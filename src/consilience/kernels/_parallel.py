@@ -7,14 +7,17 @@ where it was asked for. Results do not depend on it.
 
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from os import cpu_count
+from queue import SimpleQueue
 from threading import Event, Thread
 from typing import Any, TypeVar
+from weakref import finalize
 
 from joblib import Parallel as _JoblibParallel
 from joblib import delayed, effective_n_jobs
 
-__all__ = ["Parallel", "delayed", "in_turns", "workers"]
+__all__ = ["Parallel", "Team", "delayed", "in_turns", "workers"]
 
 T = TypeVar("T")
 
@@ -60,12 +63,17 @@ def workers(n_jobs: int | None, n_tasks: int) -> int:
     >>> workers(1000, 1), workers(None, 5)
     (1, 1)
     """
-    if n_jobs is not None:
-        n_jobs = min(n_jobs, _A_CORE * (cpu_count() or 1))
-    wanted = min(effective_n_jobs(n_jobs), max(n_tasks, 1))
+    wanted = _of_use(n_jobs, n_tasks)
     if wanted == 1:
         return 1
     return max(1, min(wanted, _startable(wanted + _HELPERS) - _HELPERS))
+
+
+def _of_use(n_jobs: int | None, n_tasks: int) -> int:
+    """How many workers ``n_jobs`` asks for that these tasks can use."""
+    if n_jobs is not None:
+        n_jobs = min(n_jobs, _A_CORE * (cpu_count() or 1))
+    return int(min(effective_n_jobs(n_jobs), max(n_tasks, 1)))
 
 
 def _startable(wanted: int) -> int:
@@ -84,3 +92,112 @@ def _startable(wanted: int) -> int:
         for thread in started:
             thread.join()
     return len(started)
+
+
+class Team:
+    """Threads that stay for several passes, one after another; used as a context.
+
+    Starting threads takes as long as a short pass, and so does trying how many can start: here
+    those that start are those that work. ``size`` is how many there are, the calling one among
+    them; a team of one works where it is called.
+
+    >>> with Team(2, 5) as team:
+    ...     team.run(lambda number: number)
+    [0, 1]
+    """
+
+    def __init__(self, n_jobs: int | None, n_tasks: int) -> None:
+        self._posts: list[SimpleQueue[_Task | None]] = []
+        # Also where nobody enters the context, because something failed before.
+        self._dismiss = finalize(self, _send_home, self._posts)
+        wanted = _of_use(n_jobs, n_tasks)
+        while len(self._posts) < wanted - 1 and self._hire():
+            pass
+        self.size = len(self._posts) + 1
+        # One more for calls aside.
+        self._helps = self.size > 1 and self._hire()
+
+    def _hire(self) -> bool:
+        """Start another thread, if the system lets us."""
+        post: SimpleQueue[_Task | None] = SimpleQueue()
+        try:
+            Thread(target=_work, args=(post,), daemon=True).start()
+        except RuntimeError:  # a limit of the system on threads, or on memory for their stacks
+            return False
+        self._posts.append(post)
+        return True
+
+    def __enter__(self) -> "Team":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._dismiss()
+
+    def start(self, turn: Callable[[int], T]) -> Callable[[], list[T]]:
+        """Begin ``turn(number)`` in every thread but this; what is returned does its own and waits.
+
+        Nothing raised in a turn is lost: the wait raises it when all are done.
+        """
+        tasks = [_Task(partial(turn, number)) for number in range(self.size)]
+        for post, task in zip(self._posts, tasks[1:], strict=False):
+            post.put(task)
+
+        def wait() -> list[T]:
+            tasks[0].run()
+            for task in tasks:
+                task.done.wait()
+            return [task.result() for task in tasks]
+
+        return wait
+
+    def aside(self, call: Callable[[], T]) -> Callable[[], T]:
+        """Begin a short call that prepares the next pass; what is returned waits for its result."""
+        if not self._helps:
+            return call
+        task = _Task(call)
+        self._posts[-1].put(task)
+
+        def wait() -> T:
+            task.done.wait()
+            return task.result()
+
+        return wait
+
+    def run(self, turn: Callable[[int], T]) -> list[T]:
+        """``turn(number)`` in every thread; their results, by number."""
+        return self.start(turn)()
+
+
+class _Task:
+    """A call to be made in some thread, and what came of it."""
+
+    def __init__(self, call: Callable[[], Any]) -> None:
+        self.call = call
+        self.done = Event()
+        self.found: Any = None
+        self.error: BaseException | None = None
+
+    def run(self) -> None:
+        try:
+            self.found = self.call()
+        except BaseException as error:  # raised again by whoever waits for the result
+            self.error = error
+        finally:
+            self.done.set()
+
+    def result(self) -> Any:
+        if self.error is not None:
+            raise self.error
+        return self.found
+
+
+def _work(post: "SimpleQueue[_Task | None]") -> None:
+    """What a thread of a team does until it is sent home; it does not hold the team."""
+    while (task := post.get()) is not None:
+        task.run()
+        del task
+
+
+def _send_home(posts: "list[SimpleQueue[_Task | None]]") -> None:
+    for post in posts:
+        post.put(None)

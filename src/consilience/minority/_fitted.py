@@ -9,6 +9,7 @@ from scipy import sparse
 
 from consilience._units import check_range
 from consilience.errors import InvalidInputError, warn
+from consilience.minority._batches import Scorer
 from consilience.minority._groups import Groups, by_clusterer, by_consensus
 from consilience.minority._scaling import Scaling, fit_scaling
 from consilience.minority._stopping import Progress
@@ -82,9 +83,9 @@ class Fitted:
     groups: Groups | None = None
     sums: Any = None
 
-    def scaled(self, X: Any) -> Any:
+    def scaled(self, X: Any, n_jobs: int | None) -> Any:
         """The objects on the scale and in the precision the models were made in."""
-        X = scaled_objects(self.scaling, X, getattr(self.weak, "divergence", None))
+        X = scaled_objects(self.scaling, X, getattr(self.weak, "divergence", None), n_jobs)
         return X.astype(self.kept.dtype, copy=False) if hasattr(self.kept, "dtype") else X
 
     def keep_seeds(self, X: Any, data: Any) -> "Fitted":
@@ -106,16 +107,22 @@ class Fitted:
 
     def score(self, X: Any, n_jobs: int | None) -> Floats:
         """Scores of any objects."""
-        data = self.scaled(X)
+        data = self.scaled(X, n_jobs)
         return score_new(self.running, self.weak, self.kept, self.draws, data, n_jobs=n_jobs)
 
-    def members(self, data: Any, rows: NDArray[np.int64]) -> NDArray[np.int16 | np.int32]:
+    def members(
+        self, data: Any, rows: NDArray[np.int64], n_jobs: int | None
+    ) -> NDArray[np.int16 | np.int32]:
         """Clusters of some objects in the weak clusterings that divide them, members by objects."""
-        objects = self.weak.objects(_rows(data, rows))
         draws = self.informative_draws()
         kind = np.int16 if max(draw.n_clusters for draw in draws) < 2**15 else np.int32
         members = np.empty((len(draws), len(rows)), kind)
-        parts = blocks(objects, _BLOCK)
+        some = _rows(data, rows)
+        if Scorer.takes(self.weak, some):
+            with Scorer(self.weak, some, n_jobs, len(draws)) as scorer:
+                scorer.nearest(self.kept, draws, members)
+            return members
+        parts = blocks(self.weak.objects(some), _BLOCK)
         for member, draw in zip(members, draws, strict=True):
             model = self.weak.model(self.kept, draw)
             for number, part in enumerate(parts):
@@ -147,7 +154,7 @@ class Fitted:
         if not len(rows):
             owner._fitted = replace(self, groups=None)
             return labels
-        members = self.members(data, rows)
+        members = self.members(data, rows, owner.n_jobs)
         counts = [draw.n_clusters for draw in self.informative_draws()]
         if owner.clusterer is None or isinstance(owner.clusterer, str):
             wanted = 1 if owner.clusterer is None else _at_most(owner.n_clusters, len(rows))
@@ -161,12 +168,13 @@ class Fitted:
         owner._fitted = replace(self, groups=groups)
         return labels
 
-    def place(self, X: Any, foreground: NDArray[np.bool_]) -> NDArray[np.int32]:
+    def place(self, X: Any, foreground: NDArray[np.bool_], n_jobs: int | None) -> NDArray[np.int32]:
         """Labels of any objects, given which of them are foreground."""
         labels = np.full(len(foreground), -1, np.int32)
         rows = np.flatnonzero(foreground)
         if self.groups is not None and len(rows):
-            labels[rows] = self.groups.place(self.members(self.scaled(X), rows))
+            members = self.members(self.scaled(X, n_jobs), rows, n_jobs)
+            labels[rows] = self.groups.place(members, n_jobs)
         return labels
 
 
@@ -208,12 +216,12 @@ def chosen_scaling(estimator: Any, X: Any) -> Scaling | None:
         raise InvalidInputError(
             f"scaling={kind!r} needs columns. Use scaling='none' with a kernel over other objects."
         )
-    return fit_scaling(kind, X, owner="EWOCS")
+    return fit_scaling(kind, X, owner="EWOCS", n_jobs=estimator.n_jobs)
 
 
-def scaled_objects(scaling: Scaling | None, X: Any, divergence: Any) -> Any:
+def scaled_objects(scaling: Scaling | None, X: Any, divergence: Any, n_jobs: int | None = 1) -> Any:
     """The objects on their scale, checked that distances between them are numbers."""
-    data = X if scaling is None else scaling.apply(X)
+    data = X if scaling is None else scaling.apply(X, n_jobs)
     # Mahalanobis has no unit; kernels take what they take.
     free = isinstance(divergence, Mahalanobis | Kernel) or divergence == "mahalanobis"
     if hasattr(data, "shape") and not free and not is_pairwise(divergence):

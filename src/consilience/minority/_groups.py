@@ -16,6 +16,7 @@ from sklearn.base import clone
 from consilience.consensus._base import Consensus
 from consilience.consensus.accumulation import eac
 from consilience.ensemble import Ensemble, relabel
+from consilience.kernels.minority.groups import most_shared
 
 __all__ = ["Groups", "by_clusterer", "by_consensus"]
 
@@ -41,18 +42,16 @@ class Groups:
         """How many groups there are."""
         return self.shares[0].shape[1] if self.shares else 0
 
-    def place(self, members: NDArray[Any]) -> Labels:
+    def place(self, members: NDArray[Any], n_jobs: int | None = 1) -> Labels:
         """The group of each object with the greatest mean co-association, ties to the first.
 
         Parameters
         ----------
         members : ndarray of shape (n_members, n_objects)
             Clusters of the objects in the members the groups were found with.
+        n_jobs : int or None
         """
-        total = np.zeros((members.shape[1], self.n_groups))
-        for labels, share in zip(members, self.shares, strict=True):
-            total += share[labels]
-        return total.argmax(axis=1).astype(np.int32)
+        return most_shared(members, self.shares, n_jobs)
 
     def without_empty(self, labels: Labels) -> tuple["Groups", Labels]:
         """Groups that got an object, in order of first appearance, and the labels so numbered."""
@@ -104,7 +103,7 @@ def by_consensus(
     else:
         labels = eac(_ensemble(members[:, chosen]), n_clusters, n_jobs=n_jobs).labels
     groups = _groups(members[:, chosen], counts, labels)
-    return groups.without_empty(groups.place(members))
+    return groups.without_empty(groups.place(members, n_jobs))
 
 
 def by_clusterer(
@@ -131,4 +130,4 @@ def by_clusterer(
 
 def _ensemble(members: NDArray[Any]) -> Ensemble:
     """Members as an ensemble; clusters without foreground vanish."""
-    return Ensemble(np.stack([relabel(member) for member in members], axis=1))
+    return Ensemble(members.T)

@@ -1,4 +1,8 @@
-"""How repetitions are made: one weak clustering after another, by several threads, in order."""
+"""Repetitions through Python, block by block, for weak clusterers that compiled passes cannot make.
+
+Those of a kernel over any objects, of a matrix made before, or of a user's own class. All others
+go by `consilience.minority._batches`.
+"""
 
 from collections import deque
 from collections.abc import Iterator, Sequence
@@ -11,7 +15,6 @@ from numpy.typing import NDArray
 
 from consilience.kernels.minority.weak import Scratch, weighted_scores, weighted_sizes
 from consilience.minority._divergence import Terms
-from consilience.minority._near import Near
 from consilience.minority.weak import Draw, WeakClusterer
 
 __all__ = ["Order", "Repetition", "in_order"]
@@ -103,7 +106,6 @@ class _Maker:
         self.weak, self.X, self.parts, self.seed, self.kept = weak, X, parts, seed, kept
         self.lengths = [len(part.offset) for part in parts]
         self.n_objects = sum(self.lengths)
-        self.near = Near(weak, parts, kept)
         self.buffer: NDArray[Any] = np.empty(0)
 
     def make(self, order: Order) -> Repetition:
@@ -113,10 +115,7 @@ class _Maker:
         model = self.weak.model(self.X, draw)
         if not self.weak.soft:
             return Repetition(draw, *self._hard(model, sizes))
-        scratch = Scratch(model.offset.dtype)
-        if self.weak.near_kernel(scratch.constants) is not None:
-            return Repetition(draw, *self.near.repetition(model, sizes))
-        return Repetition(draw, *self._soft(model, sizes, scratch))
+        return Repetition(draw, *self._soft(model, sizes, Scratch(model.offset.dtype)))
 
     def _hard(self, model: Terms, sizes: Floats | None) -> tuple[Floats, Floats]:
         """Sizes of the clusters and the size of each object's own."""

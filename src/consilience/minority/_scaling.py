@@ -9,6 +9,7 @@ from scipy import sparse
 
 from consilience._units import exponents, without_unit
 from consilience.errors import InvalidParameterError
+from consilience.kernels.data.scaling import column_ranges, map_columns
 
 __all__ = ["Scaling", "fit_scaling"]
 
@@ -36,20 +37,18 @@ class Scaling:
     scale: Floats
     powers: NDArray[np.intc]
 
-    def apply(self, X: Any) -> Any:
+    def apply(self, X: Any, n_jobs: int | None = 1) -> Any:
         """The data on this scale, in their own type; sparse data are not centred."""
+        if not sparse.issparse(X):
+            X = np.ascontiguousarray(X)
+            return map_columns(X, self.powers, self.centre, self.scale, n_jobs)
         plain = without_unit(X, self.powers)
         # Far from the fitted objects a value may leave the range of numbers.
         with np.errstate(over="ignore"):
-            return self._mapped(X, plain)
-
-    def _mapped(self, X: Any, plain: Any) -> Any:
-        if sparse.issparse(X):
             return sparse.csr_array(plain.multiply(self.scale[None]).tocsr()).astype(X.dtype)
-        return ((plain - self.centre) * self.scale).astype(X.dtype, copy=False)
 
 
-def fit_scaling(kind: str, X: Any, *, owner: str) -> Scaling | None:
+def fit_scaling(kind: str, X: Any, *, owner: str, n_jobs: int | None = 1) -> Scaling | None:
     """The scaling of that name for these data, None for "none".
 
     Parameters
@@ -61,6 +60,7 @@ def fit_scaling(kind: str, X: Any, *, owner: str) -> Scaling | None:
         Of sparse data only "std" is taken, without centring.
     owner : str
         Name of the estimator, for messages.
+    n_jobs : int or None
     """
     if kind == "none":
         return None
@@ -69,6 +69,8 @@ def fit_scaling(kind: str, X: Any, *, owner: str) -> Scaling | None:
             f"The 'scaling' parameter of {owner} must be 'none' or 'std' for sparse data: "
             f"another scaling would fill them. Got {kind!r} instead."
         )
+    if kind == "box":
+        return _box(X, n_jobs)
     powers = exponents(_middle(X) if kind == "robust" else X)
     plain = without_unit(X, powers)
     if sparse.issparse(X):
@@ -80,11 +82,22 @@ def fit_scaling(kind: str, X: Any, *, owner: str) -> Scaling | None:
     if kind == "std":
         scale = _inverse(np.where(low == high, 0.0, plain.std(axis=0)))
         return Scaling(kind, plain.mean(axis=0), scale, powers)
-    if kind == "robust":
-        inner = np.quantile(plain, [0.02, 0.98], axis=0)
-        # A column that is nearly always the same has no middle: it keeps its range.
-        spread = inner[1] > inner[0]
-        low, high = np.where(spread, inner[0], low), np.where(spread, inner[1], high)
+    inner = np.quantile(plain, [0.02, 0.98], axis=0)
+    # A column that is nearly always the same has no middle: it keeps its range.
+    spread = inner[1] > inner[0]
+    low, high = np.where(spread, inner[0], low), np.where(spread, inner[1], high)
+    return _onto_box(kind, low, high, powers)
+
+
+def _box(X: Any, n_jobs: int | None) -> Scaling:
+    """The scaling by ranges, whose unit is taken off them alone: it rounds nothing."""
+    low, high = column_ranges(np.ascontiguousarray(X), n_jobs)
+    powers = exponents(np.stack([low, high]))
+    low, high = (without_unit(ends, powers) for ends in (low, high))
+    return _onto_box("box", low, high, powers)
+
+
+def _onto_box(kind: str, low: Floats, high: Floats, powers: NDArray[np.intc]) -> Scaling:
     return Scaling(kind, (high + low) / 2, _HALF * _inverse((high - low) / 2), powers)
 
 

@@ -7,12 +7,15 @@ data, so its tolerance is a number of repetitions in disguise.
 """
 
 from collections.abc import Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from consilience.minority.scores import Running, extend, in_blocks
+from consilience.minority._batches import Scorer
+from consilience.minority.scores import Running, extend
 from consilience.minority.weak import WeakClusterer
 
 __all__ = ["Progress", "count_up", "n_lines"]
@@ -95,22 +98,24 @@ def count_up(
     seed : int
     n_jobs : int or None
     """
-    parts = in_blocks(weak, X)
     last = ceiling if wanted is None else wanted
-    step = _step(weak.n_objects)
+    with ExitStack() as stack:
+        scorer = None
+        if Scorer.takes(weak, X):
+            few = min(last - running.n_repetitions, _step(weak.n_objects))
+            scorer = stack.enter_context(Scorer(weak, X, n_jobs, few))
+        step = partial(extend, running, weak, X, seed=seed, n_jobs=n_jobs, scorer=scorer)
+        yield from _count_up(running, progress, step, wanted, last)
+
+
+def _count_up(
+    running: Running, progress: Progress, add: Any, wanted: int | None, last: int
+) -> Iterator[str]:
+    step = _step(len(running.total))
     while running.n_repetitions < last:
         start = running.n_repetitions
         stop = min(last, start - start % step + step)
-        extend(
-            running,
-            weak,
-            X,
-            range(start, stop),
-            seed=seed,
-            n_jobs=n_jobs,
-            with_changes=progress.rule == "paper",
-            parts=parts,
-        )
+        add(range(start, stop), with_changes=progress.rule == "paper")
         progress.look(running)
         yield f"{stop} repetitions, reliability {running.reliability():.4f}"
         if wanted is None and progress.settled:

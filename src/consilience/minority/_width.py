@@ -44,10 +44,21 @@ def gamma_of_distances(X: Any, seed: int) -> float:
     if n > _MOST_OBJECTS:
         X = X[np.sort(random(seed, SAMPLE, 1).choice(n, _MOST_OBJECTS, replace=False))]
     gaps = Euclidean().pair(X.astype(np.float64), X.astype(np.float64))
-    pairs = gaps[np.triu_indices(len(gaps), 1)]
+    pairs = np.concatenate([row[i + 1 :] for i, row in enumerate(gaps)])
     apart = pairs[pairs > _EQUAL * pairs.max(initial=0.0)]
     if not len(apart):
         return _GIVEN
     share = min(max(_NEAR, _NEIGHBOURS / X.shape[0]), 1.0)
-    near, typical = np.quantile(apart, share), np.median(apart)
+    near, typical = _quantiles(apart, (share, 0.5))
     return float(max(_AT_NEAR / near, _AT_TYPICAL / typical))
+
+
+def _quantiles(values: Any, shares: tuple[float, ...]) -> list[float]:
+    """Quantiles, between the two values next to them; all by one partition, which is the work."""
+    places = [share * (len(values) - 1) for share in shares]
+    ends = [[int(place), min(int(place) + 1, len(values) - 1)] for place in places]
+    values.partition(sorted({end for pair in ends for end in pair}))
+    return [
+        float(np.quantile(values[pair], place - pair[0]))
+        for place, pair in zip(places, ends, strict=True)
+    ]

@@ -296,7 +296,7 @@ default="2gauss"
         X = check_objects(self, X, reset=True)
         self.seed_ = int(check_random_state(self.random_state).randint(2**31 - 1))
         scaling = chosen_scaling(self, X)
-        data = scaled_objects(scaling, X, self.divergence)
+        data = scaled_objects(scaling, X, self.divergence, self.n_jobs)
         divergence = chosen_divergence(self, data)
         weak = weak_clusterer(self.weak, divergence=divergence, k_max=self.k_max).fit(data)
         running = Running.empty(weak.n_objects, self.aggregate, getattr(data, "dtype", None))
@@ -327,7 +327,7 @@ default="2gauss"
         check_params(self)
         X = check_objects(self, X, reset=False)
         check_same_objects(self._fitted, X)
-        data = self._fitted.scaled(X)
+        data = self._fitted.scaled(X, self.n_jobs)
         self._count(X, data, self.n_repetitions_ + int(n_repetitions))
         return self._decide(X, data, y)
 
@@ -360,7 +360,7 @@ default="2gauss"
         scores = self._fitted.score(X, self.n_jobs)
         # Rounding may differ between a block of many objects and one of few.
         foreground = scores >= self.threshold_ - 2 * self._grid.step
-        return self._fitted.place(X, foreground)
+        return self._fitted.place(X, foreground, self.n_jobs)
 
     def _count(self, X: Any, data: Any, wanted: int | None) -> None:
         """Add repetitions up to the number wanted, or until the rule is satisfied."""

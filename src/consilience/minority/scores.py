@@ -6,6 +6,7 @@ their results are added in the order of their numbers, so that neither the numbe
 nor how a run was divided changes a digit.
 """
 
+import functools
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,7 +15,9 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from consilience._validation import Options, check_jobs, check_value
-from consilience.kernels._parallel import workers
+from consilience.kernels._parallel import Team, workers
+from consilience.kernels.minority.passes import Batch, Scale, add_scores
+from consilience.minority._batches import Drawn, Scorer
 from consilience.minority._divergence import Terms
 from consilience.minority._repetitions import Order, Repetition, in_order
 from consilience.minority.weak import Draw, WeakClusterer, blocks
@@ -110,6 +113,23 @@ class Running:
         self.sizes.append(found.sizes)
         if before is not None:
             self.changes.append(float(((_unit(self.total) - before) ** 2).mean()))
+
+    def add_batch(self, drawn: Drawn, team: Team, *, with_changes: bool = False) -> None:
+        """Count the repetitions of a batch, the next by their numbers; each thread its objects."""
+        self.draws.extend(drawn.draws)
+        self.sizes.extend(drawn.sizes)
+        self.shift = functools.reduce(float.__add__, drawn.batch.means.tolist(), self.shift)
+        if not with_changes:
+            add_scores(drawn.batch, self.total, self.squares, team)
+            return
+        done = self.n_repetitions - len(drawn.draws)
+        for scores, mean in zip(drawn.batch.scores, drawn.batch.means, strict=True):
+            before = _unit(self.total)
+            one = Batch(np.empty(0), scores[None], mean[None])
+            add_scores(one, self.total, self.squares, team)
+            if done:
+                self.changes.append(float(((_unit(self.total) - before) ** 2).mean()))
+            done += 1
 
     def variances(self) -> Floats:
         """Variance of each object's centred score between repetitions; infinite after one."""
@@ -223,7 +243,7 @@ def extend(
     seed: int,
     n_jobs: int | None = None,
     with_changes: bool = False,
-    parts: list[Terms] | None = None,
+    scorer: Scorer | None = None,
 ) -> None:
     """Add the repetitions of these numbers, which must follow those already counted.
 
@@ -241,12 +261,21 @@ def extend(
     n_jobs : int or None
     with_changes : bool, default=False
         Whether to note by how much every repetition changes the scores.
-    parts : list of Terms, optional
-        ``in_blocks(weak, X)`` if it is at hand.
+    scorer : Scorer, optional
+        Of these objects, if it is at hand.
     """
-    parts = in_blocks(weak, X) if parts is None else parts
     orders: list[Order] = [(number, None) for number in numbers]
-    threads = workers(n_jobs, len(orders))
+    if scorer is not None:
+        scale = Scale(len(running.total), running.aggregate == "log")
+        for drawn in scorer.batches(X, orders, scale, seed=seed):
+            running.add_batch(drawn, scorer.team, with_changes=with_changes)
+        return
+    if Scorer.takes(weak, X):
+        with Scorer(weak, X, n_jobs, len(orders)) as scorer:
+            options = {"seed": seed, "with_changes": with_changes, "scorer": scorer}
+            extend(running, weak, X, numbers, **options)
+        return
+    parts, threads = in_blocks(weak, X), workers(n_jobs, len(orders))
     with threadpool_limits(1):
         for found in in_order(weak, X, parts, orders, seed=seed, kept=_KEPT, workers=threads):
             running.add(found, with_change=with_changes)
@@ -276,11 +305,16 @@ def score_new(
         Other objects; those of the run get the scores they have, to rounding.
     n_jobs : int or None
     """
-    parts = in_blocks(weak, X)
-    n = sum(len(part.offset) for part in parts)
     orders: list[Order] = list(zip(draws, running.sizes, strict=True))
-    threads = workers(n_jobs, len(orders))
-    total = np.zeros(n)
+    if Scorer.takes(weak, X):
+        total = np.zeros(X.shape[0])
+        scale = Scale(len(running.total), running.aggregate == "log", floors=True)
+        with Scorer(weak, X, n_jobs, len(orders)) as scorer:
+            for drawn in scorer.batches(kept, orders, scale, seed=0):
+                add_scores(drawn.batch, total, None, scorer.team)
+        return total / max(running.n_repetitions, 1)
+    parts, threads = in_blocks(weak, X), workers(n_jobs, len(orders))
+    total = np.zeros(sum(len(part.offset) for part in parts))
     with threadpool_limits(1):
         for found in in_order(weak, kept, parts, orders, seed=0, kept=_KEPT, workers=threads):
             # A new object may be alone in a cluster that was empty before.

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from consilience._validation import Interval, Options, check_value
 from consilience.errors import InvalidInputError
 from consilience.kernels.minority.near import near_kernel
+from consilience.kernels.minority.passes import Grading
 from consilience.kernels.minority.weak import Scratch, gaussian_grades, nearest, softmax_grades
 from consilience.minority._divergence import (
     Divergence,
@@ -126,8 +127,8 @@ class WeakClusterer:
         softmax_grades(products, model.offset, inverse, scratch.parts())
         return products, inverse
 
-    def near_kernel(self, constants: tuple[Any, ...]) -> tuple[Any, ...] | None:
-        """What `consilience.kernels.minority.near` takes, if it can make the soft grades."""
+    def grading(self, dtype: Any) -> Grading | None:
+        """How compiled passes grade objects of that type; None if only `weights` can."""
         return None
 
     def grades(self, objects: Terms, model: Terms) -> Floats:
@@ -175,6 +176,10 @@ class RandomSplit(WeakClusterer):
         rng = random(seed, WEAK, number)
         k = self._n_clusters(rng)
         return Draw(k, planes=rng.uniform(-1.0, 1.0, (k, self.n_features + 1)))
+
+    def grading(self, dtype: Any) -> Grading | None:
+        """The highest hyperplane."""
+        return hard_grading(dtype) if type(self) is RandomSplit else None
 
     def objects(self, X: Any) -> Terms:
         """The objects, and how large a product can be."""
@@ -234,22 +239,37 @@ class RandomBregman(WeakClusterer):
             return super().weights(objects, model, scratch, out)
         products = self.products(objects, model, out)
         inverse = np.empty(products.shape[1], products.dtype)
-        # Infinity times a distance of 0 would be NaN.
-        most = np.finfo(products.dtype).max / 4
-        alpha, gamma = (
-            np.array([min(value, most)], products.dtype)
-            for value in (self.divergence.alpha, self.divergence.gamma)
-        )
-        gaussian_grades(
-            products, objects.offset, model.offset, alpha, gamma, inverse, scratch.parts()
-        )
+        kernel = _within_range(self.divergence, products.dtype)
+        gaussian_grades(products, objects.offset, model.offset, *kernel, inverse, scratch.parts())
         return products, inverse
 
-    def near_kernel(self, constants: tuple[Any, ...]) -> tuple[Any, ...] | None:
-        """That of a Gaussian kernel whose weights cannot overflow."""
-        if not isinstance(self.divergence, Gaussian):
+    def grading(self, dtype: Any) -> Grading | None:
+        """Of all divergences whose products are those of matrices."""
+        divergence = self.divergence
+        if type(self) is not RandomBregman or type(divergence).product is not Divergence.product:
             return None
-        return near_kernel(self.divergence.alpha, self.divergence.gamma, constants)
+        if not self.soft:
+            return hard_grading(dtype)
+        if not isinstance(divergence, Gaussian):
+            return Grading("softmax")
+        near = near_kernel(divergence.alpha, divergence.gamma, Scratch(dtype).constants)
+        if near is not None:
+            return Grading("near", near)
+        return Grading("gaussian", _within_range(divergence, dtype))
+
+
+def hard_grading(dtype: Any) -> Grading:
+    """The nearest seed, with ties to the first."""
+    return Grading("hard", (_ROUNDINGS * np.finfo(dtype).eps,))
+
+
+def _within_range(divergence: Gaussian, dtype: Any) -> tuple[Floats, Floats]:
+    """Alpha and gamma as arrays; infinity times a distance of 0 would be NaN."""
+    most = np.finfo(dtype).max / 4
+    alpha, gamma = (
+        np.array([min(value, most)], dtype) for value in (divergence.alpha, divergence.gamma)
+    )
+    return alpha, gamma
 
 
 def weak_clusterer(

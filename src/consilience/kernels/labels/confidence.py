@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from consilience.kernels._jit import compiled
-from consilience.kernels._parallel import in_turns
+from consilience.kernels._parallel import Team
 from consilience.kernels.labels.contingency import first_columns
 from consilience.kernels.pairs.compare import UNSEEN
 
@@ -21,6 +21,8 @@ Ints = NDArray[np.int64]
 
 # Objects whose sums are held at once: small enough for the first cache with k about 20.
 _BLOCK = 128
+# Labels that are worth a thread.
+_WORTH = 2**18
 
 
 class Nearness(NamedTuple):
@@ -67,18 +69,16 @@ def nearness(
     starts = first_columns(members)
     tables = np.zeros((int(starts[-1]), n_clusters), np.int64)
     seen = np.zeros((n_members if by_seen else 0, n_clusters), np.int64)
-    in_turns(
-        lambda at, step: _fill_tables(members, starts, labels, at, step, tables, seen),
-        n_members,
-        n_jobs,
-    )
-    sizes = np.bincount(labels[labels >= 0], minlength=n_clusters)
-    found = Nearness(np.zeros(n), np.zeros(n), np.full(n, -1, np.int32))
-    in_turns(
-        lambda at, step: _judge(members, starts, labels, tables, seen, sizes, at, step, *found),
-        -(-n // _BLOCK),
-        n_jobs,
-    )
+    # Not filled here: every thread is the first to touch what it writes.
+    found = Nearness(np.empty(n), np.empty(n), np.empty(n, np.int32))
+    with Team(n_jobs, min(-(-n // _BLOCK), -(-members.size // _WORTH))) as team:
+        step = team.size
+        waiting = team.start(
+            lambda at: _fill_tables(members, starts, labels, at, step, tables, seen)
+        )
+        sizes = np.bincount(labels[labels >= 0], minlength=n_clusters)
+        waiting()
+        team.run(lambda at: _judge(members, starts, labels, tables, seen, sizes, at, step, *found))
     return found
 
 
@@ -133,6 +133,7 @@ def _judge(members, starts, labels, tables, seen, sizes, first, step, own, other
         _add_up(members, starts, start, stop, tables, seen, joined, both, times)
         for i in range(start, stop):
             mine, a = labels[i], i - start
+            own[i], other[i], runner_up[i] = 0.0, 0.0, -1
             if mine < 0:
                 continue
             if by_seen:

@@ -8,15 +8,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from consilience.kernels._jit import compiled
+from consilience.kernels._parallel import Team
 
 __all__ = ["group_rows"]
 
 # Object labels are read in blocks so that one member's run of labels stays in cache.
 _BLOCK = 4096
+# Labels that are worth a thread.
+_WORTH = 2**20
 
 
 def group_rows(
-    members: NDArray[np.signedinteger],
+    members: NDArray[np.signedinteger], n_jobs: int | None = 1
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
     """First object, group of every object and size of every group of equal label rows.
 
@@ -24,6 +27,8 @@ def group_rows(
     ----------
     members : ndarray of shape (n_members, n_objects)
         Labels, member-major and contiguous; noise and unseen count as labels of their own.
+    n_jobs : int or None
+        Threads that read the labels.
 
     Returns
     -------
@@ -42,26 +47,35 @@ def group_rows(
     """
     n_objects = members.shape[1]
     keys = np.empty(n_objects, np.uint64)
-    hash_rows(members, keys)
+    hash_rows(members, keys, n_jobs)
     first = np.empty(n_objects, np.int64)
     inverse = np.empty(n_objects, np.int64)
     n_groups = _probe(members, keys, first, inverse)
-    first = first[:n_groups].copy()
-    return first, inverse, np.bincount(inverse, minlength=n_groups)
+    if n_groups == n_objects:
+        return first, inverse, np.ones(n_objects, np.int64)
+    return first[:n_groups].copy(), inverse, np.bincount(inverse, minlength=n_groups)
 
 
-def hash_rows(members: NDArray[np.signedinteger], keys: NDArray[np.uint64]) -> None:
+def hash_rows(
+    members: NDArray[np.signedinteger], keys: NDArray[np.uint64], n_jobs: int | None = 1
+) -> None:
     """Fill ``keys`` with a 64-bit hash of each object's labels."""
-    with np.errstate(over="ignore"):  # the hash wraps around; plain numpy would warn of it
-        _hash_rows(members, keys)
+    n_turns = min(-(-members.shape[1] // _BLOCK), -(-members.size // _WORTH))
+
+    def turn(at: int) -> None:
+        with np.errstate(over="ignore"):  # the hash wraps around; plain numpy would warn of it
+            _hash_rows(members, at, team.size, keys)
+
+    with Team(n_jobs, n_turns) as team:
+        team.run(turn)
 
 
 @compiled
-def _hash_rows(members, keys):
+def _hash_rows(members, at, step, keys):
     """Fill ``keys`` with a 64-bit hash of each object's labels (xor, multiply, shift)."""
     n_members, n_objects = members.shape
     prime, shift = np.uint64(0x9E3779B97F4A7C15), np.uint64(29)
-    for start in range(0, n_objects, _BLOCK):
+    for start in range(at * _BLOCK, n_objects, step * _BLOCK):
         stop = min(start + _BLOCK, n_objects)
         for i in range(start, stop):
             keys[i] = np.uint64(0x243F6A8885A308D3)

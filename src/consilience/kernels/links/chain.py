@@ -155,7 +155,7 @@ class _Clusters:
         """The slot most similar to this one; the previous one of the chain if it ties."""
         # On the chain a row will be wanted soon, and that of the top first of all.
         row = self._row(slot, self._members.shape[1] + depth)
-        return int(_most_similar(row, self._slot_weights, slot, previous))
+        return int(most_similar(row, self._slot_weights, slot, previous))
 
     def merge(self, kept: int, gone: int) -> tuple[int, float]:
         """Merge two slots; the slot kept and the height."""
@@ -208,7 +208,7 @@ class _Clusters:
 
 
 @compiled
-def _most_similar(row, weights, slot, previous):
+def most_similar(row, weights, slot, previous):
     """First slot with the largest mean similarity, or ``previous`` if that is not beaten."""
     width = 1024
     quotients = np.empty(width)
