@@ -12,7 +12,7 @@ from scipy import sparse
 
 from consilience.errors import InvalidInputError
 
-__all__ = ["check_range", "exponents", "without_unit"]
+__all__ = ["check_range", "exponents", "squarable", "without_unit"]
 
 Ints = NDArray[np.intc]
 
@@ -38,6 +38,26 @@ def without_unit(X: Any, powers: Ints) -> Any:
         values = np.ldexp(X.data.astype(np.float64), -powers[X.indices])
         return sparse.csr_array((values, X.indices, X.indptr), shape=X.shape)
     return np.ldexp(X.astype(np.float64, copy=False), -powers)
+
+
+def squarable(X: Any) -> tuple[Any, int]:
+    """Data whose squares neither overflow nor vanish, and the power of two taken out of them.
+
+    Most data come back as they are, with a power of 0. For methods whose result does not depend
+    on one unit for all columns.
+
+    >>> squarable(np.array([[3.0]])), squarable(np.array([[2.0**400]]))
+    ((array([[3.]]), 0), (array([[0.5]]), 401))
+    """
+    values = X.data if sparse.issparse(X) else X
+    largest = max(float(values.max(initial=0.0)), -float(values.min(initial=0.0)))
+    power = int(np.frexp(largest)[1])
+    if abs(power) <= (300 if values.dtype == np.float64 else 40):
+        return X, 0
+    scaled = np.ldexp(values, -power)
+    if sparse.issparse(X):
+        return type(X)((scaled, X.indices, X.indptr), X.shape), power
+    return scaled, power
 
 
 def check_range(X: Any, *, owner: str, what: str = "X") -> None:

@@ -23,7 +23,7 @@ from consilience.generate.uspec import (
 )
 from consilience.kernels.data.representatives import nearest_representatives
 from consilience.partition import transfer_cut, unit_rows
-from consilience.partition.transfer import _embed
+from consilience.partition.transfer import _embed, _MatrixLinks
 
 
 @parametrize_with_checks(
@@ -135,7 +135,8 @@ def test_the_embedding_is_that_of_the_transfer_cut(seed):
     points, heads, centres = _representatives(X, 50, rng)
     links, _ = _affinities(*_links(X, points, heads, centres, 5), len(points))
     got = _embedding(links, 4, np.random.RandomState(0))
-    expected = unit_rows(_embed(links, np.ones(len(X)), 4, np.random.RandomState(0)))
+    every, ones = np.arange(links.shape[1]), np.ones(len(X))
+    expected = unit_rows(_embed(_MatrixLinks(links), every, ones, 4, np.random.RandomState(0)))
     np.testing.assert_allclose(got, expected, atol=1e-10)
     labels = USPEC(2, n_representatives=50, random_state=seed).fit(X).labels_
     assert adjusted_rand_score(labels, transfer_cut(links, 2, random_state=0).labels) == 1.0

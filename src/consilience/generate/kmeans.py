@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.preprocessing import normalize
 
+from consilience._units import squarable
 from consilience._validation import N_MEMBERS, Boolean, Interval, Options
 from consilience.errors import InvalidParameterError
 from consilience.generate._base import Generator, Made, Order, Stopwatch, compact
@@ -178,7 +179,7 @@ class KMeansEnsemble(Generator):
         self.n_jobs = n_jobs
 
     def _prepared(self, X: Any) -> Any:
-        X = _in_range(_written_out(X))
+        X, _ = squarable(_written_out(X))
         return normalize(X) if self.metric == "cosine" else X
 
     def _prepare(self, X: Any) -> int:
@@ -230,20 +231,6 @@ def _written_out(X: Any) -> Any:
     """A small sparse matrix as an array: choosing its rows takes longer than all distances."""
     small = X.shape[0] * X.shape[1] <= _SMALL
     return X.toarray() if small and sparse.issparse(X) else X
-
-
-def _in_range(X: Any) -> Any:
-    """Data whose squares neither overflow nor vanish; the clusters are those of X.
-
-    A power of two: scaling a float by it is exact.
-    """
-    values = X.data if sparse.issparse(X) else X
-    largest = max(float(values.max(initial=0.0)), -float(values.min(initial=0.0)))
-    most = 300 if values.dtype == np.float64 else 40
-    if largest == 0 or 2.0**-most <= largest <= 2.0**most:
-        return X
-    scaled = np.ldexp(values, -int(np.frexp(largest)[1]))
-    return type(X)((scaled, X.indices, X.indptr), X.shape) if sparse.issparse(X) else scaled
 
 
 def _centres(X: Any, chosen: Indices, features: Indices | None) -> NDArray[np.floating[Any]]:

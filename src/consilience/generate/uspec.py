@@ -11,6 +11,7 @@ from scipy.spatial.distance import cdist
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import check_random_state
 
+from consilience._units import squarable
 from consilience._validation import Interval, NoneValue, RandomState, check_params
 from consilience.errors import InvalidParameterError
 from consilience.generate._base import Generator, Made, Order, Stopwatch, compact
@@ -39,8 +40,6 @@ _REPRESENTATIVE_ITERATIONS = 10
 _GROUP_ITERATIONS = 20
 # Rows among which the starts of the last k-means are chosen.
 _START_ROWS = 10_000
-# Powers of two whose squares neither overflow nor vanish, sums of them included.
-_SQUARABLE = 400
 
 
 class USPEC(ClusterMixin, BaseEstimator):
@@ -290,7 +289,7 @@ def _uspec(
 ) -> _Found:
     """One run, everything drawn from the seed."""
     rng = np.random.default_rng(seed)
-    X, power = _squarable(X)
+    X, power = squarable(X)
     points, heads, centres = _representatives(X, n_representatives, rng)
     which, squares = _links(X, points, heads, centres, n_neighbors)
     links, sigma = _affinities(which, squares, len(points))
@@ -302,17 +301,6 @@ def _uspec(
     runs = many_kmeans(embedded, _starts(embedded, k, n_init, rng), max_iter=max_iter)
     best = int(runs.inertia.argmin())
     return _Found(runs.labels[best], *_unscaled(points, sigma, power), int(runs.n_iter[best]))
-
-
-def _squarable(X: Floats) -> tuple[Floats, int]:
-    """Data whose squared distances are finite and no zeros, and the power of two taken out.
-
-    Scaling by a power of two is exact, and the links do not depend on the unit.
-    """
-    power = int(np.frexp(np.abs(X).max())[1])
-    if abs(power) <= _SQUARABLE:
-        return X, 0
-    return np.ldexp(X, -power), power
 
 
 def _unscaled(points: Floats, sigma: float, power: int) -> tuple[Floats, float]:
