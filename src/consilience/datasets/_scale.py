@@ -13,6 +13,7 @@ import numpy as np
 
 from consilience.datasets._columns import Floats
 from consilience.datasets._files import listed
+from consilience.engines import engine_for
 from consilience.errors import ConsilienceWarning, InvalidInputError
 
 __all__ = ["Scaled", "standardise"]
@@ -60,7 +61,8 @@ def standardise(
     >>> scaled.var(axis=0).round(2).tolist()
     [1.0, 0.5, 0.5]
     """
-    varies = X.max(axis=0) > X.min(axis=0)
+    facts = engine_for(X).column_facts()
+    varies = facts.high > facts.low
     if len(X) > 1 and not varies.any():
         raise InvalidInputError(
             f"{what} has the same value in every row of every column: no object differs from "
@@ -84,9 +86,10 @@ def standardise(
         _, group = np.unique(list(compress(sources, varies)), return_inverse=True)
     # First to at most 1, by one factor a group: squares of 1e200 would overflow.
     largest = np.zeros(group.max() + 1)
-    np.maximum.at(largest, group, np.abs(X).max(axis=0))
+    np.maximum.at(largest, group, np.maximum(facts.high, -facts.low)[varies])
     scaled = X / np.where(largest > 0, largest, 1.0)[group]
-    scaled -= scaled.mean(axis=0)
-    spread = np.sqrt(np.bincount(group, scaled.var(axis=0)))
+    facts = engine_for(scaled).column_facts()
+    scaled -= facts.mean
+    spread = np.sqrt(np.bincount(group, facts.variance))
     scaled /= np.where(spread > 0, spread, 1.0)[group]
     return Scaled(scaled, kept, dropped)
