@@ -66,7 +66,8 @@ def column_facts(
     """
     if sparse.issparse(X):
         return _sparse_facts(X, rows)
-    X = np.ascontiguousarray(X)
+    X = np.ascontiguousarray(X).view()
+    X.flags.writeable = False  # compiled once, whether or not the data may be written
     n, d = X.shape
     chosen = np.empty(0, np.intp) if rows is None else np.ascontiguousarray(rows, np.intp)
     # Of every block: how many rows; sums, deviations, their squares, least and largest values.
