@@ -98,8 +98,8 @@ def many_kmeans(
     Notes
     -----
     Memory beside the result: a float32 copy of X, 128 MiB of bounds at most (8 bytes an object,
-    if that is more), and 64 MiB of sums at most (those of one member, if that is more). CSR data
-    is never made dense; its sums are plain float64 ones.
+    if that is more), and twice 64 MiB of sums at most (those of one member, if that is more),
+    whatever ``n_jobs``. CSR data is never made dense; its sums are plain float64 ones.
 
     References
     ----------

@@ -40,7 +40,8 @@ UNSEEN = -2
 # What a member's next pass does: an iteration; nearest centres without learning; that if labels
 # are not those of the centres yet, the sum of squares, and the objects that are not its own.
 ROUNDS, SETTLE, FINISH, DONE = 0, 1, 2, 3
-# Sums of runs are held for all members at once; in so many bytes, unless runs get too few.
+# Sums of runs are held for all members at once, in so many bytes, unless runs get too few; and in
+# as many, all threads together, what they add up within runs of several blocks.
 _SUM_BYTES = 1 << 26
 _LEAST_RUNS = 16
 _MOST_RUNS = 256
@@ -101,7 +102,7 @@ def make_board(
     n_values, n_clusters = int(members.centre_at[-1]), int(members.cluster_at[-1])
     run_blocks = _run_blocks(n_blocks, 16 * n_values + 9 * n_clusters)
     n_runs = -(-n_blocks // run_blocks)
-    group_at = _groups(n_members, n_runs, threads)
+    group_at = _groups(members, run_blocks, n_runs, threads)
     return Board(
         lock=np.zeros(1, np.int64),
         left=np.array([len(group_at) - 1, 0]),
@@ -153,9 +154,14 @@ def most_members(n_rows: int, n_values: int) -> int:
     return max(1, _SUM_BYTES // max(1, 16 * n_values * n_runs))
 
 
-def _groups(n_members: int, n_runs: int, threads: int) -> NDArray[np.intp]:
-    """Where groups of members start: at most sixteen, and enough units for all threads."""
-    wanted = -(-n_members // _TOGETHER)
+def _groups(members: Members, run_blocks: int, n_runs: int, threads: int) -> NDArray[np.intp]:
+    """Where groups of members start: few enough for memory, and enough units for all threads."""
+    n_members, together = members.n_clusters.size, _TOGETHER
+    if run_blocks > 1:
+        largest = int(np.diff(members.centre_at).max(initial=1))
+        own = 16 * largest * run_blocks.bit_length() * threads
+        together = max(1, min(together, _SUM_BYTES // own))
+    wanted = -(-n_members // together)
     if threads > 1:
         wanted = max(wanted, min(n_members, -(-_UNITS_A_THREAD * threads // max(1, n_runs))))
     return np.linspace(0, n_members, wanted + 1).astype(np.intp)
@@ -167,10 +173,11 @@ def run_passes(
     """Make all passes that the board asks for; what they find is in the members and the board."""
     if board.n_blocks == 0 or board.stage.size == 0:
         return
-    sizes = np.diff(members.centre_at[board.group_at])
-    clusters = np.diff(members.cluster_at[board.group_at])
-    work = int(sizes.max()) * board.run_blocks * BLOCK_ROWS
-    turn_units = max(1, _BETWEEN // max(1, work))
+    n_values = int(np.diff(members.centre_at[board.group_at]).max())
+    n_clusters = int(np.diff(members.cluster_at[board.group_at]).max())
+    n_groups, n_rows = board.taken.size, board.run_blocks * BLOCK_ROWS
+    turn_units = max(1, _BETWEEN // max(1, n_values * n_rows))
+    stacked = (n_values, n_clusters) if board.n_levels > 0 else (0, 0)
 
     def stop() -> None:
         board.left[1] = 1
@@ -184,8 +191,8 @@ def run_passes(
 
     def work_on(first: int, step: int) -> None:
         scratch = make_scratch(X.shape[1])
-        stack = make_parts(board.n_levels + 1, int(sizes.max()), int(clusters.max()))
-        start = first * (len(sizes)) // step
+        stack = make_parts(board.n_levels + 1, *stacked)
+        start = first * n_groups // step
         while True:
             state, start = take_units(X, sieve, members, board, scratch, stack, start, turn_units)
             if state == _OVER:
@@ -193,7 +200,7 @@ def run_passes(
             if state == _NOTHING_YET:
                 sleep(_PAUSE)
 
-    in_turns(turn, len(sizes) * board.n_runs, threads if LOCKS_HOLD else 1, stop)
+    in_turns(turn, n_groups * board.n_runs, threads if LOCKS_HOLD else 1, stop)
 
 
 @compiled
