@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from consilience.engines import engine_for
 from consilience.ensemble import UNSEEN, Ensemble
-from consilience.kernels.pairs.counts import count_pairs_condensed
 
 __all__ = [
     "Pairs",
@@ -48,8 +48,8 @@ def consensus_values(ensemble: Ensemble, pairs: Pairs | None, *, n_jobs: int = 1
     """
     n_members = ensemble.n_members
     if pairs is None:
-        joined, seen = count_pairs_condensed(
-            ensemble.members, with_seen=ensemble.has_unseen, n_jobs=n_jobs
+        joined, seen = engine_for(ensemble.members).pair_counts(
+            with_seen=ensemble.has_unseen, condensed=True, n_jobs=n_jobs
         )
     else:
         joined, seen = _count(ensemble, *pairs)

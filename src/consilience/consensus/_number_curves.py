@@ -18,14 +18,13 @@ from sklearn.utils.extmath import randomized_svd
 
 from consilience.consensus._monti import Values, ambiguous_share, mean_value
 from consilience.consensus.accumulation import eac, large_counts, smallest_counted
+from consilience.engines import engine_for
 from consilience.ensemble import Ensemble
 from consilience.generate import KMeansEnsemble
 from consilience.kernels._parallel import Parallel, delayed
-from consilience.kernels.kmeans.many import many_kmeans
 from consilience.kernels.labels.contingency import cluster_contingency, first_columns
 from consilience.kernels.links.agglomerate import agglomerate
 from consilience.kernels.links.trees import cut_merges
-from consilience.kernels.pairs.counts import count_pairs_condensed
 
 __all__ = [
     "Curves",
@@ -137,10 +136,10 @@ def _look(Z: Floats, k: int, halves: list[Any], trees: list[Floats]) -> tuple[fl
     starts = [
         _centres(Z[half], cut_merges(tree, k)) for half, tree in zip(halves, trees, strict=True)
     ]
-    runs = many_kmeans(Z, starts, rows=halves, max_iter=30)
+    runs = engine_for(Z).lloyd(starts, objects=halves, max_iter=30)
     # Clusters that lost their last object vanish, so that none is empty.
     members = np.ascontiguousarray(Ensemble(runs.labels.T).members)
-    joined, _ = count_pairs_condensed(members, with_seen=False)
+    joined, _ = engine_for(members).pair_counts(with_seen=False, condensed=True)
     counts = np.bincount(joined, minlength=len(members) + 1)
     values = Values(np.arange(len(counts)) / len(members), counts)
     within = np.mean([_within(Z, labels) for labels in members[:_FEW]])

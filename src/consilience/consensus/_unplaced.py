@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.metrics import pairwise_distances_argmin
 
+from consilience.engines import engine_for
 from consilience.errors import warn
 from consilience.rows import rows_of, same_objects
 
@@ -34,9 +34,9 @@ def place_unseen(
         labels[unseen] = sizes.argmax()
         where = "the largest cluster; pass X to place them by the data"
     else:
-        means = [X[known & (labels == c)].mean(axis=0) for c in range(len(sizes))]
-        centres = np.stack([np.asarray(mean).ravel() for mean in means])
-        labels[unseen] = pairwise_distances_argmin(X[unseen], centres)
+        engine, own = engine_for(X), [known & (labels == c) for c in range(len(sizes))]
+        means = [engine.column_facts(objects=np.flatnonzero(one)).mean for one in own]
+        labels[unseen] = engine_for(X[unseen]).assign([np.stack(means)])[0]
         where = "the cluster with the nearest mean"
     warn(
         f"{int(unseen.sum())} objects were seen by no member; {owner} put them into {where}. "

@@ -20,6 +20,7 @@ from consilience.consensus._rows import Rows, rows_in_order
 from consilience.consensus._rules import LINKS, MISSING, Link
 from consilience.consensus._solve import NOISE_ONLY, ConsensusResult, by_first_appearance, few_rows
 from consilience.consensus._unplaced import add_unplaced, place_unseen
+from consilience.engines import engine_for
 from consilience.ensemble import NOISE, Ensemble
 from consilience.errors import MemoryBudgetError, warn
 from consilience.evidence import Missing, fractions, never_placed, never_seen, twins
@@ -29,7 +30,7 @@ from consilience.kernels.links.chain_whole import average_link_whole, whole_byte
 from consilience.kernels.links.prim import single_link
 from consilience.kernels.links.trees import cut_merges, expand_tree, lifetimes, longest_lifetime
 from consilience.kernels.pairs.compare import count_type
-from consilience.kernels.pairs.counts import count_pairs_condensed, has_unseen
+from consilience.kernels.pairs.counts import has_unseen
 
 __all__ = ["EAC", "EACResult", "eac"]
 
@@ -235,7 +236,9 @@ def _complete_link(rows: Rows, with_seen: bool, n_jobs: int) -> Tree:
     exact, and the tree is made of the bytes themselves.
     """
     n_members = len(rows.members)
-    joined, seen = count_pairs_condensed(rows.members, with_seen=with_seen, n_jobs=n_jobs)
+    joined, seen = engine_for(rows.members).pair_counts(
+        with_seen=with_seen, condensed=True, n_jobs=n_jobs
+    )
     if seen is None:
         np.subtract(n_members, joined, out=joined)
         tree = agglomerate(joined, "complete", weights=rows.counts)

@@ -21,10 +21,10 @@ from consilience.consensus._base import FixedNumber
 from consilience.consensus._registry import consensus_method
 from consilience.consensus._rows import Rows, distinct_rows, several
 from consilience.consensus._solve import ConsensusResult, solve
+from consilience.engines import engine_for
 from consilience.ensemble import Ensemble
 from consilience.errors import InvalidParameterError, MemoryBudgetError, warn
 from consilience.evidence import fractions
-from consilience.kernels.pairs.counts import count_pairs
 from consilience.partition import kmeans_labels, one_thread
 
 __all__ = ["ECMC", "ecmc"]
@@ -253,7 +253,7 @@ def _canonical(
 
 def _co_association(rows: Rows, n_jobs: int | None) -> tuple[Floats, NDArray[np.bool_]]:
     """Shares of the members that saw the pair and joined it, and which pairs any saw."""
-    joined, seen = count_pairs(rows.members, with_seen=True, n_jobs=n_jobs or 1)
+    joined, seen = engine_for(rows.members).pair_counts(with_seen=True, n_jobs=n_jobs)
     A = fractions(joined, seen, len(rows.members)).astype(np.float64, copy=False)
     known = np.asarray(seen) > 0
     # Equal objects stay together, also where members call them noise.

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from consilience._validation import COUNT, NOT_NEGATIVE, Boolean
 from consilience.consensus._base import FixedNumber
@@ -14,9 +15,9 @@ from consilience.consensus._order import ordered
 from consilience.consensus._registry import consensus_method
 from consilience.consensus._rules import PARTS, SIZES
 from consilience.consensus._solve import ConsensusResult, solve
+from consilience.engines import engine_for
 from consilience.ensemble import Ensemble
 from consilience.errors import InvalidParameterError
-from consilience.kernels.pairs.counts import count_pairs
 from consilience.partition import (
     Solver,
     hypergraph_parts,
@@ -95,7 +96,7 @@ def cspa(
             solver=solver,
             sizes=None if sizes is None else whole_sizes(sizes, placed.n_objects),
             groups=inverse,
-            gram=lambda: count_pairs(placed.members, with_seen=False, n_jobs=n_jobs or 1)[0],
+            gram=lambda: _joined(placed.members, n_jobs),
             n_cuts=n_cuts,
             random_state=random_state,
         )
@@ -104,12 +105,17 @@ def cspa(
     return solve(ensemble, n_clusters, ordered(run), owner="CSPA", X=X)
 
 
+def _joined(members: NDArray[Any], n_jobs: int | None) -> NDArray[Any]:
+    """How many members joined each pair of objects."""
+    return engine_for(members).pair_counts(with_seen=False, n_jobs=n_jobs)[0]
+
+
 def _collapsed(
     placed: Ensemble, k: int, solver: Solver, n_cuts: int, random_state: Any, n_jobs: int | None
 ) -> ConsensusResult:
     """CSPA on distinct rows: vertices weigh as many objects, edges as many pairs, as they hold."""
     distinct, inverse, counts = placed.signatures()
-    pairs = count_pairs(distinct.members, with_seen=False, n_jobs=n_jobs or 1)[0]
+    pairs = _joined(distinct.members, n_jobs)
     S = pairs * (counts[:, None] * counts[None, :] / placed.n_members)
     graph = similarity_graph(S, counts)
     found = split_graph(graph, k, solver=solver, n_cuts=n_cuts, random_state=random_state)

@@ -12,6 +12,7 @@ import numpy as np
 
 from consilience._words import listed
 from consilience.datasets._columns import Floats
+from consilience.engines import engine_for
 from consilience.errors import InvalidInputError, warn
 
 __all__ = ["Scaled", "standardise"]
@@ -59,7 +60,8 @@ def standardise(
     >>> scaled.var(axis=0).round(2).tolist()
     [1.0, 0.5, 0.5]
     """
-    varies = X.max(axis=0) > X.min(axis=0)
+    facts = engine_for(X).column_facts()
+    varies = facts.high > facts.low
     if len(X) > 1 and not varies.any():
         raise InvalidInputError(
             f"{what} has the same value in every row of every column: no object differs from "
@@ -81,9 +83,10 @@ def standardise(
         _, group = np.unique(list(compress(sources, varies)), return_inverse=True)
     # First to at most 1, by one factor a group: squares of 1e200 would overflow.
     largest = np.zeros(group.max() + 1)
-    np.maximum.at(largest, group, np.abs(X).max(axis=0))
+    np.maximum.at(largest, group, np.maximum(facts.high, -facts.low)[varies])
     scaled = X / np.where(largest > 0, largest, 1.0)[group]
-    scaled -= scaled.mean(axis=0)
-    spread = np.sqrt(np.bincount(group, scaled.var(axis=0)))
+    facts = engine_for(scaled).column_facts()
+    scaled -= facts.mean
+    spread = np.sqrt(np.bincount(group, facts.variance))
     scaled /= np.where(spread > 0, spread, 1.0)[group]
     return Scaled(scaled, kept, dropped)

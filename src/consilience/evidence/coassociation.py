@@ -15,17 +15,13 @@ from scipy import sparse
 from scipy.sparse.linalg import LinearOperator
 
 from consilience._validation import MISSING, Interval, Options, Satisfies, check_jobs, check_value
+from consilience.engines import engine_for
 from consilience.ensemble import Ensemble, takes_ensemble
 from consilience.errors import warn
 from consilience.kernels.labels.contingency import first_columns
 from consilience.kernels.labels.products import cluster_sums, row_sums
 from consilience.kernels.pairs.compare import count_type
-from consilience.kernels.pairs.counts import (
-    count_pairs,
-    count_pairs_block,
-    count_pairs_condensed,
-    nearest_pairs,
-)
+from consilience.kernels.pairs.counts import count_pairs_block, nearest_pairs
 from consilience.kernels.pairs.shares import shares_of
 
 __all__ = ["CoAssociation", "Missing", "co_association", "fractions"]
@@ -116,8 +112,9 @@ def co_association(
         check_value("n_neighbors", n_neighbors, [Interval(int, 1)], owner=owner)
         return _nearest(ensemble, missing, values, n_neighbors, np.dtype(dtype), jobs)
     with_seen = values == "fraction" and missing == "pair" and ensemble.has_unseen
-    count = count_pairs if form == "dense" else count_pairs_condensed
-    joined, seen = count(ensemble.members, with_seen=with_seen, n_jobs=jobs)
+    joined, seen = engine_for(ensemble.members).pair_counts(
+        with_seen=with_seen, condensed=form == "condensed", n_jobs=jobs
+    )
     if values == "count":
         return joined
     if seen is not None:

@@ -21,11 +21,11 @@ from consilience._validation import (
     check_jobs,
     check_value,
 )
+from consilience.engines import engine_for
 from consilience.ensemble import NOISE, Ensemble, takes_ensemble
 from consilience.errors import InvalidInputError, InvalidParameterError
 from consilience.kernels.labels.contingency import first_columns
 from consilience.kernels.labels.stability import CRITERIA, recognised
-from consilience.kernels.pairs.counts import count_pairs, count_pairs_condensed
 
 __all__ = [
     "ClusterSelection",
@@ -360,8 +360,9 @@ def extended_co_association(
     chosen = _mask(ensemble, kept)
     members = kept_members(ensemble, chosen)
     cover = (members >= 0).sum(axis=0)
-    count = count_pairs if form == "dense" else count_pairs_condensed
-    joined, _ = count(members, with_seen=False, n_jobs=n_jobs or 1)
+    joined, _ = engine_for(members).pair_counts(
+        with_seen=False, condensed=form != "dense", n_jobs=n_jobs
+    )
     if form == "dense":
         shares = _over_larger(joined, cover[:, None], cover)
         np.fill_diagonal(shares, 1.0)

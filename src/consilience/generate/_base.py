@@ -23,7 +23,7 @@ from consilience._validation import N_JOBS, RandomState, check_params
 from consilience.ensemble import Ensemble
 from consilience.errors import ConsilienceError, InvalidParameterError, warn
 from consilience.generate._draw import in_groups, member_seeds
-from consilience.kernels._parallel import Parallel, delayed, workers
+from consilience.kernels._parallel import Parallel, delayed, streamed, workers
 from consilience.rows import Rows, rows_of
 
 __all__ = ["Checkpoint", "Generator", "Made", "Order", "Session", "opened"]
@@ -142,7 +142,7 @@ class Generator(CallbackSupportMixin, BaseEstimator):
     def _make(self, X: Any, orders: Sequence[Order]) -> list[Made]:
         """Make a group of members; called in a worker."""
 
-    def _group_size(self, n_members: int, n_workers: int) -> int:
+    def _group_size(self, X: Any, n_members: int, n_workers: int) -> int:
         """Members made in one call of `_make`."""
         return 1
 
@@ -175,6 +175,12 @@ class Generator(CallbackSupportMixin, BaseEstimator):
             return ((group, self._make(X, group)) for group in groups)
         # A plain function of a plain copy: workers need neither callbacks nor progress.
         maker = type(self)(**self.get_params(deep=False))
+        if self._prefer == "threads":
+
+            def make(group: Sequence[Order]) -> list[Made]:
+                return maker._make(X, group)
+
+            return streamed(make, groups, self.n_jobs, in_order=in_order)
         return_as = "generator" if in_order else "generator_unordered"
         parallel = Parallel(n_jobs=self.n_jobs, prefer=self._prefer, return_as=return_as)
         results: Iterator[tuple[Sequence[Order], list[Made]]] = parallel(
@@ -192,7 +198,7 @@ class Generator(CallbackSupportMixin, BaseEstimator):
         if any(stops):
             missing = []
         n_workers = workers(self.n_jobs, len(orders))
-        groups = in_groups(missing, self._group_size(len(orders), n_workers))
+        groups = in_groups(missing, self._group_size(X, len(orders), n_workers))
         with _ended_quietly(self._stream(X, groups, in_order)) as stream:
             for group, results in stream:
                 for order, result in zip(group, results, strict=True):

@@ -6,11 +6,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
-from sklearn.metrics import pairwise_distances_argmin
 from threadpoolctl import threadpool_limits
 
 from consilience._labels import NOISE, UNSEEN
 from consilience._validation import N_MEMBERS, HasMethods, NoneValue, Options, Satisfies
+from consilience.engines import engine_for
 from consilience.errors import InvalidParameterError
 from consilience.generate._base import Generator, Made, Order, Stopwatch, compact
 from consilience.generate._draw import (
@@ -201,8 +201,9 @@ def _assign_nearest(X: Any, labels: NDArray[np.int64], rows: Indices) -> None:
     if not placed.size:
         return
     names, codes = np.unique(labels[placed], return_inverse=True)
-    sums = np.zeros((len(names), X.shape[1]))
-    for code in range(len(names)):
-        sums[code] = np.asarray(X[placed[codes == code]].mean(axis=0)).ravel()
+    engine = engine_for(X)
+    means = np.stack(
+        [engine.column_facts(objects=placed[codes == code]).mean for code in range(len(names))]
+    )
     left_out = np.flatnonzero(labels == UNSEEN)
-    labels[left_out] = names[pairwise_distances_argmin(X[left_out], sums)]
+    labels[left_out] = names[engine_for(X[left_out]).assign([means])[0]]

@@ -1,6 +1,6 @@
 """Ensembles of k-means: many members advance together in one pass over the data."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -11,6 +11,7 @@ from sklearn.preprocessing import normalize
 
 from consilience._units import squarable
 from consilience._validation import N_MEMBERS, Boolean, Interval, Options
+from consilience.engines import Engine, engine_for
 from consilience.errors import InvalidParameterError
 from consilience.generate._base import Generator, Made, Order, Stopwatch, compact
 from consilience.generate._draw import (
@@ -21,8 +22,7 @@ from consilience.generate._draw import (
     check_fits,
     draw_subset,
 )
-from consilience.kernels.kmeans.many import many_kmeans
-from consilience.kernels.kmeans.minibatch import many_minibatch_kmeans
+from consilience.kernels._parallel import in_turns
 from consilience.kernels.kmeans.runs import KMeansRuns
 from consilience.kernels.kmeans.start import plusplus_start, random_start
 
@@ -30,6 +30,14 @@ __all__ = ["KMeansEnsemble"]
 
 # Numbers of a sparse matrix, zeros included, that are clustered as an array.
 _SMALL = 2**15
+# Members of a group on one thread.
+_TOGETHER = 16
+# Products of objects with centres in one pass: of all members, below which threads are not worth
+# starting (a few milliseconds in all); and of a group, for each thread (a few hundredths).
+_WORTH_THREADS = 2**23
+_A_THREAD = 2**28
+# Labels whose narrowing takes longer than starting threads.
+_MANY_LABELS = 2**20
 
 
 class _Plan:
@@ -113,8 +121,8 @@ class KMeansEnsemble(Generator):
 
     Notes
     -----
-    Memory: the data, and one small integer an object and member; while running, a group
-    of members holds about 32 bytes an object and member.
+    Memory: the data, a copy of them in single precision, and one small integer an object and
+    member; while running, a group of members holds about 32 bytes an object and member.
 
     References
     ----------
@@ -193,38 +201,78 @@ class KMeansEnsemble(Generator):
             )
         return self.n_members
 
-    def _group_size(self, n_members: int, n_workers: int) -> int:
-        # Enough members to share a pass over the data, few enough to show progress and to
-        # keep every worker busy: the last groups should end together.
-        return max(1, min(16, n_members // max(8, 4 * n_workers)))
+    def _group_size(self, X: Any, n_members: int, n_workers: int) -> int:
+        # Enough members to share a pass over the data, few enough to show progress.
+        size = max(1, min(_TOGETHER, n_members // 8))
+        if n_workers == 1:
+            return size
+        # Threads end a group together: each should have enough of it that the wait for the last
+        # one does not matter. Groups of equal size, lest one is left with few members.
+        low, high = self._clusters(X).low, self._clusters(X).high
+        products = X.shape[0] * X.shape[1] * (low + high) // 2
+        if n_members * products < _WORTH_THREADS:
+            return size
+        wanted = min(n_members, -(-_A_THREAD * n_workers // products))
+        n_groups = max(1, n_members // max(size, wanted))
+        return -(-n_members // n_groups)
+
+    def _clusters(self, X: Any) -> Clusters:
+        return Clusters.resolve(self.n_clusters, X.shape[0], owner=type(self).__name__)
+
+    def _stream(
+        self, X: Any, groups: Sequence[Sequence[Order]], in_order: bool
+    ) -> Iterator[tuple[Sequence[Order], list[Made]]]:
+        """Group after group: threads share the rows and the members of each."""
+        engine = engine_for(X)
+        return ((group, self._members(X, engine, group)) for group in groups)
 
     def _make(self, X: Any, orders: Sequence[Order]) -> list[Made]:
+        return self._members(X, engine_for(X), orders)
+
+    def _members(self, X: Any, engine: Engine, orders: Sequence[Order]) -> list[Made]:
         watch = Stopwatch()
-        params = self.get_params(deep=False)
-        clusters = Clusters.resolve(self.n_clusters, X.shape[0], owner=type(self).__name__)
-        plans = [_Plan(X, order, params, clusters) for order in orders]
-        runs = self._run(X, plans)
+        params, clusters = self.get_params(deep=False), self._clusters(X)
+        plans = _shared(lambda order: _Plan(X, order, params, clusters), orders, self._drawing())
+        runs = self._run(engine, plans)
+        threads = self.n_jobs if runs.labels.size > _MANY_LABELS else 1
+        labels = _shared(compact, list(runs.labels), threads)
         name = "k-means" if self.algorithm == "lloyd" else "mini-batch k-means"
         seconds = watch.seconds() / len(plans)
         return [
-            Made(compact(runs.labels[place]), plan.record(runs, place, name, seconds))
+            Made(labels[place], plan.record(runs, place, name, seconds))
             for place, plan in enumerate(plans)
         ]
 
-    def _run(self, X: Any, plans: Sequence[_Plan]) -> KMeansRuns:
-        common: dict[str, Any] = {
-            "rows": [plan.rows for plan in plans],
-            "features": [plan.features for plan in plans],
-            "spherical": self.metric == "cosine",
-            "assign_all": self.assign == "nearest",
-        }
-        starts = [plan.start for plan in plans]
-        if self.algorithm == "minibatch":
-            batches = [plan.batches for plan in plans if plan.batches is not None]
-            return many_minibatch_kmeans(X, starts, batches, **common)
-        return many_kmeans(
-            X, starts, max_iter=self.max_iter, tol=self.tol, online=self.online, **common
+    def _drawing(self) -> int | None:
+        """Threads that draw starts: spreading them out takes passes over the data."""
+        return 1 if self.init == "random" else self.n_jobs
+
+    def _run(self, engine: Engine, plans: Sequence[_Plan]) -> KMeansRuns:
+        batches = [plan.batches for plan in plans if plan.batches is not None]
+        return engine.lloyd(
+            [plan.start for plan in plans],
+            objects=[plan.rows for plan in plans],
+            features=[plan.features for plan in plans],
+            batches=batches if self.algorithm == "minibatch" else None,
+            max_iter=self.max_iter,
+            tol=self.tol,
+            spherical=self.metric == "cosine",
+            online=self.online,
+            assign_all=self.assign == "nearest",
+            n_jobs=self.n_jobs,
         )
+
+
+def _shared(call: Any, items: Sequence[Any], n_jobs: int | None) -> list[Any]:
+    """``call`` of every item, in threads."""
+    found: list[Any] = [None] * len(items)
+
+    def turn(first: int, step: int) -> None:
+        for place in range(first, len(items), step):
+            found[place] = call(items[place])
+
+    in_turns(turn, len(items), n_jobs)
+    return found
 
 
 def _written_out(X: Any) -> Any:

@@ -13,12 +13,12 @@ from sklearn.utils import check_random_state
 
 from consilience._units import squarable
 from consilience._validation import Interval, NoneValue, RandomState, check_params
+from consilience.engines import engine_for
 from consilience.errors import InvalidParameterError
 from consilience.generate._base import Generator, Made, Order, Stopwatch, compact
 from consilience.generate._draw import N_CLUSTERS, Clusters
 from consilience.kernels.data.representatives import nearest_representatives
 from consilience.kernels.data.tall import csr_gram
-from consilience.kernels.kmeans.many import many_kmeans
 from consilience.kernels.kmeans.start import plusplus_start
 from consilience.partition import leading_eigenvectors, one_thread, unit_rows
 from consilience.rows import Rows, rows_of
@@ -298,7 +298,7 @@ def _uspec(
         return _Found(np.zeros(len(X), np.int32), *_unscaled(points, sigma, power), 1)
     with one_thread():
         embedded = _embedding(links, k, np.random.RandomState(int(rng.integers(2**31 - 1))))
-    runs = many_kmeans(embedded, _starts(embedded, k, n_init, rng), max_iter=max_iter)
+    runs = engine_for(embedded).lloyd(_starts(embedded, k, n_init, rng), max_iter=max_iter)
     best = int(runs.inertia.argmin())
     return _Found(runs.labels[best], *_unscaled(points, sigma, power), int(runs.n_iter[best]))
 
@@ -341,7 +341,7 @@ def _means(
 ) -> tuple[Floats, NDArray[np.int64]]:
     """Centres and labels of a k-means from random objects, less its empty clusters."""
     start = X[rng.choice(len(X), k, replace=False)]
-    runs = many_kmeans(X, [start], max_iter=max_iter)
+    runs = engine_for(X).lloyd([start], max_iter=max_iter)
     used, labels = np.unique(runs.labels[0], return_inverse=True)
     return np.ascontiguousarray(runs.centres[0][used], np.float64), labels
 

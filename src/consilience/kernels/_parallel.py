@@ -5,8 +5,14 @@ the system lets no more threads start there are fewer of them, or none: the work
 where it was asked for. Results do not depend on it.
 """
 
-from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import (
+    FIRST_COMPLETED,
+    FIRST_EXCEPTION,
+    Future,
+    ThreadPoolExecutor,
+    wait,
+)
 from functools import partial
 from os import cpu_count
 from queue import SimpleQueue
@@ -17,8 +23,9 @@ from weakref import finalize
 from joblib import Parallel as _JoblibParallel
 from joblib import delayed, effective_n_jobs
 
-__all__ = ["Parallel", "Team", "delayed", "in_turns", "workers"]
+__all__ = ["Parallel", "Team", "delayed", "in_turns", "streamed", "workers"]
 
+S = TypeVar("S")
 T = TypeVar("T")
 
 # More workers than this, for each core, wait for each other only.
@@ -41,11 +48,17 @@ class Parallel:
         return _JoblibParallel(n_jobs=n_jobs, **self.options)(tasks)
 
 
-def in_turns(turn: Callable[[int, int], T], n_blocks: int, n_jobs: int | None) -> list[T]:
+def in_turns(
+    turn: Callable[[int, int], T],
+    n_blocks: int,
+    n_jobs: int | None,
+    stop: Callable[[], None] | None = None,
+) -> list[T]:
     """``turn(first, step)`` in threads: each takes the blocks first, first + step, ... of them.
 
     No Python runs between the blocks of a thread, so that its lock does not matter however short
     they are. For kernels that release it, and whose results do not depend on who made them.
+    ``stop`` is called if a turn fails or the wait is interrupted, before the others are waited for.
 
     >>> in_turns(lambda first, step: list(range(first, 5, step)), 5, 2)
     [[0, 2, 4], [1, 3]]
@@ -54,7 +67,51 @@ def in_turns(turn: Callable[[int, int], T], n_blocks: int, n_jobs: int | None) -
     if step == 1:
         return [turn(0, 1)]
     with ThreadPoolExecutor(step) as pool:
-        return list(pool.map(turn, range(step), [step] * step))
+        turns = [pool.submit(turn, first, step) for first in range(step)]
+        try:
+            for ended in wait(turns, return_when=FIRST_EXCEPTION).done:
+                ended.result()  # raises what a turn raised
+            return [each.result() for each in turns]
+        except BaseException:
+            if stop is not None:
+                stop()
+            raise
+
+
+def streamed(
+    call: Callable[[S], T], items: Sequence[S], n_jobs: int | None, *, in_order: bool = True
+) -> Iterator[tuple[S, T]]:
+    """Items and ``call(item)``, made in threads, each as soon as it is there, or in order.
+
+    Calls that have not begun when nobody asks for more are not made.
+
+    >>> list(streamed(len, ["a", "bcd"], 2))
+    [('a', 1), ('bcd', 3)]
+    """
+    n_threads = workers(n_jobs, len(items))
+    if n_threads == 1:
+        yield from ((item, call(item)) for item in items)
+        return
+    # So few are under way that what nobody has asked for yet takes little memory.
+    waiting: dict[Future[T], S] = {}
+    pool = ThreadPoolExecutor(n_threads)
+    try:
+        for number, item in enumerate(items):
+            waiting[pool.submit(call, item)] = item
+            if number + 1 >= 2 * n_threads:
+                yield _next_of(waiting, in_order)
+        while waiting:
+            yield _next_of(waiting, in_order)
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _next_of(waiting: dict[Future[T], S], in_order: bool) -> tuple[S, T]:
+    """The first of several calls, or the first that is ready; takes it out."""
+    first = next(iter(waiting))
+    if not in_order:
+        first = next(iter(wait(waiting, return_when=FIRST_COMPLETED).done))
+    return waiting.pop(first), first.result()
 
 
 def workers(n_jobs: int | None, n_tasks: int) -> int:

@@ -1,64 +1,40 @@
-"""Lloyd's iteration for many members at once: new centres, refilled clusters, who goes on.
+"""How an iteration of k-means ends: refilled clusters, new centres, whether it goes on.
 
-One iteration is one :func:`sweep` over the data for every member still running (the assignment),
-then a step per member on its clusters alone: emptied clusters take the objects farthest from their
-centres, centres move to their means, and the bounds of :mod:`consilience.kernels.kmeans.members`
-grow by the lengths of the moves. A member leaves when a sweep changes none of its labels.
+After a pass over the data (:mod:`consilience.kernels.kmeans.passes`) a member has a step to take on
+its clusters alone: emptied clusters take the objects farthest from their centres, centres move to
+their means, and the bounds of :mod:`consilience.kernels.kmeans.members` grow by the lengths of the
+moves. A member ends when a pass changes none of its labels.
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
 from consilience.kernels._jit import compiled
-from consilience.kernels.kmeans.members import Members, coarsen, member_of, sweep, tally
-from consilience.kernels.kmeans.scan import Scratch, Sieve, squared_distance
+from consilience.kernels.kmeans.members import coarsen, tally
+from consilience.kernels.kmeans.scan import squared_distance
+from consilience.kernels.kmeans.sums import add_sums
 
-_RUNNING, _STRICT, _SMALL_SHIFT = 0, 1, 2
-
-
-def lloyd(
-    X: NDArray[np.floating],
-    sieve: Sieve,
-    members: Members,
-    scratch: Scratch,
-    *,
-    max_iter: int,
-    tols: NDArray[np.float64],
-    spherical: bool,
-) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
-    """Iterations taken, and whether they ended by themselves; the rest is in ``members``.
-
-    A member stopped by ``max_iter`` or by its tolerance is assigned once more, so that labels
-    always belong to the centres.
-    """
-    n_members = members.n_clusters.size
-    n_iter = np.zeros(n_members, np.int32)
-    ended = np.full(n_members, _RUNNING)
-    moved = np.zeros(n_members, np.int64)
-    for _ in range(max_iter):
-        running = np.flatnonzero(ended == _RUNNING)
-        if running.size == 0:
-            break
-        sweep(X, sieve, members, scratch, running, True, moved)
-        n_iter[running] += 1
-        _advance(X, sieve, members, running, moved, tols, spherical, ended)
-    sweep(X, sieve, members, scratch, np.flatnonzero(ended != _STRICT), False, moved)
-    return n_iter, ended != _RUNNING
+# How a member stands after an iteration: labels still change, none did, or its centres moved so
+# little that this is the end by its tolerance.
+GOES_ON, UNCHANGED, SMALL_SHIFT = 0, 1, 2
 
 
-@compiled
-def _advance(X, sieve, members, running, moved, tols, spherical, ended):
-    """Finish an iteration of the running members after its sweep; ``ended`` says who stops."""
-    for m in running:
-        one = member_of(members, m)
-        if np.any(one.counts == 0):
-            moved[m] += _refill(X, one)
-        if moved[m] == 0:
-            ended[m] = _STRICT
-            continue
-        shift = _move_centres(one, sieve, spherical)
-        if tols[m] > 0 and shift <= tols[m]:
-            ended[m] = _SMALL_SHIFT
+@compiled(inline="always")
+def end_round(X, sieve, one, change, moved, tol, spherical):
+    """Finish an iteration in which ``moved`` labels changed, the clusters by ``change``."""
+    for c in range(one.counts.size):
+        if change.touched[c]:
+            change.touched[c] = False
+            one.counts[c] += change.counts[c]
+            add_sums(one.sums[c], change.sums[c])
+    empty = False
+    for count in one.counts:
+        empty |= count == 0
+    if empty:
+        moved += _refill(X, one)
+    if moved == 0:
+        return UNCHANGED
+    shift = _move_centres(one, sieve, spherical)
+    return SMALL_SHIFT if tol > 0 and shift <= tol else GOES_ON
 
 
 @compiled
@@ -91,7 +67,7 @@ def _refill(X, one):
     return n_moved
 
 
-@compiled
+@compiled(inline="always")
 def _farthest(distance, labels, counts):
     far, length = -1, 0.0
     for i in range(labels.size):
@@ -135,10 +111,13 @@ def mean_of(sums, counts, c, spherical, out):
             out[f] /= length
 
 
-@compiled
+@compiled(inline="always")
 def _lengthen(drift, shifts, d, scale):
     """Add to each cluster's drift its own shift and the longest of the others, rounded up."""
-    top = np.argmax(shifts)
+    # NumPy's argmax and any bring error texts along, which take longer to compile than all this.
+    top = 0
+    for c in range(shifts.size):
+        top = c if shifts[c] > shifts[top] else top
     longest, runner_up = shifts[top], 0.0
     for c in range(shifts.size):
         if c != top:

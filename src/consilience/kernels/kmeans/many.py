@@ -3,8 +3,7 @@
 An ensemble wants a hundred quick k-means runs on the same data, not one careful run.
 :func:`many_kmeans` advances all of them in one pass over the data per iteration. Each member may
 have its own number of clusters, its own rows and its own features; its result is bit for bit the
-one it would have alone. For threads, call it on groups of members: the kernels release the lock,
-and a group costs one single-precision copy of the data.
+one it would have alone, on any number of threads.
 """
 
 from collections.abc import Sequence
@@ -14,22 +13,32 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from consilience.kernels.kmeans.lloyd import lloyd
-from consilience.kernels.kmeans.members import Members, member_view
+from consilience.kernels.data.columns import column_facts
+from consilience.kernels.kmeans.members import member_view
 from consilience.kernels.kmeans.online import many_online
+from consilience.kernels.kmeans.passes import (
+    FINISH,
+    ROUNDS,
+    SETTLE,
+    finishing_board,
+    make_board,
+    run_passes,
+    sums_of_squares,
+)
 from consilience.kernels.kmeans.runs import (
     Indices,
     KMeansRuns,
     Options,
     Task,
-    finish_members,
     join_runs,
     make_task,
+    read_only,
     start_members,
+    threads_for,
     turns,
 )
-from consilience.kernels.kmeans.scan import Scratch, Sieve, make_scratch, make_sieve
-from consilience.kernels.kmeans.sparse import sparse_kmeans
+from consilience.kernels.kmeans.scan import Sieve, make_sieve
+from consilience.kernels.kmeans.sparse import nearest_centres, own_part, sparse_kmeans
 
 
 def many_kmeans(
@@ -43,6 +52,8 @@ def many_kmeans(
     spherical: bool = False,
     online: bool = False,
     assign_all: bool = True,
+    n_jobs: int | None = None,
+    sieve: Sieve | None = None,
 ) -> KMeansRuns:
     """Labels, centres and inertia of one k-means run a start.
 
@@ -73,6 +84,10 @@ def many_kmeans(
         :mod:`consilience.kernels.kmeans.online`.
     assign_all : bool
         Give rows a member did not use its nearest centre; otherwise they get -2.
+    n_jobs : int or None
+        Threads; fewer are started where there is little to do. They share rows and members.
+    sieve : Sieve, optional
+        What `make_sieve` made of X, if there is one already.
 
     Returns
     -------
@@ -82,8 +97,9 @@ def many_kmeans(
 
     Notes
     -----
-    Memory beside the result: a float32 copy of X and 128 MiB of bounds at most (8 bytes an object,
-    if that is more). CSR data is never made dense; its sums are plain float64 ones.
+    Memory beside the result: a float32 copy of X, 128 MiB of bounds at most (8 bytes an object,
+    if that is more), and twice 64 MiB of sums at most (those of one member, if that is more),
+    whatever ``n_jobs``. CSR data is never made dense; its sums are plain float64 ones.
 
     References
     ----------
@@ -105,45 +121,99 @@ def many_kmeans(
     task = make_task(starts, rows, features)
     options = Options(max_iter, tol, spherical, online, assign_all)
     if sparse.issparse(X):
-        return sparse_kmeans(X, task, options)
-    sieve, scratch = make_sieve(X), make_scratch(X.shape[1])
+        return sparse_kmeans(X, task, options, n_jobs)
+    X = read_only(X)
+    threads = threads_for(task, X.shape[0], n_jobs)
+    sieve = make_sieve(X, threads) if sieve is None else sieve
     labels = np.empty((len(task.starts), X.shape[0]), np.int32)
-    tols = tol * _mean_variances(X, task) if tol > 0 else np.zeros(len(task.starts))
+    tols = tol * _mean_variances(X, task, threads) if tol > 0 else np.zeros(len(task.starts))
     found: list[tuple[Any, ...]] = []
-    for some in turns(len(task.starts), X.shape[0]):
-        part = task.part(some)
-        members = start_members(part, sieve, labels[some])
-        ends = _phases(X, part, sieve, members, scratch, options, tols[some])
-        inertia = finish_members(X, part, sieve, members, scratch, assign_all=assign_all)
-        centres = [member_view(members, m).centres for m in range(len(part.starts))]
-        found += zip(centres, inertia, *ends, strict=True)
+    for some in turns(task, X.shape[0]):
+        found += _run(X, task.part(some), sieve, labels[some], options, tols[some], threads)
     return join_runs(labels, found)
 
 
-def _phases(
+def nearest_of_many(
+    X: Any,
+    centres: Sequence[ArrayLike],
+    *,
+    features: Indices | None = None,
+    n_jobs: int | None = None,
+    sieve: Sieve | None = None,
+) -> NDArray[np.int32]:
+    """Nearest centre of every object in every member, (n_members, n_objects).
+
+    Ties go to the smaller index, as in `many_kmeans`, whose labels these are for its centres.
+
+    Parameters
+    ----------
+    X, features, n_jobs, sieve
+        As in `many_kmeans`.
+    centres : sequence of arrays of shape (k, d)
+        Centres of each member, in the member's own features.
+
+    Examples
+    --------
+    >>> X = np.array([[0.0], [1.0], [5.0]])
+    >>> nearest_of_many(X, [[[0.0], [9.0]], [[1.0]]])
+    array([[0, 0, 1],
+           [0, 0, 0]], dtype=int32)
+    """
+    task = make_task(centres, None, features)
+    labels = np.empty((len(task.starts), X.shape[0]), np.int32)
+    if sparse.issparse(X):
+        for m, (one, _, own) in enumerate(zip(*task, strict=True)):
+            labels[m] = nearest_centres(own_part(X, None, own), one)
+        return labels
+    X = read_only(X)
+    threads = threads_for(task, X.shape[0], n_jobs)
+    sieve = make_sieve(X, threads) if sieve is None else sieve
+    for some in turns(task, X.shape[0]):
+        members = start_members(task.part(some), sieve, labels[some])
+        board = make_board(members, X.shape[0], stage=SETTLE, threads=threads)
+        run_passes(X, sieve, members, board, threads)
+    return labels
+
+
+def _run(
     X: NDArray[np.floating],
     task: Task,
     sieve: Sieve,
-    members: Members,
-    scratch: Scratch,
+    labels: NDArray[np.int32],
     options: Options,
     tols: NDArray[np.float64],
-) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
-    max_iter, spherical = options.max_iter, options.spherical
-    n_iter, converged = lloyd(
-        X, sieve, members, scratch, max_iter=max_iter, tols=tols, spherical=spherical
+    threads: int,
+) -> list[tuple[Any, ...]]:
+    """Centres, inertia, iterations and success of some members; their labels go to ``labels``."""
+    members = start_members(task, sieve, labels)
+    board = make_board(
+        members,
+        X.shape[0],
+        stage=ROUNDS,
+        next_stage=SETTLE if options.online else FINISH,
+        max_iter=options.max_iter,
+        tols=tols,
+        spherical=options.spherical,
+        assign_all=options.assign_all,
+        threads=threads,
     )
-    if not options.online:
-        return n_iter, converged
-    passes, ended = many_online(X, task.rows, sieve, members, scratch, max_iter=max_iter)
-    return n_iter + passes, converged & ended
+    run_passes(X, sieve, members, board, threads)
+    n_iter, converged = board.n_iter, board.converged
+    if options.online:
+        passes, ended = many_online(X, sieve, members, options.max_iter, threads)
+        n_iter, converged = n_iter + passes, converged & ended
+        board = finishing_board(members, X.shape[0], options.assign_all, threads)
+        run_passes(X, sieve, members, board, threads)
+    centres = [member_view(members, m).centres for m in range(len(task.starts))]
+    return list(zip(centres, sums_of_squares(board), n_iter, converged, strict=True))
 
 
-def _mean_variances(X: NDArray[np.floating], task: Task) -> NDArray[np.float64]:
+def _mean_variances(X: NDArray[np.floating], task: Task, threads: int) -> NDArray[np.float64]:
     """Mean variance of the columns each member works on."""
-    whole = X.var(axis=0, dtype=np.float64)
+    whole = column_facts(X, n_jobs=threads).variance
     out = np.empty(len(task.starts))
     for m, (rows, features) in enumerate(zip(task.rows, task.features, strict=True)):
-        variances = whole if rows is None else X[rows].var(axis=0, dtype=np.float64)
+        own = rows is not None
+        variances = column_facts(X, rows=rows, n_jobs=threads).variance if own else whole
         out[m] = np.mean(variances if features is None else variances[features])
     return out

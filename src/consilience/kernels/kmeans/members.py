@@ -22,6 +22,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from consilience.kernels._blocks import BLOCK_ROWS, first_at
 from consilience.kernels._jit import compiled
 from consilience.kernels.kmeans.scan import (
     LANES,
@@ -34,10 +35,12 @@ from consilience.kernels.kmeans.scan import (
     scan,
     two_nearest,
 )
+from consilience.kernels.kmeans.sums import touch
 
 # Objects a member visits before the next one does: what all of them read stays in the second-level
 # cache, and the few objects a late iteration still looks at fill a scan.
-BLOCK = 8 * TILE
+BLOCK = BLOCK_ROWS
+assert BLOCK % TILE == 0, "tiles end where blocks end"
 
 
 class Members(NamedTuple):
@@ -49,6 +52,7 @@ class Members(NamedTuple):
     column_at: NDArray[np.intp]
     centre_at: NDArray[np.intp]
     coarse_at: NDArray[np.intp]
+    row_at: NDArray[np.intp]
     features: NDArray[np.intp]
     columns: NDArray[np.intp]
     centres: NDArray[np.float64]
@@ -58,6 +62,8 @@ class Members(NamedTuple):
     counts: NDArray[np.int64]
     drift: NDArray[np.float64]
     weights: NDArray[np.float32]
+    whole: NDArray[np.bool_]
+    rows: NDArray[np.intp]
     labels: NDArray[np.int32]
     gaps: NDArray[np.float32]
 
@@ -74,6 +80,8 @@ class Member(NamedTuple):
     counts: NDArray[np.int64]
     drift: NDArray[np.float64]  # (n_clusters + 1,): that of cluster c at c + 1
     weights: NDArray[np.float32]  # of a cluster's distances
+    whole: bool  # whether all objects are its own
+    rows: NDArray[np.intp]  # its own objects if not, sorted
     labels: NDArray[np.int32]  # (n_objects,): -1 before the first visit
     gaps: NDArray[np.float32]  # (n_objects,): -inf: look at it, +inf: leave it alone
 
@@ -83,13 +91,21 @@ def make_members(
     features: Sequence[NDArray[np.intp]],
     sieve: Sieve,
     labels: NDArray[np.int32],
+    rows: Sequence[NDArray[np.intp] | None] | None = None,
 ) -> Members:
-    """State of one run a start, before its first pass over the data; labels go to ``labels``."""
+    """State of one run a start, before its first pass over the data; labels go to ``labels``.
+
+    ``rows`` are each member's own objects, None for all. Labels and bounds of the objects are
+    filled in by the first pass (`open_rows`).
+    """
+    own = [None] * len(starts) if rows is None else list(rows)
+    listed = [np.empty(0, np.intp) if one is None else one for one in own]
     columns = [padded_columns(one, sieve.shift.size) for one in features]
     k = np.array([len(start) for start in starts], np.intp)
     d, width = (np.array([one.size for one in many], np.intp) for many in (features, columns))
-    cluster_at, feature_at, column_at, centre_at, coarse_at = (
-        np.concatenate([[0], np.cumsum(size)]) for size in (k, d, width, k * d, k * width)
+    n_own = np.array([one.size for one in listed], np.intp)
+    cluster_at, feature_at, column_at, centre_at, coarse_at, row_at = (
+        np.concatenate([[0], np.cumsum(size)]) for size in (k, d, width, k * d, k * width, n_own)
     )
     members = Members(
         n_clusters=k,
@@ -98,6 +114,7 @@ def make_members(
         column_at=column_at,
         centre_at=centre_at,
         coarse_at=coarse_at,
+        row_at=row_at,
         features=np.concatenate(features),
         columns=np.concatenate(columns),
         centres=np.concatenate([np.ravel(start) for start in starts]),
@@ -107,10 +124,11 @@ def make_members(
         counts=np.zeros(cluster_at[-1], np.int64),
         drift=np.zeros(cluster_at[-1] + k.size),
         weights=np.ones(cluster_at[-1], np.float32),
+        whole=np.array([one is None for one in own], np.bool_),
+        rows=np.concatenate(listed),
         labels=labels,
-        gaps=np.full(labels.shape, -np.inf, np.float32),
+        gaps=np.empty(labels.shape, np.float32),
     )
-    labels.fill(-1)
     for m in range(k.size):
         coarsen(member_view(members, m), sieve)
     return members
@@ -135,6 +153,8 @@ def member_of(members, m):
         members.counts[clusters],
         members.drift[members.cluster_at[m] + m : members.cluster_at[m + 1] + m + 1],
         members.weights[clusters],
+        members.whole[m],
+        members.rows[members.row_at[m] : members.row_at[m + 1]],
         members.labels[m],
         members.gaps[m],
     )
@@ -161,24 +181,32 @@ def coarsen(one, sieve):
 
 
 @compiled
-def sweep(X, sieve, members, scratch, running, learn, moved):
-    """Give every object of the running members its nearest centre: one pass over the data.
+def own_rows(one, start, stop):
+    """A member's own objects among start..stop-1."""
+    if one.whole:
+        return np.arange(start, stop)
+    return one.rows[first_at(one.rows, start) : first_at(one.rows, stop)]
 
-    ``moved[m]`` becomes the number of labels that changed. With ``learn`` the sums and counts of
-    the clusters follow.
+
+@compiled(inline="always")
+def open_rows(one, start, stop):
+    """Before the first visit of objects start..stop-1: look at the member's own, and no others."""
+    one.labels[start:stop] = -1
+    one.gaps[start:stop] = -np.inf if one.whole else np.inf
+    if not one.whole:
+        for i in own_rows(one, start, stop):
+            one.gaps[i] = -np.inf
+
+
+@compiled(inline="always")
+def visit(X, sieve, one, scratch, start, stop, learn, part):
+    """Give a member's objects in start..stop-1 their nearest centres; how many labels changed.
+
+    With ``learn`` the changes of its clusters are added to ``part``.
     """
-    moved[running] = 0
-    for start in range(0, X.shape[0], BLOCK):
-        stop = min(start + BLOCK, X.shape[0])
-        for m in running:
-            moved[m] += _visit(X, sieve, member_of(members, m), scratch, start, stop, learn)
-
-
-@compiled
-def _visit(X, sieve, one, scratch, start, stop, learn):
-    """One member's part of a sweep over objects start..stop-1; the number of labels changed."""
     gaps, labels, drift, doubtful = one.gaps, one.labels, one.drift, scratch.picked
-    moved, n_waiting = 0, 0
+    # Not plain 0 and -1: constants are types of their own, for which callees are compiled again.
+    moved, n_waiting, gathered = 0, np.int64(0), np.int64(-1)
     for first in range(start, stop, TILE):
         last = min(first + TILE, stop)
         n_picked = _pick(gaps, labels, drift, first, last, doubtful, n_waiting)
@@ -187,7 +215,7 @@ def _visit(X, sieve, one, scratch, start, stop, learn):
             strips = sieve.strips[first // TILE]
             measure(strips, one.columns, strips[-1], last - first, one, scratch)
             picked = doubtful[n_waiting:n_picked]
-            moved += _settle(X, sieve.scale, one, scratch, picked, first, learn)
+            moved += _settle(X, sieve.scale, one, scratch, picked, first, learn, part)
         else:
             n_waiting = n_picked
         if 2 * n_waiting > TILE or (n_waiting > 0 and last == stop):
@@ -196,8 +224,8 @@ def _visit(X, sieve, one, scratch, start, stop, learn):
             measure(
                 scratch.strips, scratch.columns[: one.columns.size], norms, n_waiting, one, scratch
             )
-            moved += _settle(X, sieve.scale, one, scratch, picked, -1, learn)
-            n_waiting = 0
+            moved += _settle(X, sieve.scale, one, scratch, picked, gathered, learn, part)
+            n_waiting = np.int64(0)
     return moved
 
 
@@ -223,7 +251,7 @@ def measure(strips, columns, norms, width, one, scratch):
 
 
 @compiled
-def _settle(X, scale, one, scratch, picked, first, learn):
+def _settle(X, scale, one, scratch, picked, first, learn, part):
     """Write what the scan found of the picked objects; ask the judge where that is in doubt.
 
     Object i was column ``i - first`` of the scan, or the picked ones were gathered (first < 0).
@@ -251,9 +279,11 @@ def _settle(X, scale, one, scratch, picked, first, learn):
         movers[moved], left[moved], joined[moved] = i, labels[i], new
         moved += new != labels[i]
         labels[i] = new
-    if learn:
-        tally(X, features, movers[:moved], left, -1.0, one.sums, one.counts)
-        tally(X, features, movers[:moved], joined, 1.0, one.sums, one.counts)
+    if learn and moved > 0:
+        touch(part, left[:moved])
+        touch(part, joined[:moved])
+        tally(X, features, movers[:moved], left, -1.0, part.sums, part.counts)
+        tally(X, features, movers[:moved], joined, 1.0, part.sums, part.counts)
     return moved
 
 

@@ -7,19 +7,30 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
+from consilience.kernels._blocks import sum_of_rows
 from consilience.kernels._jit import compiled
-from consilience.kernels.kmeans.members import coarsen, measure, member_view, sweep
+from consilience.kernels._parallel import in_turns
+from consilience.kernels.kmeans.members import coarsen, measure, member_view
+from consilience.kernels.kmeans.passes import FINISH, make_board, run_passes, sums_of_squares
 from consilience.kernels.kmeans.runs import (
     Indices,
     KMeansRuns,
     Task,
-    finish_members,
     join_runs,
     make_task,
+    read_only,
     start_members,
+    threads_for,
     turns,
 )
-from consilience.kernels.kmeans.scan import TILE, gather, make_scratch, make_sieve, two_nearest
+from consilience.kernels.kmeans.scan import (
+    TILE,
+    Sieve,
+    gather,
+    make_scratch,
+    make_sieve,
+    two_nearest,
+)
 from consilience.kernels.kmeans.sparse import nearest_centres, own_part, own_squares, spread_labels
 
 
@@ -32,6 +43,8 @@ def many_minibatch_kmeans(
     rows: Indices | None = None,
     spherical: bool = False,
     assign_all: bool = True,
+    n_jobs: int | None = None,
+    sieve: Sieve | None = None,
 ) -> KMeansRuns:
     """Labels, centres and inertia of one mini-batch k-means run a start.
 
@@ -53,6 +66,10 @@ def many_minibatch_kmeans(
         Rescale centres to unit length after every batch (a zero centre stays zero).
     assign_all : bool
         Label every object; otherwise those outside ``rows`` get -2.
+    n_jobs : int or None
+        Threads; fewer are started where there is little to do.
+    sieve : Sieve, optional
+        What `make_sieve` made of X, if there is one already.
 
     Returns
     -------
@@ -74,8 +91,19 @@ def many_minibatch_kmeans(
     plans = [np.asarray(plan, dtype=np.intp) for plan in batches]
     assert len(plans) == len(task.starts), "one array of batches a member"
     labels = np.empty((len(task.starts), X.shape[0]), np.int32)
-    run = _sparse_runs if sparse.issparse(X) else _dense_runs
-    return join_runs(labels, run(X, task, plans, labels, spherical, assign_all))
+    if sparse.issparse(X):
+        found = _sparse_runs(X, task, plans, labels, spherical, assign_all, n_jobs)
+        return join_runs(labels, found)
+    X = read_only(X)
+    threads = threads_for(task, X.shape[0], n_jobs)
+    sieve = make_sieve(X, threads) if sieve is None else sieve
+    found = []
+    for some in turns(task, X.shape[0]):
+        part = task.part(some)
+        found += _dense_runs(
+            X, part, plans[some], labels[some], sieve, spherical, assign_all, threads
+        )
+    return join_runs(labels, found)
 
 
 def _dense_runs(
@@ -83,23 +111,24 @@ def _dense_runs(
     task: Task,
     plans: list[NDArray[np.intp]],
     labels: NDArray[np.int32],
+    sieve: Sieve,
     spherical: bool,
     assign_all: bool,
+    threads: int,
 ) -> list[Any]:
-    sieve, scratch = make_sieve(X), make_scratch(X.shape[1])
-    found: list[Any] = []
-    for some in turns(len(plans), X.shape[0]):
-        part = task.part(some)
-        members = start_members(part, sieve, labels[some])
-        for m, plan in enumerate(plans[some]):
-            one = member_view(members, m)
-            _follow(X, plan, sieve, one, scratch, spherical)
-        n = len(part.starts)
-        sweep(X, sieve, members, scratch, np.arange(n), False, np.zeros(n, np.int64))
-        inertia = finish_members(X, part, sieve, members, scratch, assign_all=assign_all)
-        centres = [member_view(members, m).centres for m in range(n)]
-        found += zip(centres, inertia, map(len, plans[some]), [True] * n, strict=True)
-    return found
+    members = start_members(task, sieve, labels)
+
+    def turn(first: int, step: int) -> None:
+        scratch = make_scratch(X.shape[1])
+        for m in range(first, len(plans), step):
+            _follow(X, plans[m], sieve, member_view(members, m), scratch, spherical)
+
+    in_turns(turn, len(plans), threads)
+    board = make_board(members, X.shape[0], stage=FINISH, assign_all=assign_all, threads=threads)
+    run_passes(X, sieve, members, board, threads)
+    centres = [member_view(members, m).centres for m in range(len(plans))]
+    every = [True] * len(plans)
+    return list(zip(centres, sums_of_squares(board), map(len, plans), every, strict=True))
 
 
 def _sparse_runs(
@@ -109,24 +138,40 @@ def _sparse_runs(
     labels: NDArray[np.int32],
     spherical: bool,
     assign_all: bool,
+    n_jobs: int | None,
 ) -> list[Any]:
-    found = []
-    for m, (start, rows, features) in enumerate(zip(*task, strict=True)):
-        part, centres = own_part(X, None, features), start.copy()
-        everything = np.arange(part.shape[1])
-        counts = np.zeros(len(centres), np.int64)
-        for batch in plans[m]:
-            objects = part[batch].toarray()
-            found_labels = nearest_centres(part[batch], centres)
-            _pull(
-                objects, np.arange(batch.size), everything, found_labels, centres, counts, spherical
-            )
-        own = part if rows is None else part[rows]
-        own_labels = nearest_centres(own, centres)
-        labels[m] = spread_labels(X, own_labels, centres, rows, features, assign_all)
-        inertia = own_squares(own, centres, own_labels).sum()
-        found.append((centres, inertia, len(plans[m]), True))
-    return found
+    def turn(first: int, step: int) -> list[Any]:
+        return [
+            _sparse_run(X, task, m, plans[m], labels[m], spherical, assign_all)
+            for m in range(first, len(plans), step)
+        ]
+
+    shares = in_turns(turn, len(plans), n_jobs)
+    return [shares[m % len(shares)][m // len(shares)] for m in range(len(plans))]
+
+
+def _sparse_run(
+    X: Any,
+    task: Task,
+    m: int,
+    plan: NDArray[np.intp],
+    labels: NDArray[np.int32],
+    spherical: bool,
+    assign_all: bool,
+) -> tuple[Any, ...]:
+    rows, features = task.rows[m], task.features[m]
+    part, centres = own_part(X, None, features), task.starts[m].copy()
+    everything = np.arange(part.shape[1])
+    counts = np.zeros(len(centres), np.int64)
+    for batch in plan:
+        objects = part[batch].toarray()
+        nearest = nearest_centres(part[batch], centres)
+        _pull(objects, np.arange(batch.size), everything, nearest, centres, counts, spherical)
+    own = part if rows is None else part[rows]
+    own_labels = nearest_centres(own, centres)
+    labels[:] = spread_labels(X, own_labels, centres, rows, features, assign_all)
+    inertia = sum_of_rows(own_squares(own, centres, own_labels), X.shape[0], rows)
+    return centres, inertia, len(plan), True
 
 
 @compiled

@@ -11,49 +11,67 @@ in order, checks each again with the centres as they are by then, and moves it a
 when none moves. No cluster is emptied; an empty one is the cheapest to join.
 """
 
-from collections.abc import Sequence
-
 import numpy as np
 from numpy.typing import NDArray
 
+from consilience.kernels._blocks import block_slices
 from consilience.kernels._jit import compiled
+from consilience.kernels._parallel import in_turns
 from consilience.kernels.kmeans.lloyd import mean_of
-from consilience.kernels.kmeans.members import Members, coarsen, member_view, tally
+from consilience.kernels.kmeans.members import Member, Members, coarsen, member_view, tally
 from consilience.kernels.kmeans.scan import (
     LANES,
     TILE,
-    Scratch,
     Sieve,
     certain_gap,
     gather,
+    make_scratch,
     scan,
     squared_distance,
 )
+from consilience.kernels.kmeans.sums import flush, make_parts, part_view, push, touch
 
 
 def many_online(
-    X: NDArray[np.floating],
-    rows: Sequence[NDArray[np.intp] | None],
-    sieve: Sieve,
-    members: Members,
-    scratch: Scratch,
-    *,
-    max_iter: int,
+    X: NDArray[np.floating], sieve: Sieve, members: Members, max_iter: int, threads: int
 ) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
     """Passes of the second phase of each member, and whether the last found nothing to move.
 
-    Starts from the labels of the members' own rows; changes labels and centres in place.
+    Starts from the labels of the members' own rows; changes labels and centres in place. A
+    member's objects move one after another: threads share members here, not rows.
     """
-    passes = np.zeros(len(rows), np.int32)
-    ended = np.zeros(len(rows), np.bool_)
-    for m, own in enumerate(rows):
-        own = np.arange(X.shape[0]) if own is None else own
-        one = member_view(members, m)
-        one.counts.fill(0)
-        one.sums.fill(0)
-        tally(X, one.features, own, one.labels[own], 1.0, one.sums, one.counts)
-        passes[m], ended[m] = _online(X, own, sieve, one, scratch, max_iter)
+    n_members = members.n_clusters.size
+    passes = np.zeros(n_members, np.int32)
+    ended = np.zeros(n_members, np.bool_)
+
+    def turn(first: int, step: int) -> None:
+        scratch = make_scratch(X.shape[1])
+        for m in range(first, n_members, step):
+            one = member_view(members, m)
+            own = np.arange(X.shape[0]) if one.whole else one.rows
+            _sums_afresh(X, own, one)
+            passes[m], ended[m] = _online(X, own, sieve, one, scratch, max_iter)
+
+    in_turns(turn, n_members, threads)
     return passes, ended
+
+
+def _sums_afresh(X: NDArray[np.floating], own: NDArray[np.intp], one: Member) -> None:
+    """Sums and counts of the clusters from the labels, by blocks and in their tree."""
+    blocks = block_slices(X.shape[0], own)
+    n_levels = max(1, (len(blocks) - 1).bit_length())
+    k, d = one.centres.shape
+    stack = make_parts(n_levels + 2, k * d, k)
+    place = (0, 0, k, d)
+    part, total = part_view(stack, n_levels, place), part_view(stack, n_levels + 1, place)
+    for block, some in enumerate(blocks):
+        clusters = one.labels[own[some]]
+        touch(part, clusters)
+        tally(X, one.features, own[some], clusters, 1.0, part.sums, part.counts)
+        push(stack, place, n_levels, block, total)
+    flush(stack, place, n_levels, total)
+    one.sums[:] = np.where(total.touched[:, None, None], total.sums, 0.0)
+    one.counts[:] = np.where(total.touched, total.counts, 0)
 
 
 @compiled

@@ -6,15 +6,18 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from consilience.kernels._jit import compiled
-from consilience.kernels.kmeans.members import Members, make_members, member_view, sweep
-from consilience.kernels.kmeans.scan import Scratch, Sieve, squared_distance
+from consilience.kernels._parallel import workers
+from consilience.kernels.kmeans.members import Members, make_members
+from consilience.kernels.kmeans.passes import most_members
+from consilience.kernels.kmeans.scan import Sieve
 
 UNSEEN = -2
 # One index array a member; None: all rows, or all features.
 Indices = Sequence[NDArray[np.intp] | None]
 # Bounds of this many bytes (4 an object and member) are held at once; further members wait.
 _BOUND_BYTES = 1 << 27
+# Products of objects and centres, in one pass, that a thread is started for: half a millisecond.
+_A_THREAD = 1 << 22
 
 
 class KMeansRuns(NamedTuple):
@@ -73,57 +76,34 @@ def _indices(many: Indices | None, n_members: int) -> list[NDArray[np.intp] | No
     return out
 
 
-def turns(n_members: int, n_objects: int) -> list[slice]:
-    """Members to run together, so that their bounds fit into memory."""
+def read_only(X: NDArray[Any]) -> NDArray[Any]:
+    """The data as kernels get them: compiled once, whether or not they may be written."""
+    view = X.view()
+    view.flags.writeable = False
+    return view
+
+
+def turns(task: Task, n_objects: int) -> list[slice]:
+    """Members to run together, so that their bounds and sums fit into memory."""
+    n_members = len(task.starts)
     step = max(1, _BOUND_BYTES // (4 * max(1, n_objects)))
+    step = min(step, most_members(n_objects, max((one.size for one in task.starts), default=1)))
     return [slice(at, min(at + step, n_members)) for at in range(0, n_members, step)]
 
 
+def threads_for(task: Task, n_objects: int, n_jobs: int | None) -> int:
+    """Threads of use: fewer than asked for, or one, where a pass is over sooner than they start."""
+    if n_jobs is None or n_jobs == 1:
+        return 1
+    products = n_objects * sum(one.size for one in task.starts)
+    return workers(n_jobs, max(1, products // _A_THREAD))
+
+
 def start_members(task: Task, sieve: Sieve, labels: NDArray[np.int32]) -> Members:
-    """State of the members of a task; rows that are not theirs are left alone."""
+    """State of the members of a task."""
     everything = np.arange(sieve.shift.size)
     features = [everything if one is None else one for one in task.features]
-    members = make_members(task.starts, features, sieve, labels)
-    for m, rows in enumerate(task.rows):
-        if rows is not None:
-            members.gaps[m] = np.inf
-            members.gaps[m, rows] = -np.inf
-    return members
-
-
-def finish_members(
-    X: NDArray[Any],
-    task: Task,
-    sieve: Sieve,
-    members: Members,
-    scratch: Scratch,
-    *,
-    assign_all: bool,
-) -> NDArray[np.float64]:
-    """Inertia of every member; rows left out get their nearest centre, or -2."""
-    inertia = np.zeros(len(task.rows))
-    everything = np.arange(X.shape[0])
-    for m, rows in enumerate(task.rows):
-        one = member_view(members, m)
-        own = everything if rows is None else rows
-        inertia[m] = inertia_of(X, own, one.features, one.centres, one.labels)
-        if rows is not None:
-            one.gaps.fill(-np.inf)
-            one.gaps[rows] = np.inf
-            one.labels[one.gaps < 0] = -1 if assign_all else UNSEEN
-    if assign_all:
-        partial = np.flatnonzero([rows is not None for rows in task.rows])
-        sweep(X, sieve, members, scratch, partial, False, np.zeros(len(task.rows), np.int64))
-    return inertia
-
-
-@compiled
-def inertia_of(X, rows, features, centres, labels):
-    """Sum of the squared distances of the rows to the centres of their clusters."""
-    total = 0.0
-    for i in rows:
-        total += squared_distance(X, i, features, centres, labels[i])
-    return total
+    return make_members(task.starts, features, sieve, labels, task.rows)
 
 
 def join_runs(

@@ -16,7 +16,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from consilience.kernels._blocks import BLOCK_ROWS, n_blocks_of
 from consilience.kernels._jit import compiled
+from consilience.kernels._parallel import in_turns
+from consilience.kernels.data.columns import column_facts
 
 # Objects scanned together: their strips and running minima stay in the first-level cache.
 TILE = 512
@@ -27,6 +30,8 @@ CHUNK = 4
 _ROUND32 = 2.0**-24
 _ROUND64 = 2.0**-53
 _FAR = np.float32(3e38)
+# Values whose copy takes less time than starting threads.
+_FEW = 1 << 18
 
 
 class Sieve(NamedTuple):
@@ -59,15 +64,22 @@ class Scratch(NamedTuple):
     joined: NDArray[np.int32]
 
 
-def make_sieve(X: NDArray[np.floating]) -> Sieve:
+def make_sieve(X: NDArray[np.floating], n_jobs: int | None = None) -> Sieve:
     """The data X (n, d) in single precision, cut into feature-major tiles of rows."""
     n, d = X.shape
-    shift = X.mean(axis=0, dtype=np.float64)
-    largest = _largest_offset(X, shift)
+    X = X.view()
+    X.flags.writeable = False  # as in `read_only`
+    facts = column_facts(X, n_jobs=n_jobs)
+    shift = facts.mean
+    largest = max((facts.high - shift).max(initial=0.0), (shift - facts.low).max(initial=0.0))
     # A power of two: scaling a float by it is exact.
     scale = float(2.0 ** -np.ceil(np.log2(largest))) if largest > 0 else 1.0
     strips = np.zeros((-(-n // TILE), d + 2, TILE), np.float32)
-    _fill_strips(X, shift, scale, strips)
+    in_turns(
+        lambda first, step: _fill_strips(X, shift, scale, strips, first, step),
+        n_blocks_of(n),
+        n_jobs if X.size > _FEW else 1,
+    )
     return Sieve(strips, shift, scale)
 
 
@@ -97,25 +109,18 @@ def padded_columns(features: NDArray[np.intp], n_features: int) -> NDArray[np.in
 
 
 @compiled
-def _largest_offset(X, shift):
-    largest = 0.0
-    for i in range(X.shape[0]):
-        for f in range(X.shape[1]):
-            largest = max(largest, abs(X[i, f] - shift[f]))
-    return largest
-
-
-@compiled
-def _fill_strips(X, shift, scale, strips):
+def _fill_strips(X, shift, scale, strips, first, step):
+    """Blocks first, first + step, ... of the strips."""
     n, d = X.shape
-    for i in range(n):
-        tile, r = strips[i // TILE], i % TILE
-        total = 0.0
-        for f in range(d):
-            value = (X[i, f] - shift[f]) * scale
-            tile[f, r] = value
-            total += value * value
-        tile[d + 1, r] = np.sqrt(total) * (1.0 + 1e-6)  # rounded up: it stays a bound
+    for block in range(first, (n + BLOCK_ROWS - 1) // BLOCK_ROWS, step):
+        for i in range(block * BLOCK_ROWS, min((block + 1) * BLOCK_ROWS, n)):
+            tile, r = strips[i // TILE], i % TILE
+            total = 0.0
+            for f in range(d):
+                value = (X[i, f] - shift[f]) * scale
+                tile[f, r] = value
+                total += value * value
+            tile[d + 1, r] = np.sqrt(total) * (1.0 + 1e-6)  # rounded up: it stays a bound
 
 
 @compiled

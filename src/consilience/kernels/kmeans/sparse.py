@@ -3,7 +3,8 @@
 Distances come from |c|^2 - 2xc. That form loses digits, so objects whose two nearest centres it
 cannot tell apart are decided as the dense kernels would: by summing squared differences, a few rows
 made dense at a time. Labels are thus those of dense data with the same centres; sums are plain
-float64 sums, so centres may differ from the dense ones in the last bit.
+float64 sums, by blocks and in their tree, so centres may differ from the dense ones in the last
+bit.
 """
 
 from collections.abc import Iterator
@@ -13,7 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from consilience.kernels._blocks import block_slices, sum_of_rows, tree_sum
 from consilience.kernels._jit import compiled
+from consilience.kernels._parallel import in_turns
+from consilience.kernels.data.columns import column_sums
 from consilience.kernels.kmeans.runs import UNSEEN, KMeansRuns, Options, Task, join_runs
 from consilience.kernels.kmeans.scan import squared_distance, two_nearest
 
@@ -21,21 +25,35 @@ from consilience.kernels.kmeans.scan import squared_distance, two_nearest
 _PIECE = 1 << 20
 
 
-def sparse_kmeans(X: Any, task: Task, options: Options) -> KMeansRuns:
-    """Runs of :func:`consilience.kernels.kmeans.many.many_kmeans` on a CSR matrix."""
+def sparse_kmeans(X: Any, task: Task, options: Options, n_jobs: int | None = None) -> KMeansRuns:
+    """Runs of :func:`consilience.kernels.kmeans.many.many_kmeans` on a CSR matrix.
+
+    Threads share the members: a pass is a product of SciPy's, which has one thread.
+    """
     labels = np.empty((len(task.starts), X.shape[0]), np.int32)
-    found = []
-    for m, (start, rows, features) in enumerate(zip(*task, strict=True)):
-        own = own_part(X, rows, features)
-        centres, n_iter, converged = _lloyd(own, start, options)
-        own_labels = nearest_centres(own, centres)
-        if options.online:
-            passes, ended = _online(own, own_labels, centres, options.max_iter)
-            n_iter, converged = n_iter + passes, converged and ended
-        inertia = float(own_squares(own, centres, own_labels).sum())
-        labels[m] = spread_labels(X, own_labels, centres, rows, features, options.assign_all)
-        found.append((centres, inertia, n_iter, converged))
+
+    def turn(first: int, step: int) -> list[tuple[Any, ...]]:
+        return [_run(X, task, m, options, labels[m]) for m in range(first, len(task.starts), step)]
+
+    shares = in_turns(turn, len(task.starts), n_jobs)
+    found = [shares[m % len(shares)][m // len(shares)] for m in range(len(task.starts))]
     return join_runs(labels, found)
+
+
+def _run(
+    X: Any, task: Task, m: int, options: Options, labels: NDArray[np.int32]
+) -> tuple[NDArray[np.float64], float, int, bool]:
+    """Centres, inertia, iterations and success of one member; its labels go to ``labels``."""
+    start, rows, features = task.starts[m], task.rows[m], task.features[m]
+    own, blocks = own_part(X, rows, features), block_slices(X.shape[0], rows)
+    centres, n_iter, converged = _lloyd(own, blocks, start, options)
+    own_labels = nearest_centres(own, centres)
+    if options.online:
+        passes, ended = _online(own, blocks, own_labels, centres, options.max_iter)
+        n_iter, converged = n_iter + passes, converged and ended
+    inertia = sum_of_rows(own_squares(own, centres, own_labels), X.shape[0], rows)
+    labels[:] = spread_labels(X, own_labels, centres, rows, features, options.assign_all)
+    return centres, inertia, n_iter, converged
 
 
 def own_part(X: Any, rows: NDArray[np.intp] | None, features: NDArray[np.intp] | None) -> Any:
@@ -140,10 +158,10 @@ def _pieces(n_rows: int, width: int) -> Iterator[slice]:
 
 
 def _lloyd(
-    X: Any, start: NDArray[np.float64], options: Options
+    X: Any, blocks: list[slice], start: NDArray[np.float64], options: Options
 ) -> tuple[NDArray[np.float64], int, bool]:
     """Centres, iterations and whether they ended by themselves."""
-    limit = options.tol * _mean_variance(X) if options.tol > 0 else 0.0
+    limit = options.tol * _mean_variance(X, blocks) if options.tol > 0 else 0.0
     centres = start.copy()
     labels = np.full(X.shape[0], -1, np.int32)
     for t in range(options.max_iter):
@@ -153,13 +171,18 @@ def _lloyd(
         if not refilled and np.array_equal(new, labels):
             return centres, t + 1, True
         labels, before = new, centres
-        centres = _means(_sums(X, labels, len(centres)), counts, before, options.spherical)
+        centres = _means(_sums(X, blocks, labels, len(centres)), counts, before, options.spherical)
         if limit > 0 and np.sum((centres - before) ** 2) <= limit:
             return centres, t + 1, True
     return centres, options.max_iter, False
 
 
-def _sums(X: Any, labels: NDArray[np.int32], k: int) -> NDArray[np.float64]:
+def _sums(X: Any, blocks: list[slice], labels: NDArray[np.int32], k: int) -> NDArray[np.float64]:
+    """Sums of the clusters, by blocks of rows and in their tree."""
+    return np.asarray(tree_sum(_block_sums(X[some], labels[some], k) for some in blocks))
+
+
+def _block_sums(X: Any, labels: NDArray[np.int32], k: int) -> NDArray[np.float64]:
     n = labels.size
     membership = sparse.csr_array((np.ones(n), labels, np.arange(n + 1)), shape=(n, k))
     return np.asarray((membership.T @ X).toarray())
@@ -201,11 +224,15 @@ def _refill(
 
 
 def _online(
-    X: Any, labels: NDArray[np.int32], centres: NDArray[np.float64], max_iter: int
+    X: Any,
+    blocks: list[slice],
+    labels: NDArray[np.int32],
+    centres: NDArray[np.float64],
+    max_iter: int,
 ) -> tuple[int, bool]:
     """The second phase of :mod:`consilience.kernels.kmeans.online`; changes labels and centres."""
     counts = np.bincount(labels, minlength=len(centres))
-    sums = _sums(X, labels, len(centres))
+    sums = _sums(X, blocks, labels, len(centres))
     centres[:] = _means(sums, counts, centres, False)
     lengths = squared_lengths(X)
     for t in range(max_iter):
@@ -263,7 +290,9 @@ def _gainers(
     return np.flatnonzero(saved - cost > 16.0 * (X.shape[1] + 8) * 2.0**-53 * scale)
 
 
-def _mean_variance(X: Any) -> float:
-    means = np.asarray(X.mean(axis=0)).ravel()
-    squares = np.asarray(X.multiply(X).mean(axis=0)).ravel()
+def _mean_variance(X: Any, blocks: list[slice]) -> float:
+    """Mean variance of the columns, by blocks of rows and in their tree."""
+    n = X.shape[0]
+    means = tree_sum(column_sums(X[some], 1) for some in blocks) / n
+    squares = tree_sum(column_sums(X[some], 2) for some in blocks) / n
     return float(np.mean(np.maximum(squares - means**2, 0.0)))

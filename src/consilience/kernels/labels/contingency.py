@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from consilience.kernels._jit import compiled
-from consilience.kernels._parallel import Parallel, delayed
+from consilience.kernels._parallel import in_turns
 
 __all__ = ["cluster_contingency", "first_columns"]
 
@@ -54,34 +54,36 @@ def cluster_contingency(
     starts = first_columns(members)
     table = np.zeros((int(starts[-1]), int(starts[-1])))
     w = np.ones(1) if weights is None else np.ascontiguousarray(weights, np.float64)
-    rows = range(len(members))
-    if n_jobs == 1:
-        for r in rows:
-            _fill_member(members, starts, w, r, table)
-    else:
-        Parallel(n_jobs=n_jobs, prefer="threads")(
-            delayed(_fill_member)(members, starts, w, r, table) for r in rows
-        )
+    n_pairs = len(members) * (len(members) + 1) // 2
+    in_turns(lambda at, step: _fill_pairs(members, starts, w, at, step, table), n_pairs, n_jobs)
     return table
 
 
 @compiled
-def _fill_member(members, starts, weights, r, table):
-    """Fill the tables of member r with itself and with all later members."""
-    n_members, n_objects = members.shape
+def _fill_pairs(members, starts, weights, first, turn, table):
+    """Fill the tables of the pairs of members that have this turn; all cost the same."""
+    n_members = members.shape[0]
+    pair = 0
+    for r in range(n_members):
+        for s in range(r, n_members):
+            if pair % turn == first:
+                _fill_pair(members, starts, weights, r, s, table)
+            pair += 1
+
+
+@compiled
+def _fill_pair(members, starts, weights, r, s, table):
     step = 0 if weights.shape[0] == 1 else 1
-    one = members[r]
-    for s in range(r, n_members):
-        other = members[s]
-        k_r, k_s = starts[r + 1] - starts[r], starts[s + 1] - starts[s]
-        # One row and column more than clusters catches negative labels without a branch.
-        small = np.zeros((k_r + 1, k_s + 1))
-        for i in range(n_objects):
-            a, b = one[i], other[i]
-            a = k_r if a < 0 else a
-            b = k_s if b < 0 else b
-            small[a, b] += weights[i * step]
-        for a in range(k_r):
-            for b in range(k_s):
-                table[starts[r] + a, starts[s] + b] = small[a, b]
-                table[starts[s] + b, starts[r] + a] = small[a, b]
+    one, other = members[r], members[s]
+    k_r, k_s = starts[r + 1] - starts[r], starts[s + 1] - starts[s]
+    # One row and column more than clusters catches negative labels without a branch.
+    small = np.zeros((k_r + 1, k_s + 1))
+    for i in range(members.shape[1]):
+        a, b = one[i], other[i]
+        a = k_r if a < 0 else a
+        b = k_s if b < 0 else b
+        small[a, b] += weights[i * step]
+    for a in range(k_r):
+        for b in range(k_s):
+            table[starts[r] + a, starts[s] + b] = small[a, b]
+            table[starts[s] + b, starts[r] + a] = small[a, b]

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from consilience.kernels._jit import compiled
-from consilience.kernels._parallel import Parallel, delayed
+from consilience.kernels._parallel import in_turns
 
 __all__ = ["cluster_sums", "pair_products", "row_sums"]
 
@@ -132,29 +132,36 @@ def pair_products(members: Labels, weights: Floats, *, n_jobs: int = 1) -> Float
     n_members = len(members)
     sizes = np.maximum(members.max(axis=1).astype(np.int64) + 1, 0)
     out = np.zeros((n_members, n_members))
-    if n_jobs == 1:
-        for r in range(n_members):
-            _pair_products(members, sizes, weights, r, out)
-    else:
-        Parallel(n_jobs=n_jobs, prefer="threads")(
-            delayed(_pair_products)(members, sizes, weights, r, out) for r in range(n_members)
-        )
+    in_turns(
+        lambda at, step: _pair_products(members, sizes, weights, at, step, out),
+        n_members * (n_members + 1) // 2,
+        n_jobs,
+    )
     return out
 
 
 @compiled
-def _pair_products(members, sizes, weights, r, out):
-    """Fill row and column r of ``out`` from the tables of r with all later members."""
-    n_members, n_objects = members.shape
-    for s in range(r, n_members):
-        table = np.zeros((sizes[r], sizes[s]))
-        for i in range(n_objects):
-            a, b = members[r, i], members[s, i]
-            if a >= 0 and b >= 0:
-                table[a, b] += weights[i]
-        total = 0.0
-        for a in range(sizes[r]):
-            for b in range(sizes[s]):
-                total += table[a, b] * table[a, b]
-        out[r, s] = total
-        out[s, r] = total
+def _pair_products(members, sizes, weights, first, turn, out):
+    """Fill ``out`` from the tables of the pairs of members that have this turn."""
+    n_members = members.shape[0]
+    pair = 0
+    for r in range(n_members):
+        for s in range(r, n_members):
+            if pair % turn == first:
+                out[r, s] = out[s, r] = _pair_product(members, sizes, weights, r, s)
+            pair += 1
+
+
+@compiled
+def _pair_product(members, sizes, weights, r, s):
+    """Sum of squares of the contingency table of two members."""
+    table = np.zeros((sizes[r], sizes[s]))
+    for i in range(members.shape[1]):
+        a, b = members[r, i], members[s, i]
+        if a >= 0 and b >= 0:
+            table[a, b] += weights[i]
+    total = 0.0
+    for a in range(sizes[r]):
+        for b in range(sizes[s]):
+            total += table[a, b] * table[a, b]
+    return total

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from consilience.kernels._jit import compiled
-from consilience.kernels._parallel import Parallel, delayed
+from consilience.kernels._parallel import in_turns
 from consilience.kernels.labels.contingency import first_columns
 from consilience.kernels.pairs.ambiguity import cell
 
@@ -68,18 +68,20 @@ def recognised(
     sums = np.zeros(int(starts[-1]))
     number = CRITERIA[criterion]
 
-    def fill(r: int) -> None:
+    fixed = (members, references, widths, weights, number, skip_own, starts, sums)
+    in_turns(lambda at, step: _add_members(*fixed, at, step), len(members), n_jobs)
+    return sums / (len(references) - int(skip_own))
+
+
+@compiled
+def _add_members(
+    members, references, widths, weights, criterion, skip_own, starts, sums, first, turn
+):
+    """Fill the sums of the members first, first + turn, ..."""
+    for r in range(first, members.shape[0], turn):
         own = r if skip_own else -1
         out = sums[starts[r] : starts[r + 1]]
-        _add_references(members[r], references, widths, weights, number, own, out)
-
-    rows = range(len(members))
-    if n_jobs == 1:
-        for r in rows:
-            fill(r)
-    else:
-        Parallel(n_jobs, require="sharedmem")(delayed(fill)(r) for r in rows)
-    return sums / (len(references) - int(skip_own))
+        _add_references(members[r], references, widths, weights, criterion, own, out)
 
 
 @compiled

@@ -6,14 +6,13 @@ of objects by block of objects: labels stay in the cache, sums run over pairs in
 so any number of threads gives the same result.
 """
 
-from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from consilience.kernels._jit import compiled
-from consilience.kernels._parallel import Parallel, delayed
+from consilience.kernels._parallel import in_turns
 
 __all__ = ["INFORMATION", "RELATIVE", "cell", "mean_overlap", "pair_overlap"]
 
@@ -26,8 +25,6 @@ INFORMATION, RELATIVE = 0, 1
 # Rows and columns of a table before the clusters: unseen (label -2) and noise (-1).
 _BEFORE = 2
 _BLOCK = 4096
-# Tables one thread makes at a time.
-_PAIRS = 64
 _TABLE_BYTES = 2**26
 
 
@@ -105,16 +102,18 @@ def _add_group(
     starts = np.append(0, np.cumsum(widths[pairs].prod(axis=1)))
     values = np.zeros(int(starts[-1]))
 
-    def fill(first: int) -> None:
-        last = min(first + _PAIRS, len(pairs))
-        _fill_tables(members, weights, kind, pairs, widths, starts, values, first, last)
-
-    def look(start: int) -> None:
-        stop = min(start + _BLOCK, members.shape[1])
-        _look_up(members, pairs, widths, starts, values, start, stop, sums)
-
-    _for_each(fill, range(0, len(pairs), _PAIRS), n_jobs)
-    _for_each(look, range(0, members.shape[1], _BLOCK), n_jobs)
+    in_turns(
+        lambda at, step: _fill_tables(
+            members, weights, kind, pairs, widths, starts, values, at, step
+        ),
+        len(pairs),
+        n_jobs,
+    )
+    in_turns(
+        lambda at, step: _look_up_blocks(members, pairs, widths, starts, values, at, step, sums),
+        -(-members.shape[1] // _BLOCK),
+        n_jobs,
+    )
 
 
 def _groups(cells: NDArray[np.int64], most: int) -> list[tuple[int, int]]:
@@ -129,19 +128,10 @@ def _groups(cells: NDArray[np.int64], most: int) -> list[tuple[int, int]]:
     return groups
 
 
-def _for_each(work: Callable[[int], None], items: Iterable[int], n_jobs: int) -> None:
-    """Call ``work`` on every item, in threads: the kernels release the lock."""
-    if n_jobs == 1:
-        for item in items:
-            work(item)
-    else:
-        Parallel(n_jobs, require="sharedmem")(delayed(work)(item) for item in items)
-
-
 @compiled
-def _fill_tables(members, weights, kind, pairs, widths, starts, values, first, last):
-    """Fill the tables of pairs first..last-1."""
-    for p in range(first, last):
+def _fill_tables(members, weights, kind, pairs, widths, starts, values, first, turn):
+    """Fill the tables of pairs first, first + turn, ..."""
+    for p in range(first, pairs.shape[0], turn):
         a, b = pairs[p, 0], pairs[p, 1]
         cells = values[starts[p] : starts[p + 1]]
         pair_overlap(members[a], members[b], weights, kind, cells, widths[a], widths[b])
@@ -218,6 +208,14 @@ def _relative(table, in_row, in_column, values):
             if values[h * width + c] > 0.0:
                 best = min(best_of_row[h], best_of_column[c])
                 values[h * width + c] = min(1.0, values[h * width + c] / best)
+
+
+@compiled
+def _look_up_blocks(members, pairs, widths, starts, values, first, turn, sums):
+    """`_look_up` of the blocks of objects first, first + turn, ..."""
+    for start in range(first * _BLOCK, members.shape[1], turn * _BLOCK):
+        stop = min(start + _BLOCK, members.shape[1])
+        _look_up(members, pairs, widths, starts, values, start, stop, sums)
 
 
 @compiled

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from consilience.kernels._jit import compiled
-from consilience.kernels._parallel import Parallel, delayed
+from consilience.kernels._parallel import in_turns, streamed
 from consilience.kernels.labels.contingency import cluster_contingency, first_columns
 
 __all__ = ["pair_moments", "sum_over_pairs"]
@@ -66,16 +66,11 @@ def pair_moments(
     table = cluster_contingency(members, weights, n_jobs=n_jobs)
     first, second = np.empty(n_objects), np.empty(n_objects)
 
-    def fill(start: int) -> None:
-        stop = min(n_objects, start + _BLOCK)
-        _gather_block(members, starts, table, start, stop, first, second)
-
-    blocks = range(0, n_objects, _BLOCK)
-    if n_jobs == 1:
-        for start in blocks:
-            fill(start)
-    else:
-        Parallel(n_jobs, require="sharedmem")(delayed(fill)(start) for start in blocks)
+    in_turns(
+        lambda at, step: _gather_blocks(members, starts, table, at, step, first, second),
+        -(-n_objects // _BLOCK),
+        n_jobs,
+    )
     return first, second
 
 
@@ -85,12 +80,25 @@ def _by_member_pairs(
     """`pair_moments` with one contingency table at a time."""
     n_members, n_objects = members.shape
     first, second = np.zeros(n_objects), np.zeros(n_objects)
-    jobs = (delayed(_one_member)(members, starts, weights, r) for r in range(n_members))
+
+    def moments(r: int) -> Moments:
+        ones, twos = np.zeros(n_objects), np.zeros(n_objects)
+        _one_member(members, starts, weights, r, ones, twos)
+        return ones, twos
+
     # Results arrive in the order of the members, so that threads change nothing.
-    for one, two in Parallel(n_jobs, prefer="threads", return_as="generator")(jobs):
+    for _, (one, two) in streamed(moments, range(n_members), n_jobs):
         first += one
         second += two
     return first, second
+
+
+@compiled
+def _gather_blocks(members, starts, table, at, turn, first, second):
+    """Moments of the objects of blocks at, at + turn, ..."""
+    for start in range(at * _BLOCK, members.shape[1], turn * _BLOCK):
+        stop = min(members.shape[1], start + _BLOCK)
+        _gather_block(members, starts, table, start, stop, first, second)
 
 
 @compiled
@@ -119,10 +127,9 @@ def _gather_block(members, starts, table, start, stop, first, second):
 
 
 @compiled
-def _one_member(members, starts, weights, r):
-    """What member r adds to the moments, alone and with all later members."""
+def _one_member(members, starts, weights, r, ones, twos):
+    """What member r adds to the moments, alone and with all later members, into zeros."""
     n_members, n_objects = members.shape
-    ones, twos = np.zeros(n_objects), np.zeros(n_objects)
     one = members[r]
     sizes = np.zeros(starts[r + 1] - starts[r])
     for i in range(n_objects):
@@ -140,7 +147,8 @@ def _one_member(members, starts, weights, r):
         for i in range(n_objects):
             if one[i] >= 0 and other[i] >= 0:
                 twos[i] += small[one[i], other[i]]
-    return ones, 2.0 * twos + ones
+    for i in range(n_objects):
+        twos[i] = 2.0 * twos[i] + ones[i]
 
 
 @compiled

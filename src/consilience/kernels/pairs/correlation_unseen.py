@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from consilience.kernels._jit import compiled
-from consilience.kernels._parallel import Parallel, delayed
+from consilience.kernels._parallel import in_turns
 from consilience.kernels.pairs.compare import (
     block_width,
     count_joined,
@@ -71,15 +71,8 @@ def pair_joins(
     out = np.zeros((len(queries), k))
     fixed = (members, count_seen_by(members), weights, labels, _buffer(members))
 
-    def fill(start: int) -> None:
-        _query_costs(queries[start : start + _QUERIES], *fixed, out[start : start + _QUERIES])
-
-    starts = range(0, len(queries), _QUERIES)
-    if n_jobs == 1:
-        for start in starts:
-            fill(start)
-    else:
-        Parallel(n_jobs=n_jobs, require="sharedmem")(delayed(fill)(start) for start in starts)
+    n_blocks = -(-len(queries) // _QUERIES)
+    in_turns(lambda at, step: _block_costs(queries, *fixed, out, at, step), n_blocks, n_jobs)
     return out
 
 
@@ -120,6 +113,14 @@ def own_costs(rows: Labels, weights: Ints) -> Floats:
     """What each object adds to `pair_joins` when it meets itself."""
     seen = np.maximum((rows != -2).sum(axis=1), 1)
     return weights * (1.0 - 2.0 * ((rows >= 0).sum(axis=1) / seen))
+
+
+@compiled
+def _block_costs(queries, members, n_seen, weights, labels, pattern, out, first, turn):
+    """`_query_costs` of the blocks of queries first, first + turn, ..."""
+    for start in range(first * _QUERIES, queries.shape[0], turn * _QUERIES):
+        some, place = queries[start : start + _QUERIES], out[start : start + _QUERIES]
+        _query_costs(some, members, n_seen, weights, labels, pattern, place)
 
 
 @compiled

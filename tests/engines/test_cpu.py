@@ -1,0 +1,66 @@
+"""The engine for arrays in memory does what the kernels do, and says what it does not."""
+
+import inspect
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from consilience.engines import Engine, engine_for
+from consilience.engines.cpu import Cpu
+from consilience.kernels.kmeans.many import many_kmeans
+from consilience.kernels.kmeans.minibatch import many_minibatch_kmeans
+from consilience.kernels.pairs.counts import count_pairs, count_pairs_condensed
+
+X = np.random.default_rng(0).normal(size=(90, 3))
+STARTS = [X[:3], X[10:15]]
+
+
+def calls(kind):
+    return {
+        name: inspect.signature(item)
+        for name, item in vars(kind).items()
+        if inspect.isfunction(item) and not name.startswith("_")
+    }
+
+
+def test_the_engine_keeps_the_interface():
+    assert len(calls(Engine)) == 5
+    assert calls(Cpu) == calls(Engine)
+
+
+@pytest.mark.parametrize("rows", [X, X.astype(np.float32), sparse.csr_array(X)])
+def test_k_means_and_assignment_are_those_of_the_kernels(rows):
+    engine = engine_for(rows)
+    for _ in range(2):  # the second time from the copy that was kept
+        runs, wanted = engine.lloyd(STARTS, n_jobs=2), many_kmeans(rows, STARTS)
+        np.testing.assert_array_equal(runs.labels, wanted.labels)
+        np.testing.assert_array_equal(runs.inertia, wanted.inertia)
+    np.testing.assert_array_equal(engine.assign(runs.centres), runs.labels)
+    batches = [np.arange(60).reshape(3, 20)] * 2
+    mini, wanted = (
+        engine.lloyd(STARTS, batches=batches),
+        many_minibatch_kmeans(rows, STARTS, batches),
+    )
+    np.testing.assert_array_equal(mini.labels, wanted.labels)
+    facts = engine.column_facts(objects=np.arange(50), n_jobs=2)
+    np.testing.assert_allclose(facts.mean, rows[:50].mean(axis=0), rtol=1e-6)
+
+
+def test_pair_counts_are_those_of_the_kernels():
+    members = np.array([[0, 0, 1, -2], [0, 1, 1, -1]], np.int8)
+    engine = engine_for(members)
+    for counted, wanted in (
+        (engine.pair_counts(with_seen=True), count_pairs(members, with_seen=True)),
+        (
+            engine.pair_counts(with_seen=False, condensed=True, n_jobs=2),
+            count_pairs_condensed(members, with_seen=False),
+        ),
+    ):
+        for one, other in zip(counted, wanted, strict=True):
+            np.testing.assert_array_equal(one, other)
+
+
+def test_repetitions_are_not_its_own_yet():
+    with pytest.raises(NotImplementedError, match="minority"):
+        engine_for(X).repetitions(None, [])
