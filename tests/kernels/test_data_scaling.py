@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numba import config
 
 from consilience.kernels.data.scaling import column_ranges, map_columns
 
@@ -9,7 +10,9 @@ from consilience.kernels.data.scaling import column_ranges, map_columns
 @pytest.fixture(params=[np.float64, np.float32])
 def X(request, seed):
     rng = np.random.default_rng(seed)
-    return rng.normal(size=(30_000, 11)).astype(request.param)
+    # Enough for several threads to be worth it, but for plain Python.
+    n = 300 if config.DISABLE_JIT else 60_000
+    return rng.normal(size=(n, 11)).astype(request.param)
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2, 3, 5])

@@ -4,6 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from numba import config
 from scipy import sparse
 
 from consilience.kernels._jit import compiled
@@ -31,6 +32,8 @@ from consilience.kernels.minority.weak import Scratch
 ALPHA, GAMMA = 10.0, 3.0
 KINDS = ("hard", "softmax", "gaussian", "near")
 PLENTY = 2**26
+slow = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="slow as plain Python")
+MANY = [pytest.param(n, marks=slow) for n in (BLOCK, 2 * BLOCK + 5)]
 
 
 def grading_of(kind, dtype):
@@ -92,7 +95,9 @@ def by_definition(data, kind):
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("form", ["dense", "sparse"])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize("n", [1, 70, BLOCK, 2 * BLOCK + 5])
+@pytest.mark.parametrize(
+    "n", [1, 70, *(pytest.param(n, marks=slow) for n in (BLOCK, 2 * BLOCK + 5))]
+)
 def test_sizes_and_scores_equal_their_definition(kind, form, dtype, n, seed):
     data = Data(n, (2, 9, 1), seed, dtype=dtype, kind=form)
     found = data.run(kind)
@@ -106,6 +111,7 @@ def test_sizes_and_scores_equal_their_definition(kind, form, dtype, n, seed):
     np.testing.assert_allclose(found.means, found.scores.mean(axis=1), rtol=1e-12)
 
 
+@slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_threads_memory_and_batches_change_no_digit(kind, seed):
     data = Data(5 * BLOCK + 17, (4, 30, 2, 11), seed)
@@ -141,6 +147,7 @@ def test_given_sizes_are_taken_and_scales_are_what_they_say(kind, seed):
     np.testing.assert_allclose(nothing.scores, np.broadcast_to(least / 50, (2, 200)), rtol=1e-14)
 
 
+@slow
 @pytest.mark.parametrize("threads", [1, 3])
 @pytest.mark.parametrize("kind", [np.int16, np.int32])
 def test_nearest_seeds_are_the_first_least(threads, kind, seed):
@@ -154,6 +161,7 @@ def test_nearest_seeds_are_the_first_least(threads, kind, seed):
         np.testing.assert_array_equal(found, gaps.argmin(axis=1))
 
 
+@slow
 @pytest.mark.parametrize("threads", [1, 2, 5])
 def test_scores_are_added_one_repetition_after_another(threads, seed):
     data = Data(3 * BLOCK + 1, (4, 6, 9), seed)
@@ -221,6 +229,7 @@ def test_every_task_is_taken_once(take):
     assert sorted(numbers) == list(range(500 * team.size))
 
 
+@slow
 @pytest.mark.parametrize("n_jobs", [1, 2, 3, 5])
 def test_the_group_is_the_first_that_shares_most(n_jobs, seed):
     rng = np.random.default_rng(seed)

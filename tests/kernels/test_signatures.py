@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from hypothesis import given
+from numba import config
 from strategies import member_major
 
 from consilience.kernels.labels import signatures
@@ -86,6 +87,7 @@ def test_hashes_of_different_rows_differ(seed):
     )
 
 
+@pytest.mark.skipif(bool(config.DISABLE_JIT), reason="slow as plain Python")
 @pytest.mark.parametrize("n_jobs", [1, 2, 3, 5])
 def test_groups_do_not_depend_on_threads(n_jobs):
     members = np.random.default_rng(0).integers(0, 2, (200, 30_000)).astype(np.int8)

@@ -30,7 +30,7 @@ from consilience.kernels.minority.passes import (
     nearest_seeds,
     repetitions,
 )
-from consilience.minority._divergence import as_floats
+from consilience.minority._divergence import Terms, as_floats
 from consilience.minority._repetitions import Order
 from consilience.minority.weak import Draw, WeakClusterer, hard_grading
 
@@ -116,7 +116,7 @@ class Scorer:
         source = _Source(self.weak, X, self.objects, orders, seed)
         for draws, sizes, models in self._models(source, grading):
             given = None if sizes[0] is None else np.concatenate(sizes)
-            threads = {"team": self.team, "memory": self.memory}
+            threads: dict[str, Any] = {"team": self.team, "memory": self.memory}
             with self.blas.limit(limits=1):
                 batch = repetitions(self.objects, models, grading, scale, sizes=given, **threads)
             yield Drawn(draws, np.split(batch.sizes, models.bounds[1:-1]), batch)
@@ -187,7 +187,9 @@ class _Source:
 
     def next(self, most: int) -> tuple[list[Draw], list[Any], Models]:
         """Draws, sizes and models of repetitions that together have about so many seeds."""
-        draws, sizes, terms = [], [], []
+        draws: list[Draw] = []
+        sizes: list[Any] = []
+        terms: list[Terms] = []
         n_seeds, most = 0, min(most, self.most_seeds)
         while self.waiting and (not draws or (n_seeds < most and len(draws) < self.most_draws)):
             which, own = self.orders[self.done]

@@ -1,9 +1,10 @@
 """Scores of the objects over many weak clusterings, streamed: no clustering is ever kept.
 
 A repetition passes over the objects twice, in blocks: once for the sizes of its clusters, once
-for the objects' scores, the mean size of the clusters an object is in. Threads own repetitions;
-their results are added in the order of their numbers, so that neither the number of threads
-nor how a run was divided changes a digit.
+for the objects' scores, the mean size of the clusters an object is in. Threads share the blocks
+of a batch of repetitions; sums over objects go by the numbers of the blocks and scores are added
+in the order of the repetitions, so that neither the number of threads nor how a run was divided
+changes a digit.
 """
 
 import functools
@@ -272,7 +273,7 @@ def extend(
         return
     if Scorer.takes(weak, X):
         with Scorer(weak, X, n_jobs, len(orders)) as scorer:
-            options = {"seed": seed, "with_changes": with_changes, "scorer": scorer}
+            options: dict[str, Any] = {"seed": seed, "with_changes": with_changes, "scorer": scorer}
             extend(running, weak, X, numbers, **options)
         return
     parts, threads = in_blocks(weak, X), workers(n_jobs, len(orders))

@@ -23,6 +23,8 @@ __all__ = ["BLOCK", "Models", "Objects", "dense_objects", "multiply", "sparse_ob
 
 # Objects a block: products with a hundred seeds stay in the second cache.
 BLOCK = 1024
+# Sparse objects whose products are held before they are written.
+_TILE = 16
 # Blocks that are brought into their order at once.
 _AT_ONCE = 8
 
@@ -172,7 +174,9 @@ def _compiled_multiply(matrix, start, stop, seeds, low, high, out):
 def _dense_products(matrix, start, stop, seeds, low, high, out):
     values, p = matrix
     if p == 0:
-        out[:] = 0
+        for c in range(out.shape[0]):
+            for i in range(out.shape[1]):
+                out[c, i] = 0
         return
     block = values[start * p : stop * p].reshape(p, stop - start)
     np.dot(seeds[low * p : high * p].reshape(high - low, p), block, out)
@@ -189,11 +193,18 @@ def _sparse_products(matrix, start, stop, seeds, low, high, out):
     data, indices, indptr, p = matrix
     k = high - low
     wide = seeds[low * p : high * p].reshape(p, k)
-    # All seeds at once for every value, so that the seeds' values are read side by side.
-    line = np.empty(k, out.dtype)
-    for i in range(start, stop):
-        line[:] = 0
-        for at in range(indptr[i], indptr[i + 1]):
-            _add_times(wide[indices[at]], data[at], line)
+    # All seeds at once for every value, so that the seeds' values are read side by side; then
+    # some objects at once, so that products are written so.
+    tile = np.empty((_TILE, k), out.dtype)
+    for begin in range(start, stop, _TILE):
+        end = min(begin + _TILE, stop)
+        for i in range(begin, end):
+            line = tile[i - begin]
+            for c in range(k):
+                line[c] = 0
+            for at in range(indptr[i], indptr[i + 1]):
+                _add_times(wide[indices[at]], data[at], line)
         for c in range(k):
-            out[c, i - start] = line[c]
+            part = out[c, begin - start : end - start]
+            for i in range(part.size):
+                part[i] = tile[i, c]

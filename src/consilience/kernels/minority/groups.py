@@ -54,7 +54,9 @@ def _choose(members, first, shares, at, step, groups):
     total = np.empty((_BLOCK, n_groups))
     for start in range(at * _BLOCK, n, step * _BLOCK):
         stop = min(start + _BLOCK, n)
-        total[:] = 0
+        for i in range(stop - start):
+            for g in range(n_groups):
+                total[i, g] = 0.0
         for m in range(members.shape[0]):
             for i in range(start, stop):
                 share = shares[first[m] + members[m, i]]

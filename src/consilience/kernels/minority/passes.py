@@ -266,6 +266,15 @@ def _task(number, bounds, n):
     return block, r, start, min(start + BLOCK, n), bounds[r], bounds[r + 1]
 
 
+@compiled
+def _most_seeds(bounds):
+    """Seeds of the repetition that has most; plain loops take a fraction of the time to compile."""
+    most = 0
+    for r in range(bounds.size - 1):
+        most = max(most, bounds[r + 1] - bounds[r])
+    return most
+
+
 @compiled(fastmath={"contract", "reassoc"})
 def _sum(values):
     total = 0.0
@@ -306,7 +315,7 @@ def _near_first(objects, models, how, room, inverse, sums, taken, me):
     by_seed, by_repetition = sums
     entries = (values[me], places[me])
     spare = (limits[0], limits[1])
-    table = np.empty(np.diff(bounds).max() * min(BLOCK, n), values.dtype)
+    table = np.empty(_most_seeds(bounds) * min(BLOCK, n), values.dtype)
     used, at, numbers = 0, 0, 0
     number = next_task(taken)
     while number < records.shape[0]:
@@ -333,12 +342,15 @@ def _near_second(objects, models, how, room, inverse, given, scores, by_repetiti
     """Scores of the objects of tasks from near pairs, and their sums."""
     bounds, n = models[2], objects[1].size
     values, places, limits, records = room
-    table = np.empty(np.diff(bounds).max() * min(BLOCK, n), values.dtype)
+    table = np.empty(_most_seeds(bounds) * min(BLOCK, n), values.dtype)
     number = next_task(taken)
     while number < records.shape[0]:
         block, r, start, stop, low, high = _task(number, bounds, n)
         sizes = given[0][low:high]
-        scores[r, start:stop] = _sum(sizes)
+        part, shares = scores[r, start:stop], inverse[r, start:stop]
+        total = _sum(sizes)
+        for i in range(part.size):
+            part[i] = total
         owner, begin, end = records[number, 0], records[number, 1], records[number, 2]
         if owner < 0:
             owner, begin = me, limits[0]
@@ -348,9 +360,9 @@ def _near_second(objects, models, how, room, inverse, given, scores, by_repetiti
                 both, how, table, start, stop, low, high, entries, spare, inverse[r]
             )
         near_scores((values[owner], places[owner]), begin, end, sizes, scores[r])
-        for i in range(start, stop):
-            scores[r, i] *= inverse[r, i]
-        by_repetition[block, r] = _scaled(scores[r, start:stop], r, given)
+        for i in range(part.size):
+            part[i] *= shares[i]
+        by_repetition[block, r] = _scaled(part, r, given)
         number = next_task(taken)
 
 
@@ -421,7 +433,7 @@ def _hard_first(objects, models, share, labels, sums, taken, me):
     (matrix, rows), (seeds, columns, bounds) = objects, models
     n = rows.size
     n_tasks = -(-n // BLOCK) * (bounds.size - 1)
-    table = np.empty(np.diff(bounds).max() * min(BLOCK, n), rows.dtype)
+    table = np.empty(_most_seeds(bounds) * min(BLOCK, n), rows.dtype)
     slack = np.empty(min(BLOCK, n), rows.dtype)
     number = next_task(taken)
     while number < n_tasks:
@@ -429,12 +441,16 @@ def _hard_first(objects, models, share, labels, sums, taken, me):
         products = table[: (high - low) * (stop - start)].reshape(high - low, stop - start)
         multiply(matrix, start, stop, seeds, low, high, products)
         # Terms this large are rounded by so much.
-        largest = np.abs(columns[low:high]).max()
+        largest = abs(columns[low])
+        for c in range(low, high):
+            largest = max(largest, abs(columns[c]))
         for i in range(stop - start):
             slack[i] = share * (abs(rows[start + i]) + largest)
-        nearest(products, columns[low:high], slack, labels[r, start:stop])
-        for i in range(start, stop):
-            sums[0][block, low + labels[r, i]] += 1.0
+        own = labels[r, start:stop]
+        nearest(products, columns[low:high], slack, own)
+        counts = sums[0][block]
+        for i in range(own.size):
+            counts[low + own[i]] += 1.0
         number = next_task(taken)
     return 0
 
