@@ -7,14 +7,17 @@ tree (`consilience.kernels._blocks`): every engine gives the same labels, and th
 `Cpu` where it computes in float64.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from consilience.kernels._parallel import Team
 from consilience.kernels.data.columns import ColumnFacts
 from consilience.kernels.kmeans.runs import Indices, KMeansRuns
+from consilience.kernels.minority.blocks import Models, Objects
+from consilience.kernels.minority.passes import Batch, Grading, Memory, Scale
 
 __all__ = ["Engine"]
 
@@ -61,8 +64,22 @@ class Engine(Protocol):
         """
         ...
 
-    def repetitions(self, weak: Any, orders: Sequence[Any], **options: Any) -> Iterator[Any]:
-        """Weak clusterings of all objects, one an order: sizes of clusters, scores of objects."""
+    def repetitions(
+        self,
+        objects: Objects,
+        models: Models,
+        grading: Grading,
+        scale: Scale,
+        *,
+        team: Team,
+        memory: Memory,
+        sizes: NDArray[np.float64] | None = None,
+    ) -> Batch:
+        """A batch of weak clusterings: sizes of their clusters, and scores of all objects.
+
+        ``objects`` are the rows as the weak clusterer measures them, in blocks; see
+        `consilience.kernels.minority.passes.repetitions`.
+        """
         ...
 
     def pair_counts(

@@ -1,17 +1,20 @@
 """Rows in this machine's memory: compiled kernels, threads over blocks of rows."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from consilience.kernels._parallel import Team
 from consilience.kernels.data.columns import ColumnFacts, column_facts
 from consilience.kernels.kmeans.many import many_kmeans, nearest_of_many
 from consilience.kernels.kmeans.minibatch import many_minibatch_kmeans
 from consilience.kernels.kmeans.runs import Indices, KMeansRuns
 from consilience.kernels.kmeans.scan import Sieve, make_sieve
+from consilience.kernels.minority.blocks import Models, Objects
+from consilience.kernels.minority.passes import Batch, Grading, Memory, Scale, repetitions
 from consilience.kernels.pairs.counts import count_pairs, count_pairs_condensed
 
 __all__ = ["Cpu"]
@@ -68,9 +71,19 @@ class Cpu:
         sieve = self._sieve(n_jobs)
         return nearest_of_many(self._rows, centres, features=features, n_jobs=n_jobs, sieve=sieve)
 
-    def repetitions(self, weak: Any, orders: Sequence[Any], **options: Any) -> Iterator[Any]:
+    def repetitions(
+        self,
+        objects: Objects,
+        models: Models,
+        grading: Grading,
+        scale: Scale,
+        *,
+        team: Team,
+        memory: Memory,
+        sizes: NDArray[np.float64] | None = None,
+    ) -> Batch:
         """See `Engine.repetitions`."""
-        raise NotImplementedError("Repetitions of weak clusterings are made in minority/ so far.")
+        return repetitions(objects, models, grading, scale, team=team, memory=memory, sizes=sizes)
 
     def pair_counts(
         self, *, with_seen: bool, condensed: bool = False, n_jobs: int | None = None

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from threadpoolctl import ThreadpoolController
 
+from consilience.engines import engine_for
 from consilience.kernels._parallel import Team
 from consilience.kernels.minority.blocks import (
     BLOCK,
@@ -28,7 +29,6 @@ from consilience.kernels.minority.passes import (
     Memory,
     Scale,
     nearest_seeds,
-    repetitions,
 )
 from consilience.minority._divergence import Terms, as_floats
 from consilience.minority._repetitions import Order
@@ -75,7 +75,7 @@ class Scorer:
     """
 
     def __init__(self, weak: WeakClusterer, X: Any, n_jobs: int | None, n_repetitions: int) -> None:
-        self.weak = weak
+        self.weak, self.engine = weak, engine_for(X)
         n_tasks = -(-X.shape[0] // BLOCK) * n_repetitions
         n_pairs = X.shape[0] * n_repetitions * weak.k_max // 2
         self.team = Team(n_jobs, min(n_tasks, -(-n_pairs // _WORTH_A_THREAD)))
@@ -118,7 +118,9 @@ class Scorer:
             given = None if sizes[0] is None else np.concatenate(sizes)
             threads: dict[str, Any] = {"team": self.team, "memory": self.memory}
             with self.blas.limit(limits=1):
-                batch = repetitions(self.objects, models, grading, scale, sizes=given, **threads)
+                batch = self.engine.repetitions(
+                    self.objects, models, grading, scale, sizes=given, **threads
+                )
             yield Drawn(draws, np.split(batch.sizes, models.bounds[1:-1]), batch)
 
     def nearest(self, X: Any, draws: Sequence[Draw], out: NDArray[Any]) -> None:
