@@ -1,11 +1,11 @@
-"""Tables with known groups, and the fixed split of them into developing and confirming."""
+"""RealTable with known groups, and the fixed split of them into developing and confirming."""
 
 from quality_sets.generated import Set, make, oracle, planned, split
-from quality_sets.tables import Tables, own_tables, real_tables
+from quality_sets.tables import RealTable, own_tables, real_tables
 
 __all__ = [
+    "RealTable",
     "Set",
-    "Tables",
     "make",
     "oracle",
     "own_tables",

@@ -55,7 +55,7 @@ _OWN = {
 
 
 @dataclass(frozen=True)
-class Tables:
+class RealTable:
     """A real table by name and file; None for scikit-learn's."""
 
     part: str
@@ -87,14 +87,14 @@ def real_tables(part, folder=None):
         for name in relatives:
             if name in files or name in _OWN:
                 path = str(files[name]) if name in files else None
-                found.append(Tables(f"real-{part}", name, path))
+                found.append(RealTable(f"real-{part}", name, path))
                 break
     return found
 
 
 def own_tables(folder):
     """Every table of any folder; its groups are the column label, class or target, or the last."""
-    return [Tables("yours", name, str(path)) for name, path in sorted(_files(folder).items())]
+    return [RealTable("yours", name, str(path)) for name, path in sorted(_files(folder).items())]
 
 
 def _files(folder):
