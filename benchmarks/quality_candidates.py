@@ -11,9 +11,10 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from scipy.cluster.hierarchy import fcluster, linkage
 from sklearn.cluster import HDBSCAN, AgglomerativeClustering, KMeans, SpectralClustering
 from sklearn.decomposition import PCA
-from sklearn.metrics import silhouette_score
+from sklearn.metrics import euclidean_distances, silhouette_score
 from sklearn.mixture import GaussianMixture
 
 import consilience as cs
@@ -78,13 +79,24 @@ def gmm_bic(X, k, seed):
     return Answer(best[1].predict(X))
 
 
-def by_silhouette(cluster, X, k, seed):
-    """The number with the largest mean silhouette among what ``cluster`` makes of them."""
-    tried = (cluster(X, number, seed).labels for number in numbers(len(X), 2))
+def kmeans_silhouette(X, k, seed):
+    """The k-means of the number with the largest mean silhouette."""
+    return _by_silhouette(X, lambda number: kmeans(X, number, seed).labels)
+
+
+def ward_silhouette(X, k, seed):
+    """Ward's tree, cut where the mean silhouette is largest."""
+    tree = linkage(X, "ward")
+    return _by_silhouette(X, lambda number: fcluster(tree, number, "maxclust") - 1)
+
+
+def _by_silhouette(X, cluster):
+    tried = map(cluster, numbers(len(X), 2))
     usable = [labels for labels in tried if 1 < len(np.unique(labels)) < len(X)]
     if not usable:
         return Answer(np.zeros(len(X), int))
-    return Answer(max(usable, key=lambda labels: silhouette_score(X, labels)))
+    apart = euclidean_distances(X)
+    return Answer(max(usable, key=lambda one: silhouette_score(apart, one, metric="precomputed")))
 
 
 def hdbscan(X, k, seed):
@@ -165,11 +177,11 @@ CANDIDATES = {
         gmm_bic, "Gaussian mixture, full covariances, 1 to 30 groups by BIC, three starts each"
     ),
     "kmeans_silhouette": Candidate(
-        partial(by_silhouette, kmeans), "k-means, ten starts, 2 to 30 groups by silhouette"
+        kmeans_silhouette, "k-means, ten starts, 2 to 30 groups by silhouette"
     ),
     "hdbscan": Candidate(hdbscan, "HDBSCAN of scikit-learn, min_cluster_size 5", seeded=False),
     "ward_silhouette": Candidate(
-        partial(by_silhouette, ward), "Ward's tree, 2 to 30 groups by silhouette", seeded=False
+        ward_silhouette, "Ward's tree, 2 to 30 groups by silhouette", seeded=False
     ),
     "consilience": Candidate(
         consilience, "consilience.cluster(X) as installed, number unknown", ours=True
