@@ -66,17 +66,24 @@ def numbers(n, least):
 # ---- rivals that are not told the number ---------------------------------------------------
 
 
-def gmm_bic(X, k, seed):
-    """The mixture with the least BIC."""
-    X, best, last = _narrow(X), None, 0
+def gmm_bic(X, k, seed, shapes=("full",)):
+    """The mixture with the least BIC, of all numbers of groups and shapes of covariance."""
+    X = _narrow(X)
+    tried = [one for shape in shapes for one in _mixtures(X, seed, shape)]
+    return Answer(min(tried, key=lambda one: one[0])[1].predict(X))
+
+
+def _mixtures(X, seed, shape):
+    """BIC and mixture of one number of groups after another, while there is hope."""
+    least, last = np.inf, 0
     for number in numbers(len(X), 1):
-        model = _mixture(number, seed, n_init=3).fit(X)
+        model = _mixture(number, seed, n_init=3, covariance_type=shape).fit(X)
         value = model.bic(X)
-        if best is None or value < best[0]:
-            best, last = (value, model), number
+        yield value, model
+        if value < least:
+            least, last = value, number
         if number - last >= PATIENCE:
-            break
-    return Answer(best[1].predict(X))
+            return
 
 
 def kmeans_silhouette(X, k, seed):
@@ -130,8 +137,8 @@ def spectral_knn(X, k, seed):
     return Answer(model.fit_predict(X))
 
 
-def _mixture(k, seed, n_init):
-    return GaussianMixture(k, reg_covar=1e-3, n_init=n_init, random_state=seed)
+def _mixture(k, seed, n_init, **options):
+    return GaussianMixture(k, reg_covar=1e-3, n_init=n_init, random_state=seed, **options)
 
 
 def _narrow(X):
@@ -175,6 +182,10 @@ GENERATORS = {
 CANDIDATES = {
     "gmm_bic": Candidate(
         gmm_bic, "Gaussian mixture, full covariances, 1 to 30 groups by BIC, three starts each"
+    ),
+    "gmm_bic_shapes": Candidate(
+        partial(gmm_bic, shapes=("full", "tied", "diag", "spherical")),
+        "Gaussian mixture, 1 to 30 groups and one of four shapes of covariance by BIC",
     ),
     "kmeans_silhouette": Candidate(
         kmeans_silhouette, "k-means, ten starts, 2 to 30 groups by silhouette"

@@ -277,7 +277,9 @@ def test_candidates_by_name(bench):
         candidate("nobody")
 
 
-RIVALS = "gmm_bic kmeans_silhouette hdbscan ward_silhouette gmm kmeans ward spectral_knn"
+RIVALS = (
+    "gmm_bic gmm_bic_shapes kmeans_silhouette hdbscan ward_silhouette gmm kmeans ward spectral_knn"
+)
 
 
 @pytest.mark.parametrize("name", RIVALS.split())
