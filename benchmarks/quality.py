@@ -65,6 +65,7 @@ def _parser():
     one.add_argument("--name", help="of the recipe; by default the candidate's")
     one.add_argument("--what", required=True, help="one line: what the recipe is")
     one.add_argument("--part", choices=list(shown.PARTS), default="developing")
+    one.add_argument("--kind", choices=["recipe", "baseline"], default="recipe")
     one.add_argument("--note", default="")
     one.add_argument("--recipes", type=Path, default=RECIPES)
     one.set_defaults(job=log)
@@ -191,7 +192,7 @@ def _head(rows, args):
     if args.candidates is not None:
         names = [name for name in names if name in args.candidates]
     commits = ", ".join(sorted({row["commit"] for row in rows}))
-    n_recipes = sum(row["kind"] == "recipe" for row in logged(args.recipes))
+    n_recipes = tried(args.recipes)
     parts = [part for part in args.part if any(row["part"] == part for row in rows)]
     lines = [
         f"Runs of commit {commits}; {n_recipes} recipe{'s' * (n_recipes != 1)} logged so far in "
@@ -233,7 +234,7 @@ def log(args):
     }
     _append(
         args.recipes,
-        kind="recipe",
+        kind=args.kind,
         name=args.name or args.candidate,
         what=args.what,
         part=args.part,
@@ -255,6 +256,12 @@ def _append(path, **cells):
         if new:
             writer.writeheader()
         writer.writerow({"date": time.strftime("%Y-%m-%d", time.gmtime())} | cells)
+
+
+def tried(path=RECIPES):
+    """How many recipes are logged: one of a name and commit counts once, whatever its parts."""
+    rows = [row for row in logged(path) if row["kind"] == "recipe"]
+    return len({(row["name"], row["commit"]) for row in rows})
 
 
 def logged(path=RECIPES):

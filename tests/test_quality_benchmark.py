@@ -377,6 +377,19 @@ def test_a_recipe_is_logged_with_its_figures(bench, toy, tmp_path):
     assert row["commit"] == bench.stored.code_state()["commit"]
 
 
+def test_recipes_are_counted_and_the_log_holds_the_baseline(bench, toy, tmp_path):
+    recipes = tmp_path / "recipes.csv"
+    run(bench, tmp_path, "--candidates", "halves", "--limit", "2", "--seeds", "1")
+    words = ["--store", str(tmp_path), "--candidate", "halves", "--recipes", str(recipes)]
+    assert bench.tried(recipes) == 0
+    for name, kind in (("a", "recipe"), ("a", "recipe"), ("b", "recipe"), ("old", "baseline")):
+        bench.main(["log", *words, "--what", "some", "--name", name, "--kind", kind])
+    assert len(bench.logged(recipes)) == 4
+    assert bench.tried(recipes) == 2
+    assert {row["kind"] for row in bench.logged()} <= {"baseline", "recipe", "opened"}
+    assert any(row["kind"] == "baseline" for row in bench.logged())
+
+
 def test_confirming_is_opened_on_purpose_and_logged(bench, toy, tmp_path, monkeypatch):
     recipes = tmp_path / "recipes.csv"
     words = ("--candidates", "halves", "--limit", "1", "--seeds", "1", "--recipes", str(recipes))
