@@ -1,0 +1,15 @@
+"""RealTable with known groups, and the fixed split of them into developing and confirming."""
+
+from quality_sets.generated import Set, make, oracle, planned, split
+from quality_sets.tables import RealTable, own_tables, real_tables
+
+__all__ = [
+    "RealTable",
+    "Set",
+    "make",
+    "oracle",
+    "own_tables",
+    "planned",
+    "real_tables",
+    "split",
+]
