@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from consilience import EWOCS
 from consilience.engines import Engine, engine_for
 from consilience.engines.cpu import Cpu
 from consilience.kernels.kmeans.many import many_kmeans
@@ -61,6 +62,15 @@ def test_pair_counts_are_those_of_the_kernels():
             np.testing.assert_array_equal(one, other)
 
 
-def test_repetitions_are_not_its_own_yet():
-    with pytest.raises(NotImplementedError, match="minority"):
-        engine_for(X).repetitions(None, [])
+def test_repetitions_of_ewocs_go_through_the_engine(monkeypatch):
+    asked = []
+    made = Cpu.repetitions
+
+    def noted(self, *args, **options):
+        asked.append(len(args[0].rows))
+        return made(self, *args, **options)
+
+    monkeypatch.setattr(Cpu, "repetitions", noted)
+    EWOCS(n_repetitions=5, random_state=0).fit(X)
+    assert asked
+    assert set(asked) == {len(X)}

@@ -21,7 +21,7 @@ from consilience.consensus._solve import ConsensusResult
 from consilience.ensemble import Ensemble
 from consilience.errors import warn
 from consilience.generate.lac import LACRun
-from consilience.kernels._parallel import Parallel, delayed
+from consilience.kernels._parallel import streamed
 from consilience.kernels.kmeans.lac import squared_distances
 from consilience.kernels.labels.contingency import first_columns
 from consilience.kernels.labels.products import cluster_sums
@@ -222,11 +222,7 @@ def _blocks(
 ) -> Iterator[tuple[int, Floats]]:
     """What ``make`` gives for blocks of objects, in their order, with the first object."""
     starts = range(0, n, _BLOCK)
-    if n_jobs in (None, 1):
-        return ((start, make(start, min(n, start + _BLOCK))) for start in starts)
-    parallel = Parallel(n_jobs, prefer="threads", return_as="generator")
-    made = parallel(delayed(make)(start, min(n, start + _BLOCK)) for start in starts)
-    return zip(starts, made, strict=True)
+    return streamed(lambda start: make(start, min(n, start + _BLOCK)), starts, n_jobs)
 
 
 def cut_similarities(

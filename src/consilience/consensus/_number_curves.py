@@ -21,7 +21,7 @@ from consilience.consensus.accumulation import eac, large_counts, smallest_count
 from consilience.engines import engine_for
 from consilience.ensemble import Ensemble
 from consilience.generate import KMeansEnsemble
-from consilience.kernels._parallel import Parallel, delayed
+from consilience.kernels._parallel import in_threads
 from consilience.kernels.labels.contingency import cluster_contingency, first_columns
 from consilience.kernels.links.agglomerate import agglomerate
 from consilience.kernels.links.trees import cut_merges
@@ -116,10 +116,7 @@ def resample(
     sets: list[Floats], tested: NDArray[np.int64], n_resamples: int, seed: int, n_jobs: int
 ) -> list[Curves]:
     """Curves of several data sets of equal size, each by the same halves of the objects."""
-    found: list[Curves] = Parallel(n_jobs=n_jobs, prefer="threads")(
-        delayed(_curves)(Z, tested, n_resamples, seed) for Z in sets
-    )
-    return found
+    return in_threads(lambda Z: _curves(Z, tested, n_resamples, seed), sets, n_jobs)
 
 
 def _curves(Z: Floats, tested: NDArray[np.int64], n_resamples: int, seed: int) -> Curves:

@@ -15,7 +15,7 @@ from consilience._labels import UNSEEN
 from consilience.consensus._order import row_order
 from consilience.ensemble import Ensemble
 from consilience.evidence import twins
-from consilience.kernels._parallel import Parallel, delayed, workers
+from consilience.kernels._parallel import in_threads, workers
 from consilience.kernels.pairs.compare import count_type
 from consilience.kernels.peace.growth import LANES, inside_rows, total_rows
 from consilience.kernels.peace.rows import BLOCK, Store, block_of_columns, make_store
@@ -129,11 +129,7 @@ def _over(
         joined, seen, column = block_of_columns(store, start, stop)
         kernel(joined, seen, column, start, stop, n_members, weights, own, *args, out)
 
-    if n_jobs == 1:
-        for start in range(0, n, step):
-            call(start)
-    else:
-        Parallel(n_jobs, require="sharedmem")(delayed(call)(s) for s in range(0, n, step))
+    in_threads(call, range(0, n, step), n_jobs)
     return out
 
 

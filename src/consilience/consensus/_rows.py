@@ -9,7 +9,7 @@ from sklearn.utils import check_random_state
 
 from consilience.consensus._order import row_order
 from consilience.ensemble import Ensemble
-from consilience.kernels._parallel import Parallel, delayed
+from consilience.kernels._parallel import in_threads
 from consilience.kernels.labels.contingency import cluster_contingency, first_columns
 from consilience.kernels.labels.products import row_sums
 from consilience.partition import kmeans_labels, leading_eigenvectors, one_thread, unit_rows
@@ -74,12 +74,7 @@ def draw_seeds(random_state: Any, n: int) -> list[int]:
 
 def several(run: Callable[..., T], starts: Sequence[Any], n_jobs: int | None) -> list[T]:
     """``run(start)`` for every start, in threads, in the order of the starts."""
-    if n_jobs is None or n_jobs == 1 or len(starts) == 1:
-        return [run(start) for start in starts]
-    found: list[T] = Parallel(n_jobs=n_jobs, prefer="threads")(
-        delayed(run)(start) for start in starts
-    )
-    return found
+    return in_threads(run, starts, n_jobs)
 
 
 def normal_blocks(table: NDArray[np.float64], starts: NDArray[np.int64]) -> NDArray[np.float64]:

@@ -33,7 +33,7 @@ from consilience.consensus._number_judge import (
 from consilience.ensemble import Ensemble
 from consilience.errors import InvalidInputError, InvalidParameterError, warn
 from consilience.evidence import never_placed
-from consilience.kernels._parallel import Parallel, delayed
+from consilience.kernels._parallel import in_threads
 from consilience.rows import rows_of, same_objects
 
 __all__ = ["Criterion", "NumberChoice", "choose_n_clusters"]
@@ -196,9 +196,7 @@ def _lifetimes(
         made = like_members(data, int(task.seeds[3]), ensemble)
         return tree_lifetimes(made, task.tested)
 
-    found = Parallel(n_jobs=task.n_jobs, prefer="threads")(
-        delayed(of_one)(data) for data in references
-    )
+    found = in_threads(of_one, references, task.n_jobs)
     return tree_lifetimes(members, task.tested), np.max(found, axis=0)
 
 

@@ -10,7 +10,7 @@ from consilience._validation import Boolean, NoneValue, Options, check_jobs, che
 from consilience.ensemble import Ensemble, takes_ensemble
 from consilience.errors import InvalidInputError
 from consilience.evidence.coassociation import CoAssociation, Missing
-from consilience.kernels._parallel import Parallel, delayed
+from consilience.kernels._parallel import in_threads
 from consilience.kernels.labels.confidence import Nearness, nearness
 
 __all__ = ["Confidence", "confidence"]
@@ -134,19 +134,13 @@ def _over_pairs(
     onehot[chosen, labels[chosen]] = 1.0
     operator = CoAssociation(ensemble, missing="pair")
     step = max(1, _BLOCK_BYTES // (8 * n))
-    parts = Parallel(n_jobs=n_jobs, prefer="threads")(
-        delayed(_block_sums)(operator, start, min(start + step, n), onehot)
-        for start in range(0, n, step)
-    )
-    sums = np.concatenate(parts)
+
+    def block_sums(start: int) -> NDArray[np.float64]:
+        return operator.rows(start, min(start + step, n)) @ onehot
+
+    sums = np.concatenate(in_threads(block_sums, range(0, n, step), n_jobs))
     sums[chosen, labels[chosen]] -= 1.0  # the unit diagonal
     return _means(np.maximum(sums, 0.0), labels, n_clusters)
-
-
-def _block_sums(
-    operator: CoAssociation, start: int, stop: int, onehot: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    return operator.rows(start, stop) @ onehot
 
 
 def _means(sums: NDArray[np.float64], labels: NDArray[np.int64], n_clusters: int) -> Nearness:

@@ -23,7 +23,7 @@ from consilience._validation import (
 )
 from consilience.ensemble import Ensemble, takes_ensemble
 from consilience.evidence.coassociation import Missing
-from consilience.kernels._parallel import Parallel, delayed
+from consilience.kernels._parallel import in_threads
 from consilience.kernels.pairs.compare import count_type
 from consilience.kernels.pairs.confusion import pair_moments, sum_over_pairs
 from consilience.kernels.pairs.counts import count_pairs_block
@@ -246,9 +246,4 @@ _FUNCTIONS: dict[str, Callable[[Floats], Floats]] = {
 
 
 def _for_blocks(fill: Callable[[int], None], n_rows: int, step: int, n_jobs: int) -> None:
-    starts = range(0, n_rows, step)
-    if n_jobs == 1:
-        for start in starts:
-            fill(start)
-    else:
-        Parallel(n_jobs, require="sharedmem")(delayed(fill)(start) for start in starts)
+    in_threads(fill, range(0, n_rows, step), n_jobs)

@@ -23,7 +23,7 @@ from weakref import finalize
 from joblib import Parallel as _JoblibParallel
 from joblib import delayed, effective_n_jobs
 
-__all__ = ["Parallel", "Team", "delayed", "in_turns", "streamed", "workers"]
+__all__ = ["Parallel", "Team", "delayed", "in_threads", "in_turns", "streamed", "workers"]
 
 S = TypeVar("S")
 T = TypeVar("T")
@@ -104,6 +104,15 @@ def streamed(
             yield _next_of(waiting, in_order)
     finally:
         pool.shutdown(cancel_futures=True)
+
+
+def in_threads(call: Callable[[S], T], items: Iterable[S], n_jobs: int | None) -> list[T]:
+    """``call(item)`` of every item, made in threads, in the order of the items.
+
+    >>> in_threads(len, ["a", "bcd"], 2)
+    [1, 3]
+    """
+    return [made for _, made in streamed(call, list(items), n_jobs)]
 
 
 def _next_of(waiting: dict[Future[T], S], in_order: bool) -> tuple[S, T]:

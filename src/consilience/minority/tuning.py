@@ -21,7 +21,7 @@ from consilience._validation import (
     check_value,
 )
 from consilience.errors import warn
-from consilience.kernels._parallel import Parallel, delayed
+from consilience.kernels._parallel import in_threads
 from consilience.minority._rivals import Space, checked_array, no_contrast
 from consilience.minority._score_mixture import fit, to_unit
 from consilience.minority.divergences import Euclidean, Gaussian
@@ -265,11 +265,9 @@ class _Collapse:
     def surface(self, alphas: Floats, gammas: Floats, n_repeats: int) -> Surface:
         """Median over some starts of the least distance of two centres, everywhere."""
         starts = [self._start(number) for number in range(n_repeats)]
-        points = [(a, g) for a in alphas for g in gammas]
+        points = [(float(a), float(g)) for a in alphas for g in gammas]
         with threadpool_limits(1):
-            found = Parallel(self.n_jobs, prefer="threads")(
-                delayed(self._median)(starts, float(a), float(g)) for a, g in points
-            )
+            found = in_threads(lambda point: self._median(starts, *point), points, self.n_jobs)
         return Surface(alphas, gammas, np.reshape(found, (len(alphas), len(gammas))))
 
     def _start(self, number: int) -> Floats:
