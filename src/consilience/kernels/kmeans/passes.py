@@ -179,17 +179,10 @@ def run_passes(
     turn_units = max(1, _BETWEEN // max(1, n_values * n_rows))
     stacked = (n_values, n_clusters) if board.n_levels > 0 else (0, 0)
 
-    def stop() -> None:
+    def stop() -> None:  # nobody waits for a unit that is not completed
         board.left[1] = 1
 
     def turn(first: int, step: int) -> None:
-        try:
-            work_on(first, step)
-        except BaseException:
-            stop()  # nobody waits for the unit that was not completed
-            raise
-
-    def work_on(first: int, step: int) -> None:
         scratch = make_scratch(X.shape[1])
         stack = make_parts(board.n_levels + 1, *stacked)
         start = first * n_groups // step
