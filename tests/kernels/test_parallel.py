@@ -9,7 +9,14 @@ import pytest
 
 from consilience.generate import KMeansEnsemble
 from consilience.kernels import _parallel
-from consilience.kernels._parallel import Parallel, Team, delayed, workers
+from consilience.kernels._parallel import (
+    Parallel,
+    Team,
+    delayed,
+    in_turns,
+    streamed,
+    workers,
+)
 
 
 @pytest.fixture
@@ -47,6 +54,41 @@ def test_the_work_is_done_whatever_number_of_threads_can_start(thread_limit, mos
     assert Parallel(4, **options)(delayed(abs)(-i) for i in range(9)) == list(range(9))
     lazy = Parallel(4, return_as="generator", **options)(delayed(abs)(-i) for i in range(9))
     assert list(lazy) == list(range(9))
+
+
+@pytest.mark.parametrize("most", [0, 1, 5, 100])
+def test_turns_are_taken_by_as_many_threads_as_can_start(thread_limit, most):
+    thread_limit(most)
+    taken = in_turns(lambda first, step: list(range(first, 20, step)), 20, 4)
+    assert 1 <= len(taken) <= most + 1
+    assert sorted(i for turn in taken for i in turn) == list(range(20))
+    assert list(streamed(abs, range(-9, 0), 4)) == [(i, -i) for i in range(-9, 0)]
+    assert sorted(streamed(abs, range(-9, 0), 4, in_order=False)) == [(i, -i) for i in range(-9, 0)]
+
+
+def test_all_turns_have_ended_when_one_of_them_raises():
+    ended = []
+
+    def turn(first, step):
+        try:
+            if first == 0:
+                raise KeyboardInterrupt
+            assert over.wait(20)
+        finally:
+            ended.append(first)
+
+    over = threading.Event()
+    with pytest.raises(KeyboardInterrupt):
+        in_turns(turn, 3, 3, over.set)
+    assert sorted(ended) == [0, 1, 2]
+
+
+def test_calls_nobody_asks_for_are_not_made():
+    made = []
+    stream = streamed(made.append, range(100), 2)
+    next(stream)
+    stream.close()
+    assert len(made) <= 4
 
 
 def test_members_are_the_same_where_no_thread_can_start(thread_limit):

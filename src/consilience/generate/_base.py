@@ -23,7 +23,7 @@ from consilience._validation import N_JOBS, RandomState, check_params
 from consilience.ensemble import Ensemble
 from consilience.errors import ConsilienceError, InvalidParameterError, warn
 from consilience.generate._draw import in_groups, member_seeds
-from consilience.kernels._parallel import Parallel, delayed, streamed, workers
+from consilience.kernels._parallel import Parallel, delayed, of_use, streamed
 from consilience.rows import Rows, rows_of
 
 __all__ = ["Checkpoint", "Generator", "Made", "Order", "Session", "opened"]
@@ -197,7 +197,7 @@ class Generator(CallbackSupportMixin, BaseEstimator):
         stops = [steps.done("member") for _ in made]
         if any(stops):
             missing = []
-        n_workers = workers(self.n_jobs, len(orders))
+        n_workers = of_use(self.n_jobs, len(orders))
         groups = in_groups(missing, self._group_size(X, len(orders), n_workers))
         with _ended_quietly(self._stream(X, groups, in_order)) as stream:
             for group, results in stream:

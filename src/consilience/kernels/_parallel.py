@@ -6,13 +6,7 @@ where it was asked for. Results do not depend on it.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import (
-    FIRST_COMPLETED,
-    FIRST_EXCEPTION,
-    Future,
-    ThreadPoolExecutor,
-    wait,
-)
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from functools import partial
 from os import cpu_count
 from queue import SimpleQueue
@@ -23,7 +17,16 @@ from weakref import finalize
 from joblib import Parallel as _JoblibParallel
 from joblib import delayed, effective_n_jobs
 
-__all__ = ["Parallel", "Team", "delayed", "in_threads", "in_turns", "streamed", "workers"]
+__all__ = [
+    "Parallel",
+    "Team",
+    "delayed",
+    "in_threads",
+    "in_turns",
+    "of_use",
+    "streamed",
+    "workers",
+]
 
 S = TypeVar("S")
 T = TypeVar("T")
@@ -58,24 +61,70 @@ def in_turns(
 
     No Python runs between the blocks of a thread, so that its lock does not matter however short
     they are. For kernels that release it, and whose results do not depend on who made them.
-    ``stop`` is called if a turn fails or the wait is interrupted, before the others are waited for.
+    ``stop`` is called if a turn fails or is interrupted, before the others are waited for. The
+    calling thread takes a turn itself; where the system lets no more start, there are fewer.
 
     >>> in_turns(lambda first, step: list(range(first, 5, step)), 5, 2)
     [[0, 2, 4], [1, 3]]
     """
-    step = workers(n_jobs, n_blocks)
-    if step == 1:
+    wanted = of_use(n_jobs, n_blocks)
+    if wanted == 1:
         return [turn(0, 1)]
-    with ThreadPoolExecutor(step) as pool:
-        turns = [pool.submit(turn, first, step) for first in range(step)]
+    return _Turns(turn, stop).run(wanted)
+
+
+class _Turns:
+    """Turns of as many threads as can be started, the calling one among them."""
+
+    def __init__(
+        self, turn: Callable[[int, int], T], stop: Callable[[], None] | None = None
+    ) -> None:
+        self.turn, self.stop = turn, stop
+        self.step = 0
+        self.ready = Event()  # how many there are is known
+        self.found: dict[int, Any] = {}
+        self.errors: list[BaseException] = []
+
+    def run(self, wanted: int) -> list[Any]:
+        """Results of all turns, in order; raises what the first that failed raised."""
+        threads: list[Thread] = []
         try:
-            for ended in wait(turns, return_when=FIRST_EXCEPTION).done:
-                ended.result()  # raises what a turn raised
-            return [each.result() for each in turns]
+            for first in range(1, wanted):
+                thread = Thread(target=self._take, args=(first,), daemon=True)
+                thread.start()
+                threads.append(thread)
+        except RuntimeError:  # a limit of the system on threads, or on memory for their stacks
+            pass
         except BaseException:
-            if stop is not None:
-                stop()
+            self.ready.set()  # with no step: there is nothing to do
             raise
+        self.step = 1 + len(threads)
+        self.ready.set()
+        try:
+            self._take(0)
+            for thread in threads:
+                thread.join()
+        except BaseException as error:
+            self._fail(error)
+            for thread in threads:
+                thread.join()
+        if self.errors:
+            raise self.errors[0]
+        return [self.found[first] for first in range(self.step)]
+
+    def _take(self, first: int) -> None:
+        self.ready.wait()
+        if self.step == 0:
+            return
+        try:
+            self.found[first] = self.turn(first, self.step)
+        except BaseException as error:
+            self._fail(error)
+
+    def _fail(self, error: BaseException) -> None:
+        self.errors.append(error)
+        if self.stop is not None:
+            self.stop()
 
 
 def streamed(
@@ -123,23 +172,27 @@ def _next_of(waiting: dict[Future[T], S], in_order: bool) -> tuple[S, T]:
     return waiting.pop(first), first.result()
 
 
+def of_use(n_jobs: int | None, n_tasks: int) -> int:
+    """How many workers ``n_jobs`` asks for that these tasks can use.
+
+    >>> of_use(1000, 1), of_use(None, 5)
+    (1, 1)
+    """
+    if n_jobs is not None:
+        n_jobs = min(n_jobs, _A_CORE * (cpu_count() or 1))
+    return min(effective_n_jobs(n_jobs), max(n_tasks, 1))
+
+
 def workers(n_jobs: int | None, n_tasks: int) -> int:
-    """How many workers ``n_jobs`` asks for that these tasks can use and that can be started.
+    """As `of_use`, and no more than can be started.
 
     >>> workers(1000, 1), workers(None, 5)
     (1, 1)
     """
-    wanted = _of_use(n_jobs, n_tasks)
+    wanted = of_use(n_jobs, n_tasks)
     if wanted == 1:
         return 1
     return max(1, min(wanted, _startable(wanted + _HELPERS) - _HELPERS))
-
-
-def _of_use(n_jobs: int | None, n_tasks: int) -> int:
-    """How many workers ``n_jobs`` asks for that these tasks can use."""
-    if n_jobs is not None:
-        n_jobs = min(n_jobs, _A_CORE * (cpu_count() or 1))
-    return int(min(effective_n_jobs(n_jobs), max(n_tasks, 1)))
 
 
 def _startable(wanted: int) -> int:
@@ -176,7 +229,7 @@ class Team:
         self._posts: list[SimpleQueue[_Task | None]] = []
         # Also where nobody enters the context, because something failed before.
         self._dismiss = finalize(self, _send_home, self._posts)
-        wanted = _of_use(n_jobs, n_tasks)
+        wanted = of_use(n_jobs, n_tasks)
         while len(self._posts) < wanted - 1 and self._hire():
             pass
         self.size = len(self._posts) + 1

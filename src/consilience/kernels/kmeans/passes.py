@@ -179,17 +179,10 @@ def run_passes(
     turn_units = max(1, _BETWEEN // max(1, n_values * n_rows))
     stacked = (n_values, n_clusters) if board.n_levels > 0 else (0, 0)
 
-    def stop() -> None:
+    def stop() -> None:  # nobody waits for a unit that is not completed
         board.left[1] = 1
 
     def turn(first: int, step: int) -> None:
-        try:
-            work_on(first, step)
-        except BaseException:
-            stop()  # nobody waits for the unit that was not completed
-            raise
-
-    def work_on(first: int, step: int) -> None:
         scratch = make_scratch(X.shape[1])
         stack = make_parts(board.n_levels + 1, *stacked)
         start = first * n_groups // step
@@ -254,7 +247,7 @@ def _unit(X, sieve, members, board, scratch, stack, group, run):
     """One run of blocks for the members of one group."""
     # Fields are taken out of tuples before loops: each time, references are counted.
     stages, moved, squares, changes = board.stage, board.moved, board.squares, board.changes
-    opened, settled, n_levels = board.opened, board.settled, board.n_levels
+    opened, settled, n_levels, zero = board.opened, board.settled, board.n_levels, np.int64(0)
     first, last = board.group_at[group], board.group_at[group + 1]
     start_block = run * board.run_blocks
     stop_block = min(start_block + board.run_blocks, board.n_blocks)
@@ -267,9 +260,11 @@ def _unit(X, sieve, members, board, scratch, stack, group, run):
             stage = stages[m]
             if stage == DONE:
                 continue
-            one, place = member_of(members, m), _place(members, m, first)
-            out = part_of(changes, run, _place(members, m, 0))
-            part = part_of(stack, n_levels, place) if n_levels > 0 else out
+            one = member_of(members, m)
+            # Where the block is the run, its changes are the run's; else they go by the stack.
+            parts, row, origin = (stack, n_levels, first) if n_levels > 0 else (changes, run, zero)
+            place = _place(members, m, origin)
+            part = part_of(parts, row, place)
             if not opened[m]:
                 open_rows(one, start, stop)
             look = not settled[m]
@@ -285,11 +280,12 @@ def _unit(X, sieve, members, board, scratch, stack, group, run):
                 if not look:
                     break
             if stage == ROUNDS and n_levels > 0:
+                out = part_of(changes, run, _place(members, m, zero))
                 push(stack, place, n_levels, block - start_block, out)
     if n_levels > 0:
         for m in range(first, last):
             if stages[m] == ROUNDS:
-                out = part_of(changes, run, _place(members, m, 0))
+                out = part_of(changes, run, _place(members, m, zero))
                 flush(stack, _place(members, m, first), n_levels, out)
 
 
@@ -352,7 +348,7 @@ def _end_pass(X, sieve, members, board, group):
 @compiled(inline="always")
 def _end_round(X, sieve, members, board, m):
     """End an iteration of a member: add up its changes, move its centres, see if it goes on."""
-    place = _place(members, m, 0)
+    place = _place(members, m, np.int64(0))
     add_tree(board.changes, place)
     change = part_of(board.changes, 0, place)
     moved = 0

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from consilience.kernels._parallel import workers
+from consilience.kernels._parallel import of_use
 from consilience.kernels.kmeans.members import Members, make_members
 from consilience.kernels.kmeans.passes import most_members
 from consilience.kernels.kmeans.scan import Sieve
@@ -96,7 +96,7 @@ def threads_for(task: Task, n_objects: int, n_jobs: int | None) -> int:
     if n_jobs is None or n_jobs == 1:
         return 1
     products = n_objects * sum(one.size for one in task.starts)
-    return workers(n_jobs, max(1, products // _A_THREAD))
+    return of_use(n_jobs, max(1, products // _A_THREAD))
 
 
 def start_members(task: Task, sieve: Sieve, labels: NDArray[np.int32]) -> Members:
