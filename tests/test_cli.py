@@ -456,7 +456,7 @@ def test_an_interrupt_leaves_nothing_behind(groups):
         "import signal, sys\n"
         "from consilience.cli import main\n"
         "from consilience.generate import KMeansEnsemble\n"
-        "KMeansEnsemble._make = lambda *_: signal.raise_signal(signal.SIGINT)\n"
+        "KMeansEnsemble._members = lambda *_: signal.raise_signal(signal.SIGINT)\n"
         "sys.exit(main())"
     )
     words = [sys.executable, "-c", code, "cluster", *groups, "-k", "3"]

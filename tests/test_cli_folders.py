@@ -370,7 +370,7 @@ def test_force_and_resume_together_keep_the_members(monkeypatch):
         raise AssertionError("a member is made anew")
 
     with monkeypatch.context() as patch:
-        patch.setattr(KMeansEnsemble, "_make", none)
+        patch.setattr(KMeansEnsemble, "_members", none)
         assert main([*CLUSTER, "--force", "--resume"]) == 0
     assert main(elsewhere(CLUSTER, "calm")) == 0
     assert timeless("out") == timeless("calm")
@@ -387,7 +387,7 @@ def test_a_run_that_fails_while_it_is_gone_on_with_keeps_its_members(error, stat
         raise error
 
     with monkeypatch.context() as patch:
-        patch.setattr(KMeansEnsemble, "_make", fail)
+        patch.setattr(KMeansEnsemble, "_members", fail)
         assert main([*CLUSTER, "--resume"]) == status
     assert held() == before
     plan = json.loads(Path("out/plan.json").read_text())
@@ -472,7 +472,7 @@ def test_a_damaged_plan_is_told_in_words_and_nothing_is_lost(part, value, capsys
     assert held() == before
     plan.unlink()
     with monkeypatch.context() as patch:  # what it advises finds the members again
-        patch.setattr(KMeansEnsemble, "_make", None)
+        patch.setattr(KMeansEnsemble, "_members", None)
         assert main(AMBIGUOUS) == 0
 
 

@@ -165,7 +165,7 @@ def test_a_bar_is_closed_and_a_voice_ends_with_a_job_that_fails(bar, monkeypatch
         raise MemoryError
 
     monkeypatch.delenv("CONSILIENCE_PROGRESS")
-    monkeypatch.setattr("consilience.generate.KMeansEnsemble._make", fail)
+    monkeypatch.setattr("consilience.generate.KMeansEnsemble._members", fail)
     before = set(threading.enumerate())
     with stages_shown(), pytest.raises(MemoryError):
         cs.cluster([[1.0], [2.0], [9.0]], 2, callbacks=[shown.Voice(), shown.Bars()])

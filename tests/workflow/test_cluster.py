@@ -309,7 +309,7 @@ def test_one_that_looks_inside_sees_the_members_and_the_method(numbers, stop_at)
 def test_cancelling_leaves_what_is_finished_and_the_same_call_goes_on(
     folder, numbers, stop_at, error, monkeypatch
 ):
-    monkeypatch.setattr(KMeansEnsemble, "_group_size", lambda self, n, n_workers: 2)
+    monkeypatch.setattr(KMeansEnsemble, "_group_size", lambda self, X, n, n_workers: 2)
     whole = cs.cluster(numbers, 3, **FEW)
     stop = stop_at("member", 4, error)
     with pytest.raises(type(error)):
@@ -318,11 +318,11 @@ def test_cancelling_leaves_what_is_finished_and_the_same_call_goes_on(
     kept = cs.generate.RunFolder("run").finished
     assert 4 <= len(kept) < 12
     made = []
-    make = KMeansEnsemble._make
+    make = KMeansEnsemble._members
     monkeypatch.setattr(
         KMeansEnsemble,
-        "_make",
-        lambda self, X, orders: made.extend(orders) or make(self, X, orders),
+        "_members",
+        lambda self, X, engine, orders: made.extend(orders) or make(self, X, engine, orders),
     )
     again = cs.cluster(numbers, 3, run=Path("run"), **FEW)
     assert len(made) == 12 - len(kept)

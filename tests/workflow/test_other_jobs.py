@@ -121,7 +121,7 @@ def test_objects_of_any_kind_are_scored_by_a_kernel():
 def test_callbacks_see_the_stages_and_can_cancel(numbers, seen, stop_at, folder, monkeypatch):
     cs.minority_groups(numbers, n_repetitions=20, callbacks=[seen])
     assert seen.begun == ["minority_groups", "prepare", "score", "thresholds"]
-    monkeypatch.setattr(KMeansEnsemble, "_group_size", lambda self, n, n_workers: 1)
+    monkeypatch.setattr(KMeansEnsemble, "_group_size", lambda self, X, n, n_workers: 1)
     stop = stop_at("member", 3, KeyboardInterrupt())
     asked = {"n_members": 8, "random_state": 0, "run": "run"}
     with pytest.raises(KeyboardInterrupt):
