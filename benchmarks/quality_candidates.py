@@ -166,6 +166,12 @@ def said(result):
     return None if clarity is None else str(clarity), None if p is None else float(p)
 
 
+def auto(X, k, seed, **options):
+    """`AutoConsensus`, with the number or without, on numbers as they are."""
+    model = cs.AutoConsensus(k, random_state=seed, **options).fit(X)
+    return Answer(model.labels_, model.clarity_.verdict, model.clarity_.p_value)
+
+
 def consensus_of(method, generator, X, k, seed):
     """One consensus method on the members of one generator."""
     made = None if generator is None else GENERATORS[generator](k)
@@ -197,6 +203,8 @@ CANDIDATES = {
     "consilience": Candidate(
         consilience, "consilience.cluster(X) as installed, number unknown", ours=True
     ),
+    "auto": Candidate(auto, "AutoConsensus(), number unknown", ours=True),
+    "auto_k": Candidate(auto, "AutoConsensus(k)", True, ours=True),
     "gmm": Candidate(gmm, "Gaussian mixture, full covariances, five starts", True),
     "kmeans": Candidate(kmeans, "k-means, ten starts", True),
     "ward": Candidate(ward, "Ward's tree", True, seeded=False),

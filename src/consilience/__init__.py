@@ -11,6 +11,7 @@ __version__ = "0.1.0.dev0"
 _ESTIMATORS = (
     "ASRS",
     "AmbiguityAware",
+    "AutoConsensus",
     "BCE",
     "BaumEagon",
     "CSPA",
@@ -111,6 +112,7 @@ __all__ = [
     "WOSP",
     "WSPA",
     "AmbiguityAware",
+    "AutoConsensus",
     "AutoHDS",
     "BBCPress",
     "BaumEagon",
@@ -190,6 +192,7 @@ if TYPE_CHECKING:
         WOSP,
         WSPA,
         AmbiguityAware,
+        AutoConsensus,
         BaumEagon,
         CorrelationClustering,
         CumulativeVoting,

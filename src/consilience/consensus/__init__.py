@@ -4,6 +4,7 @@ from consilience.consensus._registry import CONSENSUS, Method
 from consilience.consensus._solve import ConsensusResult
 from consilience.consensus.accumulation import EAC, EACResult, eac
 from consilience.consensus.ambiguity_aware import AmbiguityAware
+from consilience.consensus.auto import Alternative, AutoConsensus, autoconsensus
 from consilience.consensus.baum_eagon import BaumEagon, baumeagon
 from consilience.consensus.bipartite import HBGF, hbgf
 from consilience.consensus.completion import ECMC, ecmc
@@ -61,7 +62,9 @@ __all__ = [
     "WOMC",
     "WOSP",
     "WSPA",
+    "Alternative",
     "AmbiguityAware",
+    "AutoConsensus",
     "BaumEagon",
     "ConsensusResult",
     "CorrelationClustering",
@@ -81,6 +84,7 @@ __all__ = [
     "Voting",
     "WOKMeans",
     "asrs",
+    "autoconsensus",
     "baumeagon",
     "bce",
     "choose_n_clusters",

@@ -190,7 +190,7 @@ class Consensus(Stated):
         check_params(self)
         data = self._check_data(X, ensemble)
         steps = Steps(self, "fit", 3)
-        generator = self._generator()
+        generator = self._generator(data)
         with steps.step("generate", generator if ensemble is None else None):
             if ensemble is None:
                 # Ours take what is checked already; anybody else's the data as they came.
@@ -250,12 +250,12 @@ class Consensus(Stated):
             )
         return ensemble
 
-    def _generator(self) -> Any:
+    def _generator(self, data: Any = None) -> Any:
         """What makes the members: as given, or the default, with seed and threads of this."""
-        wanted = self._default_generator() if self.generator is None else self.generator
+        wanted = self._default_generator(data) if self.generator is None else self.generator
         return with_defaults(wanted, self.random_state, self.n_jobs)
 
-    def _default_generator(self) -> Any:
+    def _default_generator(self, data: Any = None) -> Any:
         return KMeansEnsemble()
 
     def _store(self, result: ConsensusResult) -> None:

@@ -94,5 +94,5 @@ class WeightedObjects(FixedNumber):
         `generate.woec` with 40 members of ``n_clusters`` clusters.
     """
 
-    def _default_generator(self) -> Any:
+    def _default_generator(self, data: Any = None) -> Any:
         return woec(_MEMBERS, self.n_clusters)

@@ -239,9 +239,9 @@ class AmbiguityAware(Consensus, kw_only=False, rules=_RULES):
         given = list(self.consensus) if many else [self.consensus]
         return [EAC() if one is None else one for one in given]
 
-    def _default_generator(self) -> Any:
+    def _default_generator(self, data: Any = None) -> Any:
         wanted = getattr(self._estimators()[0], "generator", None)
-        return super()._default_generator() if wanted is None else wanted
+        return super()._default_generator(data) if wanted is None else wanted
 
     def _fit_ensemble(self, ensemble: Ensemble, X: Rows | None) -> ConsensusResult:
         if self.action == "svm" and X is None:

@@ -238,12 +238,12 @@ class _Subspace(FixedNumber):
             )
         return super()._check_data(X, ensemble)
 
-    def _default_generator(self) -> Any:
+    def _default_generator(self, data: Any = None) -> Any:
         return LACEnsemble(_MEMBERS, self.n_clusters)
 
-    def _generator(self) -> Any:
+    def _generator(self, data: Any = None) -> Any:
         # Kept for its runs, which only it knows; they are there if it was used.
-        self._maker = super()._generator()
+        self._maker = super()._generator(data)
         return self._maker
 
     def _options(self, X: Any) -> dict[str, Any]:

@@ -88,5 +88,5 @@ class USENC(FixedNumber, function=usenc):
         tags.input_tags.sparse = not isinstance(self._generator(), USPECEnsemble)
         return tags
 
-    def _default_generator(self) -> Any:
+    def _default_generator(self, data: Any = None) -> Any:
         return USPECEnsemble()

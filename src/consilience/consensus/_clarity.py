@@ -1,0 +1,147 @@
+"""Is there anything? How sparse borders are, beside data of the same kind without groups."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.cluster.hierarchy import fcluster, linkage
+from scipy.spatial.distance import pdist, squareform
+from scipy.special import ndtri
+from scipy.stats import rankdata
+from sklearn.cluster import KMeans
+
+from consilience.consensus._support import border_sparsity, reach
+
+__all__ = ["REFERENCES", "Clarity", "Verdict", "judge", "references_of"]
+
+Floats = NDArray[np.float64]
+Labels = NDArray[np.int32]
+Verdict = Literal["clear", "weak", "none"]
+
+#: Reference tables of each kind.
+REFERENCES = 99
+_LEVEL = 0.05
+# Borders of groups that can be called clear are sparser than chance has them by so much.
+_SPARSER = 0.2
+# So far do the other lines come to the same groups, at least, where something is clear.
+_AGREED = 0.5
+
+
+@dataclass(frozen=True)
+class Clarity:
+    """How clear groups are.
+
+    Attributes
+    ----------
+    verdict : {"clear", "weak", "none"}
+    p_value : float or None
+        Share of tables without groups whose borders are as sparse, the larger of two kinds of
+        tables; None where there are no data to compare with.
+    n_references : int
+        Tables of each kind.
+    n_objects : int
+        Objects of each, and of the data, that were looked at.
+    sparsity : float
+        Of the borders, see `border_sparsity`; of the objects looked at.
+    expected : float
+        The same in tables without groups: the mean of the kind that has more.
+    """
+
+    verdict: Verdict
+    p_value: float | None
+    n_references: int
+    n_objects: int
+    sparsity: float
+    expected: float
+
+
+def judge(
+    points: Floats | None,
+    distances: Floats,
+    labels: Labels,
+    agreement: float,
+    *,
+    n_objects: int,
+    rng: np.random.RandomState,
+) -> Clarity:
+    """How clear the groups of ``labels`` are.
+
+    Parameters
+    ----------
+    points, distances
+        Data, or None, and distances of the objects.
+    labels : ndarray
+        Groups.
+    agreement : float
+        How far other lines come to the same.
+    n_objects : int
+        Objects to look at, at most.
+    rng : RandomState
+    """
+    some = np.sort(rng.permutation(len(labels))[:n_objects])
+    labels = np.unique(labels[some], return_inverse=True)[1].astype(np.int32)
+    sparsity, _ = border_sparsity(labels, *reach(distances[np.ix_(some, some)]))
+    k = int(labels.max()) + 1
+    if points is None or k < 2:
+        sees = sparsity >= _SPARSER and agreement >= _AGREED
+        verdict: Verdict = "none" if k < 2 else ("clear" if sees else "weak")
+        return Clarity(verdict, None, 0, len(some), sparsity, 0.0)
+    chance = [references_of(points[some], k, draw, rng) for draw in (_elliptical, _same_columns)]
+    p = max((1 + sum(one >= sparsity for one in kind)) / (REFERENCES + 1) for kind in chance)
+    expected = max(float(np.mean(kind)) for kind in chance)
+    verdict = _verdict(p, sparsity - expected, agreement)
+    return Clarity(verdict, p, REFERENCES, len(some), sparsity, expected)
+
+
+def _verdict(p: float, sparser: float, agreement: float) -> Verdict:
+    if p <= _LEVEL:
+        return "clear" if sparser >= _SPARSER and agreement >= _AGREED else "weak"
+    return "none"
+
+
+def references_of(
+    points: Floats,
+    k: int,
+    draw: Callable[[Floats, np.random.RandomState], Floats],
+    rng: np.random.RandomState,
+) -> list[float]:
+    """Sparsest borders of k groups in each of the reference tables, by two ways to cluster."""
+    found = []
+    for _ in range(REFERENCES):
+        table = draw(points, rng)
+        between = pdist(table)
+        far = reach(squareform(between))
+        seed = int(rng.randint(2**31 - 1))
+        ways = (
+            KMeans(k, n_init=1, random_state=seed).fit(table).labels_,
+            fcluster(linkage(between, "ward"), k, "maxclust") - 1,
+        )
+        found.append(max(border_sparsity(np.asarray(one, np.int32), *far)[0] for one in ways))
+    return found
+
+
+def _elliptical(points: Floats, rng: np.random.RandomState) -> Floats:
+    """The same spread and the same distances from the middle, in directions drawn anew."""
+    middle = points.mean(axis=0)
+    left, values, axes = np.linalg.svd(points - middle, full_matrices=False)
+    kept = values > 1e-9 * max(values[0], np.finfo(float).tiny)
+    radii = np.linalg.norm(left[:, kept], axis=1)
+    directions = rng.normal(size=(len(points), int(kept.sum())))
+    directions /= np.linalg.norm(directions, axis=1, keepdims=True)
+    white = directions * rng.permutation(radii)[:, None]
+    return np.asarray(white * values[kept] @ axes[kept] + middle)
+
+
+def _same_columns(points: Floats, rng: np.random.RandomState) -> Floats:
+    """The values of every column, put together anew with the same correlations of ranks."""
+    n, d = points.shape
+    normal = ndtri((rankdata(points, axis=0) - 0.5) / n)
+    # A column of one value has no correlation with any other.
+    normal -= normal.mean(axis=0)
+    normal /= np.maximum(np.linalg.norm(normal, axis=0), np.finfo(float).tiny)
+    values, axes = np.linalg.eigh(normal.T @ normal)
+    drawn = rng.normal(size=(n, d)) * np.sqrt(np.maximum(values, 0)) @ axes.T
+    ranks = drawn.argsort(axis=0).argsort(axis=0)
+    return np.take_along_axis(np.sort(points, axis=0), ranks, axis=0)

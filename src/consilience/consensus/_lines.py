@@ -1,0 +1,188 @@
+"""Lines of evidence: ways to cluster that fail in different places, each asked for many numbers.
+
+What several of them come to by themselves is hardly an accident of one of them. They all look
+at the same objects, a sample of large data.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.cluster.hierarchy import fcluster, linkage
+from scipy.spatial.distance import squareform
+from sklearn.cluster import HDBSCAN, KMeans
+from sklearn.decomposition import PCA
+from sklearn.mixture import GaussianMixture
+
+from consilience.consensus.accumulation import eac
+from consilience.ensemble import Ensemble
+from consilience.kernels.links.trees import cut_merges
+
+__all__ = ["LOOSE", "Partition", "Scene", "partitions"]
+
+Labels = NDArray[np.int32]
+Floats = NDArray[np.float64]
+
+#: Lines that follow groups of any shape: they ask how objects hang together, not how far they lie.
+LOOSE = ("graph", "single link", "density")
+
+# A mixture is not tried with more groups once this many numbers in a row were no better.
+_PATIENCE = 6
+# Mixtures are fitted on so many principal components at most, and on half as many as objects.
+_MOST_COLUMNS = 60
+_SHAPES = ("full", "tied", "diag", "spherical")
+_LEAST_OF_DENSITY = (5, 10, 20, 40)
+# Dense eigenvectors of a graph of so many objects take less time than sparse ones.
+_DENSE = 1000
+
+
+@dataclass(frozen=True)
+class Scene:
+    """What the lines look at.
+
+    Attributes
+    ----------
+    distances : ndarray of shape (n, n)
+        Between objects: Euclidean, or 1 - co-association where there are no data.
+    points : ndarray of shape (n, d) or None
+        The data.
+    ensemble : Ensemble
+        Members, of these objects.
+    graph : sparse array of shape (n, n)
+        1 where one of two objects is among the nearest neighbours of the other.
+    n_starts : int
+        Starts of k-means.
+    """
+
+    distances: Floats
+    points: Floats | None
+    ensemble: Ensemble
+    graph: Any
+    n_starts: int
+
+    @property
+    def n_objects(self) -> int:
+        """Objects looked at."""
+        return len(self.distances)
+
+
+@dataclass(frozen=True)
+class Partition:
+    """What a line says for one number of groups; ``labels`` are 0, 1, ... without gaps."""
+
+    line: str
+    labels: Labels
+
+    @property
+    def n_clusters(self) -> int:
+        """Groups there are; may be fewer than the line was asked for."""
+        return int(self.labels.max()) + 1
+
+
+def partitions(scene: Scene, numbers: Sequence[int], seed: int) -> list[Partition]:
+    """Everything that the lines say: no partition twice in a line, none of one group."""
+    found: dict[tuple[str, bytes], Partition] = {}
+    for line, labels in _all(scene, numbers, seed):
+        labels = _numbered(labels)
+        if labels.max() > 0:
+            found.setdefault((line, labels.tobytes()), Partition(line, labels))
+    return list(found.values())
+
+
+def _all(scene: Scene, numbers: Sequence[int], seed: int) -> Iterator[tuple[str, Any]]:
+    yield from _by_tree("average link", scene, numbers)
+    yield from _by_tree("single link", scene, numbers)
+    yield from _by_graph(scene, numbers, seed)
+    yield from _by_density(scene)
+    yield from _by_ward(scene, numbers)
+    if scene.points is None:
+        for member in scene.ensemble.members:
+            if (member >= 0).all():
+                yield "members", member
+        return
+    for k in numbers:
+        yield "k-means", _kmeans(scene.points, k, scene.n_starts, seed)
+    yield from _by_mixture(scene.points, numbers, seed)
+
+
+def _numbered(labels: Any) -> Labels:
+    """Labels in the order in which they appear."""
+    first = np.unique(labels, return_index=True, return_inverse=True)
+    rank = np.argsort(np.argsort(first[1]))
+    return rank[first[2]].astype(np.int32)
+
+
+def _kmeans(points: Floats, k: int, n_starts: int, seed: int) -> Labels:
+    found = KMeans(k, n_init=n_starts, random_state=seed).fit(points)
+    return np.asarray(found.labels_, np.int32)
+
+
+def _by_tree(line: str, scene: Scene, numbers: Sequence[int]) -> Iterator[tuple[str, Any]]:
+    """Cuts of the tree of co-association."""
+    tree = eac(scene.ensemble, 1, linkage="average" if line == "average link" else "single").linkage
+    for k in numbers:
+        yield line, cut_merges(tree, k)
+
+
+def _by_ward(scene: Scene, numbers: Sequence[int]) -> Iterator[tuple[str, Any]]:
+    between = squareform(scene.distances, checks=False)
+    tree = linkage(between if scene.points is not None else np.sqrt(between), "ward")
+    for k in numbers:
+        yield "Ward", fcluster(tree, k, "maxclust")
+
+
+def _by_graph(scene: Scene, numbers: Sequence[int], seed: int) -> Iterator[tuple[str, Any]]:
+    """k-means on the leading eigenvectors of the graph of neighbours."""
+    vectors = _leading(scene.graph, min(max(numbers), scene.n_objects - 1))
+    for k in numbers:
+        if k <= vectors.shape[1]:
+            yield "graph", _kmeans(vectors[:, :k], k, scene.n_starts, seed)
+
+
+def _leading(graph: Any, count: int) -> Floats:
+    """Eigenvectors of the largest eigenvalues of the random walk, the largest first."""
+    n = graph.shape[0]
+    # Every object is its own neighbour too: nobody is without one.
+    whole = graph + sparse.eye_array(n)
+    root = np.sqrt(np.asarray(whole.sum(axis=1)).ravel())
+    normal = whole / root[:, None] / root[None, :]
+    if n <= _DENSE or count > n // 3:
+        _, vectors = np.linalg.eigh(np.asarray(normal.todense()))
+    else:
+        values, vectors = sparse.linalg.eigsh(normal.tocsr(), count, which="LA", v0=np.ones(n))
+        vectors = vectors[:, np.argsort(values)]
+    return np.asarray(vectors[:, ::-1][:, :count] / root[:, None])
+
+
+def _by_density(scene: Scene) -> Iterator[tuple[str, Any]]:
+    """HDBSCAN for several sizes; who is in no group goes with the nearest who is in one."""
+    n = scene.n_objects
+    for size in _LEAST_OF_DENSITY:
+        if 2 * size > n:
+            return
+        model = HDBSCAN(min_cluster_size=size, metric="precomputed", copy=True)
+        labels = model.fit(scene.distances).labels_
+        inside = np.flatnonzero(labels >= 0)
+        if inside.size:
+            yield "density", labels[inside[scene.distances[:, inside].argmin(axis=1)]]
+
+
+def _by_mixture(points: Floats, numbers: Sequence[int], seed: int) -> Iterator[tuple[str, Any]]:
+    """Mixtures of Gaussians of four shapes, while there is hope for a better BIC."""
+    most = min(_MOST_COLUMNS, len(points) // 2)
+    if points.shape[1] > most:
+        points = PCA(most, svd_solver="full").fit_transform(points)
+    for shape in _SHAPES:
+        least, last = np.inf, 0
+        for k in numbers:
+            model = GaussianMixture(k, covariance_type=shape, reg_covar=1e-3, random_state=seed)
+            model.fit(points)
+            value = model.bic(points)
+            yield "mixture", model.predict(points)
+            if value < least:
+                least, last = value, k
+            if k - last >= _PATIENCE:
+                break

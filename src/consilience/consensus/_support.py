@@ -1,0 +1,173 @@
+"""How much speaks for a partition: whether others come to it, and where its borders run."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from consilience.consensus._lines import LOOSE, Partition, Scene
+
+__all__ = ["Support", "agreements", "border_sparsity", "reach", "supports"]
+
+Labels = NDArray[np.int32]
+Floats = NDArray[np.float64]
+
+# Objects that make a group; fewer are strays, and their borders say nothing.
+_STRAY, _FEWEST = 0.02, 4
+# The distance to this neighbour is how sparse it is around an object.
+_NEIGHBOUR = 7
+# This share of a group's objects lies at its border.
+_BORDER = 0.02
+# No border is so empty, or so full, that it counts for more.
+_MOST, _LEAST = 0.7, -0.5
+
+
+@dataclass(frozen=True)
+class Support:
+    """What speaks for each of many partitions.
+
+    Attributes
+    ----------
+    agreement : ndarray
+        Mean, over the other lines, of the ARI with what in each comes nearest to it, at
+        whatever number of groups.
+    loose_agreement : ndarray
+        The same over the lines that follow any shape.
+    silhouette, modularity : ndarray
+        Mean silhouette; modularity in the graph of neighbours.
+    sparsity : ndarray
+        How sparse it is at the borders of groups, as the logarithm of a ratio of distances:
+        0 as inside, positive if sparser.
+    capped : ndarray
+        The same with no group counting for more than a bound.
+    """
+
+    agreement: Floats
+    loose_agreement: Floats
+    silhouette: Floats
+    modularity: Floats
+    sparsity: Floats
+    capped: Floats
+
+
+def supports(scene: Scene, found: Sequence[Partition]) -> Support:
+    """What speaks for each of the partitions."""
+    lines = np.array([one.line for one in found])
+    agreement = agreements([one.labels for one in found])
+    far, core = reach(scene.distances)
+    borders = [border_sparsity(one.labels, far, core) for one in found]
+    return Support(
+        agreement=_of_others(agreement, lines, tuple(dict.fromkeys(lines.tolist()))),
+        loose_agreement=_of_others(agreement, lines, LOOSE),
+        silhouette=np.array([_silhouette(scene.distances, one.labels) for one in found]),
+        modularity=np.array([_modularity(scene.graph, one.labels) for one in found]),
+        sparsity=np.array([one for one, _ in borders]),
+        capped=np.array([one for _, one in borders]),
+    )
+
+
+def agreements(labels: Sequence[Labels]) -> Floats:
+    """ARI of all pairs of partitions of the same objects.
+
+    Examples
+    --------
+    >>> agreements([np.array([0, 0, 1, 1]), np.array([1, 1, 0, 0]), np.array([0, 1, 0, 1])])
+    array([[ 1. ,  1. , -0.5],
+           [ 1. ,  1. , -0.5],
+           [-0.5, -0.5,  1. ]])
+    """
+    n = len(labels[0])
+    sizes = [int(one.max()) + 1 for one in labels]
+    starts = np.concatenate([[0], np.cumsum(sizes)])
+    inside = np.zeros((n, starts[-1]), np.float32)
+    for one, start in zip(labels, starts[:-1], strict=True):
+        inside[np.arange(n), start + one] = 1
+    shared = inside.T @ inside
+    shared *= shared
+    sums = np.add.reduceat(np.add.reduceat(shared, starts[:-1], axis=0), starts[:-1], axis=1)
+    pairs = (sums.astype(np.float64) - n) / 2
+    own = np.diag(pairs)
+    chance = np.outer(own, own) / max(n * (n - 1) / 2, 1)
+    most = (own[:, None] + own[None, :]) / 2
+    room = most - chance
+    return np.where(room > 1e-9, (pairs - chance) / np.where(room > 1e-9, room, 1), 1.0)
+
+
+def _of_others(agreement: Floats, lines: NDArray[Any], asked: Sequence[str]) -> Floats:
+    """Mean over the lines asked, but a partition's own, of the best agreement with the line."""
+    total, count = np.zeros(len(lines)), np.zeros(len(lines))
+    for line in asked:
+        its = lines == line
+        if its.any():
+            total += np.where(its, 0.0, agreement[:, its].max(axis=1))
+            count += ~its
+    return total / np.maximum(count, 1)
+
+
+def reach(distances: Floats) -> tuple[Floats, Floats]:
+    """Mutual reachability of all pairs, and the distance of each object to its neighbours."""
+    n = len(distances)
+    core = np.partition(distances, min(_NEIGHBOUR, n - 1), axis=1)[:, min(_NEIGHBOUR, n - 1)]
+    # Copies lie at no distance; nobody is denser than a thousandth of what is usual.
+    usual = np.median(distances[distances > 0]) if (distances > 0).any() else 1.0
+    core = np.maximum(core, 1e-3 * usual)
+    return np.maximum(distances, np.maximum(core[:, None], core[None, :])), core
+
+
+def border_sparsity(labels: Labels, far: Floats, core: Floats) -> tuple[float, float]:
+    """How much farther objects reach across a border than to their neighbours inside.
+
+    For each group the logarithm of what two in a hundred of its objects need to reach another
+    group, over the usual distance to a neighbour; the mean over all objects, strays counting 0.
+    Borders through the middle of a group are at 0 or below, whatever its shape.
+
+    Returns
+    -------
+    sparsity, capped : float
+        The mean, and that with no group counting for more than a bound.
+    """
+    n = len(labels)
+    sizes = np.bincount(labels)
+    groups = np.flatnonzero(sizes >= max(_FEWEST, _STRAY * n))
+    if len(groups) < 2:
+        return 0.0, 0.0
+    order = np.argsort(labels, kind="stable")
+    starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
+    to_group = np.minimum.reduceat(far[:, order], starts, axis=1)
+    to_group[np.arange(n), labels] = np.inf
+    nearest = to_group[:, groups].min(axis=1)
+    ratios = np.array(
+        [
+            np.log(np.quantile(nearest[labels == g], _BORDER) / np.median(core[labels == g]))
+            for g in groups
+        ]
+    )
+    share = sizes[groups] / n
+    return float(ratios @ share), float(np.clip(ratios, _LEAST, _MOST) @ share)
+
+
+def _silhouette(distances: Floats, labels: Labels) -> float:
+    """Mean silhouette: scikit-learn's, for a matrix of distances that is known to be one."""
+    n, k = len(labels), int(labels.max()) + 1
+    inside = np.zeros((n, k))
+    inside[np.arange(n), labels] = 1
+    sizes = inside.sum(axis=0)
+    sums = distances @ inside
+    everyone = np.arange(n)
+    own = sums[everyone, labels] / np.maximum(sizes[labels] - 1, 1)
+    means = sums / sizes
+    means[everyone, labels] = np.inf
+    other = means.min(axis=1)
+    largest = np.maximum(np.maximum(own, other), np.finfo(float).tiny)
+    return float(np.where(sizes[labels] > 1, (other - own) / largest, 0.0).mean())
+
+
+def _modularity(graph: Any, labels: Labels) -> float:
+    """Share of the edges within groups, less what chance would put there."""
+    edges = graph.tocoo()
+    k = int(labels.max()) + 1
+    ends = np.bincount(labels[edges.row], weights=edges.data, minlength=k) / edges.data.sum()
+    within = edges.data[labels[edges.row] == labels[edges.col]].sum() / edges.data.sum()
+    return float(within - (ends**2).sum())

@@ -1,0 +1,340 @@
+"""The answer when nobody says how: what independent lines of evidence come to."""
+
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.decomposition import TruncatedSVD
+from sklearn.metrics import euclidean_distances
+from sklearn.utils import check_random_state
+
+from consilience._validation import Interval, NoneValue, Options
+from consilience.consensus._base import ChosenNumber
+from consilience.consensus._clarity import Clarity, judge
+from consilience.consensus._lines import LOOSE, Partition, Scene, partitions
+from consilience.consensus._order import ordered
+from consilience.consensus._registry import consensus_method
+from consilience.consensus._solve import ConsensusResult, solve
+from consilience.consensus._support import Support, supports
+from consilience.ensemble import Ensemble
+from consilience.evidence import co_association
+from consilience.generate import default_generator
+from consilience.kernels.labels.contingency import first_columns
+from consilience.kernels.labels.products import row_sums
+from consilience.partition import one_thread
+
+__all__ = ["Alternative", "AutoConsensus", "autoconsensus"]
+
+Floats = NDArray[np.float64]
+Labels = NDArray[np.int32]
+Effort = Literal["quick", "default", "thorough"]
+
+_NEIGHBOURS = 10
+_MOST_NUMBERS = 30
+# Sparse data are looked at through so many components.
+_COMPONENTS = 50
+# What follows was chosen on the developing tables of benchmarks/quality.py.
+_HALF = 0.5  # silhouette and modularity beside agreement, sparsity beside loose agreement
+_LOOSELY = 0.6  # agreement of the loose lines that can be taken
+_SPARSER = 0.2  # more sparsity than the compact choice has
+_MODULAR = 0.3  # modularity of a division that is more than a few strays
+
+
+@dataclass(frozen=True)
+class _Effort:
+    """Objects looked at by the lines and by the references, starts of k-means."""
+
+    objects: int
+    references: int
+    starts: int
+
+
+_EFFORTS = {
+    "quick": _Effort(500, 200, 3),
+    "default": _Effort(1500, 400, 5),
+    "thorough": _Effort(4000, 800, 20),
+}
+
+
+@dataclass(frozen=True)
+class Alternative:
+    """The best supported division into one number of groups.
+
+    Attributes
+    ----------
+    n_clusters : int
+    line : str
+        Where it comes from.
+    agreement, silhouette, modularity, sparsity : float
+        See the notes of `autoconsensus`.
+    sizes : tuple of int
+        Objects of each group, of those looked at, the largest first.
+    """
+
+    n_clusters: int
+    line: str
+    agreement: float
+    silhouette: float
+    modularity: float
+    sparsity: float
+    sizes: tuple[int, ...]
+
+
+@consensus_method(
+    estimator="AutoConsensus",
+    paper="this package",
+    memory="n R, and the square of a sample",
+    rules={
+        "max_clusters": [Interval(Integral, 2), NoneValue()],
+        "effort": [Options(tuple(_EFFORTS))],
+    },
+    needs_n_clusters=False,
+)
+def autoconsensus(
+    ensemble: Ensemble,
+    n_clusters: int | None = None,
+    *,
+    max_clusters: int | None = None,
+    effort: Effort = "default",
+    X: Any = None,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+) -> ConsensusResult:
+    """The groups that independent ways to cluster come to, how many, and how clear they are.
+
+    Parameters
+    ----------
+    n_clusters : int or None, default=None
+        Groups wanted; None chooses.
+    max_clusters : int or None, default=None
+        Most groups to look for. None begins with 30, and goes on where the best number is the
+        last one; there are never more than a quarter of the objects looked at.
+    effort : {"quick", "default", "thorough"}, default="default"
+        How many objects the lines look at (500, 1,500, 4,000) and how often k-means starts.
+    X : array of shape (n_objects, n_features), optional
+        The data: without them the lines see the co-association only.
+    n_jobs : int or None
+        Not used here; the members are made in that many threads.
+
+    Returns
+    -------
+    ConsensusResult
+        ``details`` has ``clarity``, a `Clarity`; ``alternatives``, the best division into each
+        number of groups, the best first; ``line``, where the taken one comes from; and
+        ``n_looked_at``, the objects of the sample.
+
+    Notes
+    -----
+    Seven lines cluster a sample of the objects into 2, 3, ... groups each: average and single
+    link of the co-association, k-means, Ward's tree, mixtures of Gaussians, the graph of
+    neighbours, and HDBSCAN. The *agreement* of a partition is the mean, over the other lines, of
+    its ARI with what in each line comes nearest to it. Taken is the partition with the largest
+    agreement plus half its silhouette and half its modularity in the graph of neighbours. Groups of
+    any shape are seen by three of the lines only (graph, single link, HDBSCAN): what these
+    agree about to 0.6, with borders that run through sparser places than those of the
+    first choice, goes before it. Objects out of the sample go where the members put them.
+
+    Without data there are the trees, the graph and HDBSCAN on the co-association, and the
+    members themselves are a line.
+    """
+
+    def run(placed: Ensemble, k: int, data: Any) -> ConsensusResult:
+        wanted = None if n_clusters is None else k
+        rng = check_random_state(random_state)
+        with one_thread():
+            return _found(placed, wanted, data, max_clusters, _EFFORTS[effort], rng)
+
+    run_in_order = ordered(run, data=True)
+    return solve(ensemble, n_clusters, run_in_order, owner="AutoConsensus", X=X, splits_equals=True)
+
+
+def _found(
+    ensemble: Ensemble,
+    k: int | None,
+    X: Any,
+    most: int | None,
+    effort: _Effort,
+    rng: np.random.RandomState,
+) -> ConsensusResult:
+    n = ensemble.n_objects
+    some = np.sort(rng.permutation(n)[: effort.objects])
+    seed = int(rng.randint(2**31 - 1))
+    scene = _scene(ensemble.take(some), None if X is None else X[some], effort, seed)
+    last = _MOST_NUMBERS if most is None else most
+    while True:
+        numbers = _numbers(scene.n_objects, last, k)
+        found = partitions(scene, numbers, seed)
+        if not found:
+            return _undivided(n)
+        support = supports(scene, found)
+        best = _best(found, support, k)
+        at_the_edge = found[best].n_clusters >= max(numbers)
+        if k is not None or most is not None or not at_the_edge or last > scene.n_objects // 4:
+            break
+        last *= 2
+    labels = found[best].labels
+    clarity = judge(
+        scene.points,
+        scene.distances,
+        labels,
+        float(support.agreement[best]),
+        n_objects=effort.references,
+        rng=rng,
+    )
+    details = {
+        "clarity": clarity,
+        "alternatives": _alternatives(found, support, best),
+        "line": found[best].line,
+        "n_looked_at": len(some),
+    }
+    if len(some) < n:
+        labels = _everybody(ensemble, some, labels)
+    return ConsensusResult(labels, details=details)
+
+
+def _undivided(n: int) -> ConsensusResult:
+    """No line divides the objects: they are all alike, or hardly any."""
+    nothing = Clarity("none", None, 0, n, 0.0, 0.0)
+    details = {"clarity": nothing, "alternatives": (), "line": None, "n_looked_at": n}
+    return ConsensusResult(np.zeros(n, np.int32), details=details)
+
+
+def _scene(ensemble: Ensemble, X: Any, effort: _Effort, seed: int) -> Scene:
+    """What the lines look at: data where there are any, else the co-association."""
+    if X is None:
+        points = None
+        distances = 1.0 - np.asarray(co_association(ensemble), np.float64)
+        np.fill_diagonal(distances, 0.0)
+    else:
+        points = _dense(X, seed)
+        distances = euclidean_distances(points)
+    n = len(distances)
+    near = min(_NEIGHBOURS, n - 1)
+    # Each object is its own nearest; copies of it may take that place, which is as well.
+    nearest = np.argsort(distances, axis=1, kind="stable")[:, : near + 1]
+    rows = np.repeat(np.arange(n), near + 1)
+    graph = sparse.coo_array((np.ones(rows.size), (rows, nearest.ravel())), shape=(n, n)).tocsr()
+    graph = graph.maximum(graph.T)
+    graph.setdiag(0)
+    graph.eliminate_zeros()
+    return Scene(distances, points, ensemble, graph, effort.starts)
+
+
+def _dense(X: Any, seed: int) -> Floats:
+    if not sparse.issparse(X):
+        return np.asarray(X, np.float64)
+    most = min(_COMPONENTS, min(X.shape) - 1)
+    if most < 1:
+        return np.asarray(X.toarray(), np.float64)
+    return np.asarray(TruncatedSVD(most, random_state=seed).fit_transform(X))
+
+
+def _numbers(n: int, last: int, k: int | None) -> list[int]:
+    """Numbers of groups to try; one that is given is always among them."""
+    tried = set(range(2, max(2, min(last, n // 4)) + 1))
+    return sorted(number for number in tried | ({k} if k else set()) if number < n)
+
+
+def _best(found: list[Partition], support: Support, k: int | None) -> int:
+    """The partition to take: that of the compact lines, or that of the loose ones."""
+    number = np.array([one.n_clusters for one in found])
+    # Where no line has the number, the nearest one below or above.
+    usable = np.ones(len(found), bool) if k is None else abs(number - k) == abs(number - k).min()
+    score = _score(support)
+    best = int(np.where(usable, score, -np.inf).argmax())
+    loose = np.array([one.line in LOOSE for one in found])
+    loose &= usable & (support.modularity >= _MODULAR) & (support.loose_agreement >= _LOOSELY)
+    if not loose.any():
+        return best
+    other = support.loose_agreement + _HALF * support.capped
+    rival = int(np.where(loose, other, -np.inf).argmax())
+    gain = support.sparsity[rival] - support.sparsity[best]
+    return rival if gain > _SPARSER else best
+
+
+def _score(support: Support) -> Floats:
+    return support.agreement + _HALF * (support.silhouette + support.modularity)
+
+
+def _alternatives(found: list[Partition], support: Support, best: int) -> tuple[Alternative, ...]:
+    """The best division into each number of groups; the one taken first, then by support."""
+    number = np.array([one.n_clusters for one in found])
+    score = _score(support)
+    taken = [best]
+    for k in np.unique(number[number != number[best]]):
+        taken.append(int(np.where(number == k, score, -np.inf).argmax()))
+    taken[1:] = sorted(taken[1:], key=lambda place: -score[place])
+    return tuple(
+        Alternative(
+            n_clusters=int(number[place]),
+            line=found[place].line,
+            agreement=float(support.agreement[place]),
+            silhouette=float(support.silhouette[place]),
+            modularity=float(support.modularity[place]),
+            sparsity=float(support.sparsity[place]),
+            sizes=tuple(sorted(np.bincount(found[place].labels).tolist(), reverse=True)),
+        )
+        for place in taken
+    )
+
+
+def _everybody(ensemble: Ensemble, some: NDArray[np.int64], labels: Labels) -> Labels:
+    """Labels of all objects: each votes with those of the sample that members put it with."""
+    k = int(labels.max()) + 1
+    members = ensemble.members
+    starts = first_columns(members)
+    votes = np.zeros((int(starts[-1]), k))
+    for member, start in zip(members, starts[:-1], strict=True):
+        its = member[some]
+        np.add.at(votes, (start + its[its >= 0], labels[its >= 0]), 1.0)
+    votes /= np.maximum(votes.sum(axis=1, keepdims=True), 1.0)
+    everybody = row_sums(members, starts, votes).argmax(axis=1).astype(np.int32)
+    everybody[some] = labels
+    return everybody
+
+
+class AutoConsensus(
+    ChosenNumber,
+    function=autoconsensus,
+    attributes=("clarity", "alternatives", "line", "n_looked_at"),
+):
+    """Cluster by what independent lines of evidence come to; see `autoconsensus`.
+
+    Parameters
+    ----------
+    generator : generator or None, default=None
+        Makes the members when `fit` is given data only; None is k-means as it suits the size
+        of the data, see `consilience.generate.default_generator`.
+
+    Attributes
+    ----------
+    clarity_ : Clarity
+        How clear the groups are: ``verdict`` "clear", "weak" or "none", with a p-value.
+    alternatives_ : tuple of Alternative
+        The best division into each number of groups; the one taken is the first.
+    line_ : str
+        Where the partition comes from.
+    n_looked_at_ : int
+        Objects of the sample that was looked at.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import consilience as cs
+    >>> X = np.concatenate([np.random.default_rng(0).normal(c, 0.3, (40, 2)) for c in (0, 3)])
+    >>> model = cs.AutoConsensus(random_state=0).fit(X)
+    >>> model.n_clusters_, model.clarity_.verdict, model.clarity_.p_value
+    (2, 'clear', 0.01)
+    """
+
+    max_clusters: int | None = None
+    effort: Effort = "default"
+
+    def _default_generator(self, data: Any = None) -> Any:
+        if data is None:
+            return super()._default_generator()
+        n, d = data.shape
+        return default_generator(n, d, sparse=sparse.issparse(data.values)).generator
