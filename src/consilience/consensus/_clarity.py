@@ -2,11 +2,13 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.cluster.hierarchy import fcluster, linkage
+from scipy.ndimage import gaussian_filter1d
 from scipy.spatial.distance import pdist, squareform
 from scipy.special import ndtri
 from scipy.stats import rankdata
@@ -18,6 +20,7 @@ __all__ = ["REFERENCES", "Clarity", "Verdict", "judge", "references_of"]
 
 Floats = NDArray[np.float64]
 Labels = NDArray[np.int32]
+Draw = Callable[[np.random.RandomState], Floats]
 Verdict = Literal["clear", "weak", "none"]
 
 #: Reference tables of each kind.
@@ -25,6 +28,8 @@ REFERENCES = 99
 _LEVEL = 0.05
 # Borders of groups that can be called clear are sparser than chance has them by so much.
 _SPARSER = 0.2
+# A column's peaks are looked for on a grid, its strays left out.
+_GRID, _HALVINGS, _STRAYS = 128, 12, 0.02
 # So far do the other lines come to the same groups, at least, where something is clear.
 _AGREED = 0.5
 
@@ -88,7 +93,7 @@ def judge(
         sees = sparsity >= _SPARSER and agreement >= _AGREED
         verdict: Verdict = "none" if k < 2 else ("clear" if sees else "weak")
         return Clarity(verdict, None, 0, len(some), sparsity, 0.0)
-    chance = [references_of(points[some], k, draw, rng) for draw in (_elliptical, _same_columns)]
+    chance = [references_of(draw, k, rng) for draw in _kinds(points[some])]
     p = max((1 + sum(one >= sparsity for one in kind)) / (REFERENCES + 1) for kind in chance)
     expected = max(float(np.mean(kind)) for kind in chance)
     verdict = _verdict(p, sparsity - expected, agreement)
@@ -101,16 +106,20 @@ def _verdict(p: float, sparser: float, agreement: float) -> Verdict:
     return "none"
 
 
-def references_of(
-    points: Floats,
-    k: int,
-    draw: Callable[[Floats, np.random.RandomState], Floats],
-    rng: np.random.RandomState,
-) -> list[float]:
+def _kinds(points: Floats) -> list[Draw]:
+    """Ways to draw tables like this one, but without groups."""
+    kinds: list[Draw] = [partial(_same_columns, points, _one_peak_widths(points))]
+    if np.linalg.matrix_rank(points - points.mean(axis=0)) > 1:
+        # On a line there are two directions only, and two groups would stay two.
+        kinds.append(partial(_elliptical, points))
+    return kinds
+
+
+def references_of(draw: Draw, k: int, rng: np.random.RandomState) -> list[float]:
     """Sparsest borders of k groups in each of the reference tables, by two ways to cluster."""
     found = []
     for _ in range(REFERENCES):
-        table = draw(points, rng)
+        table = draw(rng)
         between = pdist(table)
         far = reach(squareform(between))
         seed = int(rng.randint(2**31 - 1))
@@ -134,8 +143,8 @@ def _elliptical(points: Floats, rng: np.random.RandomState) -> Floats:
     return np.asarray(white * values[kept] @ axes[kept] + middle)
 
 
-def _same_columns(points: Floats, rng: np.random.RandomState) -> Floats:
-    """The values of every column, put together anew with the same correlations of ranks."""
+def _same_columns(points: Floats, widths: Floats, rng: np.random.RandomState) -> Floats:
+    """Columns drawn anew with the same correlations of ranks, each with one peak only."""
     n, d = points.shape
     normal = ndtri((rankdata(points, axis=0) - 0.5) / n)
     # A column of one value has no correlation with any other.
@@ -143,5 +152,37 @@ def _same_columns(points: Floats, rng: np.random.RandomState) -> Floats:
     normal /= np.maximum(np.linalg.norm(normal, axis=0), np.finfo(float).tiny)
     values, axes = np.linalg.eigh(normal.T @ normal)
     drawn = rng.normal(size=(n, d)) * np.sqrt(np.maximum(values, 0)) @ axes.T
+    columns = points + rng.normal(size=(n, d)) * widths
     ranks = drawn.argsort(axis=0).argsort(axis=0)
-    return np.take_along_axis(np.sort(points, axis=0), ranks, axis=0)
+    return np.take_along_axis(np.sort(columns, axis=0), ranks, axis=0)
+
+
+def _one_peak_widths(points: Floats) -> Floats:
+    """How far the values of each column must be smeared to have one peak.
+
+    Else two groups that a column shows would be in every table without groups as well. Columns of
+    few values, such as counts, stay as they are: a smeared one would be of another kind.
+    """
+    return np.array([_one_peak_width(column) for column in points.T])
+
+
+def _one_peak_width(column: Floats) -> float:
+    values = np.sort(column)
+    if len(np.unique(values)) <= len(values) // 2:
+        return 0.0
+    low, high = 0.0, float(values[-1] - values[0])
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        low, high = (low, middle) if _one_peak(values, middle) else (middle, high)
+    return high
+
+
+def _one_peak(values: Floats, width: float) -> bool:
+    """Whether smeared values have one peak; strays beyond a valley are none."""
+    edges = np.linspace(values[0], values[-1], _GRID + 1)
+    counts = np.histogram(values, edges)[0].astype(float)
+    smeared = gaussian_filter1d(counts, max(width / (edges[1] - edges[0]), 1e-3), mode="constant")
+    inner = smeared[1:-1]
+    valleys = np.flatnonzero((inner < smeared[:-2]) & (inner <= smeared[2:])) + 1
+    below = np.cumsum(counts)[valleys] / len(values)
+    return not ((below > _STRAYS) & (below < 1 - _STRAYS)).any()

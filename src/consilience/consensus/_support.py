@@ -108,10 +108,10 @@ def _of_others(agreement: Floats, lines: NDArray[Any], asked: Sequence[str]) -> 
 
 def reach(distances: Floats) -> tuple[Floats, Floats]:
     """Mutual reachability of all pairs, and the distance of each object to its neighbours."""
-    n = len(distances)
-    core = np.partition(distances, min(_NEIGHBOUR, n - 1), axis=1)[:, min(_NEIGHBOUR, n - 1)]
+    place = min(_NEIGHBOUR, len(distances) - 1)
+    core = np.partition(distances, place, axis=1)[:, place]
     # Copies lie at no distance; nobody is denser than a thousandth of what is usual.
-    usual = np.median(distances[distances > 0]) if (distances > 0).any() else 1.0
+    usual = np.median(core[core > 0]) if (core > 0).any() else 1.0
     core = np.maximum(core, 1e-3 * usual)
     return np.maximum(distances, np.maximum(core[:, None], core[None, :])), core
 
@@ -138,14 +138,17 @@ def border_sparsity(labels: Labels, far: Floats, core: Floats) -> tuple[float, f
     to_group = np.minimum.reduceat(far[:, order], starts, axis=1)
     to_group[np.arange(n), labels] = np.inf
     nearest = to_group[:, groups].min(axis=1)
-    ratios = np.array(
-        [
-            np.log(np.quantile(nearest[labels == g], _BORDER) / np.median(core[labels == g]))
-            for g in groups
-        ]
-    )
+    inside, across = core[order], nearest[order]
+    spans = [slice(starts[g], starts[g] + sizes[g]) for g in groups]
+    ratios = np.log([_at(across[span], _BORDER) / _at(inside[span], 0.5) for span in spans])
     share = sizes[groups] / n
     return float(ratios @ share), float(np.clip(ratios, _LEAST, _MOST) @ share)
+
+
+def _at(values: Floats, share: float) -> float:
+    """The value that a share of them is below."""
+    place = int(share * (len(values) - 1))
+    return float(np.partition(values, place)[place])
 
 
 def _silhouette(distances: Floats, labels: Labels) -> float:

@@ -148,7 +148,9 @@ def autoconsensus(
             return _found(placed, wanted, data, max_clusters, _EFFORTS[effort], rng)
 
     run_in_order = ordered(run, data=True)
-    return solve(ensemble, n_clusters, run_in_order, owner="AutoConsensus", X=X, splits_equals=True)
+    return solve(
+        ensemble, n_clusters, run_in_order, owner="AutoConsensus", X=X, splits_equals=X is not None
+    )
 
 
 def _found(
@@ -180,7 +182,7 @@ def _found(
         scene.points,
         scene.distances,
         labels,
-        float(support.agreement[best]),
+        float(max(support.agreement[best], support.loose_agreement[best])),
         n_objects=effort.references,
         rng=rng,
     )
