@@ -7,6 +7,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from sklearn import config_context
 from sklearn.decomposition import TruncatedSVD
 from sklearn.metrics import euclidean_distances
 from sklearn.utils import check_random_state
@@ -144,7 +145,8 @@ def autoconsensus(
     def run(placed: Ensemble, k: int, data: Any) -> ConsensusResult:
         wanted = None if n_clusters is None else k
         rng = check_random_state(random_state)
-        with one_thread():
+        # What the lines are made of takes NumPy arrays, whatever dispatch is switched on.
+        with one_thread(), config_context(array_api_dispatch=False):
             return _found(placed, wanted, data, max_clusters, _EFFORTS[effort], rng)
 
     run_in_order = ordered(run, data=True)
