@@ -1,5 +1,6 @@
 """The answer when nobody says how: what independent lines of evidence come to."""
 
+import warnings
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any, Literal
@@ -9,6 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn import config_context
 from sklearn.decomposition import TruncatedSVD
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import euclidean_distances
 from sklearn.utils import check_random_state
 
@@ -35,6 +37,8 @@ Effort = Literal["quick", "default", "thorough"]
 
 _NEIGHBOURS = 10
 _MOST_NUMBERS = 30
+# More numbers are tried where the best lies in the last quarter of them.
+_NEAR_THE_END = 0.75
 # Sparse data are looked at through so many components.
 _COMPONENTS = 50
 # What follows was chosen on the developing tables of benchmarks/quality.py.
@@ -111,8 +115,8 @@ def autoconsensus(
     n_clusters : int or None, default=None
         Groups wanted; None chooses.
     max_clusters : int or None, default=None
-        Most groups to look for. None begins with 30, and goes on where the best number is the
-        last one; there are never more than a quarter of the objects looked at.
+        Most groups to look for. None begins with 30, and goes on where the best number is one
+        of the last; there are never more than a quarter of the objects looked at.
     effort : {"quick", "default", "thorough"}, default="default"
         How many objects the lines look at (500, 1,500, 4,000) and how often k-means starts.
     X : array of shape (n_objects, n_features), optional
@@ -146,7 +150,9 @@ def autoconsensus(
         wanted = None if n_clusters is None else k
         rng = check_random_state(random_state)
         # What the lines are made of takes NumPy arrays, whatever dispatch is switched on.
-        with one_thread(), config_context(array_api_dispatch=False):
+        with one_thread(), config_context(array_api_dispatch=False), warnings.catch_warnings():
+            # Copies make fewer clusters than a line is asked for, and that is all right.
+            warnings.simplefilter("ignore", ConvergenceWarning)
             return _found(placed, wanted, data, max_clusters, _EFFORTS[effort], rng)
 
     run_in_order = ordered(run, data=True)
@@ -167,16 +173,20 @@ def _found(
     some = np.sort(rng.permutation(n)[: effort.objects])
     seed = int(rng.randint(2**31 - 1))
     scene = _scene(ensemble.take(some), None if X is None else X[some], effort, seed)
+    if not scene.distances.any():
+        return _undivided(n)
     last = _MOST_NUMBERS if most is None else most
     while True:
         numbers = _numbers(scene.n_objects, last, k)
         found = partitions(scene, numbers, seed)
+        if most is not None:  # HDBSCAN finds its own number
+            found = [one for one in found if one.n_clusters <= max(numbers)]
         if not found:
             return _undivided(n)
         support = supports(scene, found)
         best = _best(found, support, k)
-        at_the_edge = found[best].n_clusters >= max(numbers)
-        if k is not None or most is not None or not at_the_edge or last > scene.n_objects // 4:
+        near_the_end = found[best].n_clusters >= _NEAR_THE_END * max(numbers)
+        if k is not None or most is not None or not near_the_end or last > scene.n_objects // 4:
             break
         last *= 2
     labels = found[best].labels
