@@ -11,6 +11,9 @@ or the number of cores is stored.
 
 import json
 import re
+import sys
+import time
+import traceback
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -51,8 +54,17 @@ class Cases:
         return json.loads(json.dumps(found))
 
     def write(self) -> int:
-        """Store all answers anew; the number of bytes."""
-        found = {name: self.run(name) for name in self._made}
+        """Store all answers anew; the number of bytes. Slow cases are named."""
+        found = {}
+        for name in self._made:
+            start = time.perf_counter()
+            try:
+                found[name] = self.run(name)
+            except Exception:  # the others are written all the same
+                print(f"{self.room}/{name} cannot be stored", file=sys.stderr)
+                traceback.print_exc(limit=-3)
+            if time.perf_counter() - start > 1:
+                print(f"{self.room}/{name} took {time.perf_counter() - start:.1f} s")
         lines = (
             f"{json.dumps(name)}: {json.dumps(value, separators=(',', ':'))}"
             for name, value in found.items()
