@@ -15,8 +15,7 @@ CASES = Cases(__file__)
 @CASES
 def passes():
     for key, X in tables().items():
-        rows = rows_of(X, owner="x")
-        engine = engine_for(rows)
+        engine = engine_for(X)
         dense = X.toarray() if sparse.issparse(X) else X
         starts = [dense[[0, 20, 35]].astype(float), dense[[1, 30]].astype(float)]
         yield f"{key} kind", type(engine).__name__
@@ -68,10 +67,11 @@ def rows():
 
 
 def _facts(found):
-    blocks = [np.asarray(b.sum()) for b in found.blocks(10)] if not found.is_sparse else None
+    some = found.take([0, 1])
     return [
-        list(found.shape), str(found.dtype), found.is_sparse, found.names, found.index,
-        found.take([0, 1]), blocks,
+        list(found.shape), str(found.dtype), found.is_sparse, found.names, len(found),
+        None if found.index is None else list(found.index), some.values, some.names,
+        [[start, block.sum()] for start, block in found.blocks(10)],
     ]  # fmt: skip
 
 
