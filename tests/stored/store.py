@@ -103,7 +103,7 @@ def attempt(function: Callable[..., Any], *args: Any, **options: Any) -> Any:
             answer = described(function(*args, **options))
         except ConsilienceError as error:
             answer = {"refused": f"{type(error).__name__}: {_plain(str(error))}"}
-        except (ValueError, TypeError, KeyError, IndexError, AttributeError) as error:
+        except (ValueError, TypeError, LookupError, AttributeError, OSError) as error:
             answer = {"raised": type(error).__name__}
     ours = [
         _plain(str(one.message)) for one in caught if issubclass(one.category, ConsilienceWarning)

@@ -1,0 +1,246 @@
+"""Stored answers of the papers' experiments, at their smallest, on files made for the purpose."""
+
+from contextlib import ExitStack
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from unittest.mock import patch
+
+import numpy as np
+from stored.home import make_home
+from stored.store import Cases, attempt
+
+from consilience.datasets import make_gaussians, make_minority, make_toy_minority
+from consilience.experiments import (
+    EXPERIMENTS,
+    Cell,
+    Claim,
+    Plan,
+    _cells,
+    _ewocs_claims,
+    _ewocs_runs,
+    _ewocs_systems,
+    _peace_data,
+    _reclustering,
+    _registry,
+    _report,
+    _runs,
+    _standard,
+    ambiguity,
+    conclude,
+    ewocs,
+    ewocs_convergence,
+    ewocs_reuters,
+    ewocs_sensitivity,
+    ewocs_toy,
+    relations,
+)
+from stored.small import blobs, ensembles
+
+CASES = Cases(__file__)
+
+
+def _small_minority(d, *, background=1.0, foreground=1.0, **options):
+    return make_minority(d, background=0.06 * background, foreground=0.1 * foreground, **options)
+
+
+def _quick(systems):
+    """Systems with few repetitions, levels and starts."""
+    found = {}
+    for name, one in systems.items():
+        params = dict(one.params)
+        for key, value in (("n_repetitions", 5), ("n_eps", 10), ("n_part", 4), ("n_rounds", 4)):
+            if key in one.kind._constraints:
+                params[key] = value
+        if "start_size" in one.kind._constraints:
+            params |= {"start_size": 40, "min_size": 5}
+        found[name] = _ewocs_systems.System(one.kind, params, one.told, min(one.starts, 2))
+    return found
+
+
+def _patches():
+    few = partial(make_gaussians, 40)
+    yield patch.object(_ewocs_systems, "make_minority", _small_minority)
+    yield patch.object(ewocs_convergence, "make_minority", _small_minority)
+    yield patch.object(ewocs_toy, "make_toy_minority", partial(make_toy_minority, 0.1))
+    yield patch.object(_peace_data, "make_gaussians", lambda n, *a, **o: few(*a, **o))
+    yield patch.object(ambiguity, "make_gaussians", lambda n, *a, **o: make_gaussians(n // 20, *a, **o))
+    for module in (_ewocs_systems, ewocs, ewocs_toy, ewocs_reuters, ewocs_sensitivity, relations):
+        for name, value in list(vars(module).items()):
+            kinds = isinstance(value, dict) and value and all(
+                isinstance(one, _ewocs_systems.System) for one in value.values()
+            )
+            if kinds:
+                yield patch.object(module, name, _quick(value))
+
+
+_PLANS = {
+    "ambiguity-tables": {"sets": ("Five Gaussians",), "runs": 2},
+    "ewocs-table2": {"sets": ("2-D",), "runs": 2, "members": (4,)},
+    "ewocs-table3": {"sets": ("2-D",), "runs": 1, "members": (5,)},
+    "ewocs-table4": {"runs": 1, "members": (5,)},
+    "ewocs-table6": {},
+    "ewocs-relations": {"runs": 1, "members": (5,)},
+    "ewocs-table9": {"runs": 1, "members": (5,)},
+    "ewocs-figure15": {"runs": 1, "members": (4, 8)},
+    "ewocs-figures16-17": {"sets": ("2-D",), "runs": 1, "members": (100, 200)},
+    "ewocs-figure11": {"sets": ("2-D",), "runs": 2, "members": (5,)},
+    "ewocs-table7": {"runs": 1, "members": (4, 8), "sets": ("Reuters",)},
+    "ewocs-figure12": {"runs": 1, "members": (5,)},
+    "ewocs-figure13": {"runs": 1, "members": (5,)},
+    "ewocs-figure9": {"sets": ("2-D",), "runs": 1, "members": (5,)},
+    "ewocs-figure10": {"sets": ("2-D",), "runs": 1, "members": (5,)},
+    "ewocs-figures5-7": {"runs": 1, "members": (10,)},
+    "peace-tables": {"sets": ("iris", "webkd"), "runs": 1, "members": (4,)},
+    "eeac-table": {"sets": ("Wine",), "runs": 1},
+    "eeac-shares": {"sets": ("Wine",), "runs": 1},
+    "woec-table2": {"sets": ("toy1",), "runs": 1, "members": (4,)},
+    "woec-table3": {"sets": ("Toy2",), "runs": 1, "members": (4,)},
+    "woec-table4": {"sets": ("Iris",), "runs": 1, "members": (4,)},
+    "woec-table5": {"sets": ("Iris",), "runs": 1, "members": (4,)},
+}
+
+
+def _run(name, home, **plan):
+    return [cell for part in EXPERIMENTS[name].run(Plan(data_home=home, **plan)) for cell in part]
+
+
+def _add(name):
+    def answers():
+        with TemporaryDirectory() as place, ExitStack() as stack:
+            home = make_home(Path(place))
+            for one in _patches():
+                stack.enter_context(one)
+            cells = []
+            found = attempt(lambda: cells.extend(_run(name, home, **_PLANS[name])))
+            yield "said", str(found).replace(place, "")
+            timed = [cell for cell in cells if "econd" in cell.row or "time" in cell.row]
+            cells = [cell for cell in cells if cell not in timed]
+            yield "timed", [[c.table, c.data, c.row, c.column] for c in timed]
+            for number, cell in enumerate(cells):
+                if number < 60:
+                    yield f"{number} {cell.data} {cell.row} {cell.column}", cell
+            yield "all", [[c.table, c.data, c.row, c.column, c.note, list(c.values)] for c in cells]
+            claims = attempt(conclude, name, cells)
+            yield "claims", claims
+            known = EXPERIMENTS[name]
+            yield "about", [known.title, known.paper, list(known.remarks), list(known.columns)]
+            made = conclude(name, cells) if isinstance(claims, list) else []
+            yield "page", attempt(_report.as_page, known, cells, made, "command")
+            wrong = attempt(lambda: _run(name, home, **(_PLANS[name] | {"sets": ("zzz",)})))
+            yield "unknown set", str(wrong).replace(place, "")
+
+    answers.__name__ = name.replace("-", "_")
+    CASES(answers)
+
+
+for _name in _PLANS:
+    _add(_name)
+
+
+def _table(levels, n=12, rows=("F1", "AUC", "Precision", "Recall"), table="3", data="2-D"):
+    rng = np.random.default_rng(5)
+    return [
+        Cell(table, data, row, name, tuple(level + rng.normal(0, 0.05, n)))
+        for row in rows
+        for name, level in levels.items()
+    ]
+
+
+@CASES
+def claims():
+    """Claims of every table, from cells that are told."""
+    for name, known in EXPERIMENTS.items():
+        keys = list(_cells.published(name.split("-")[0]))
+        for lift in (0.0, 0.3):
+            cells = []
+            rng = np.random.default_rng(len(keys))
+            for table, data, row, column in keys[:400]:
+                level = _cells.published(name.split("-")[0])[table, data, row, column][0]
+                values = tuple(level * (1 + lift * rng.normal(size=4)) + rng.normal(0, 0.01, 4))
+                cells.append(Cell(table, data, row, column, values, level))
+            yield f"{name} {lift}", attempt(conclude, name, cells)
+            yield f"{name} {lift} sums", attempt(_report.summaries, cells[:50])
+        yield f"{name} none", attempt(conclude, name, [])
+
+
+@CASES
+def cells():
+    one = Cell("1", "d", "r", "A", (0.5, 0.6, 0.7), 0.55, 0.1, "note")
+    two = Cell("1", "d", "r", "B", (0.2, 0.3, 0.1))
+    lone, none = Cell("1", "d", "r", "C", (0.4,), 0.1), Cell("1", "d", "r", "D", ())
+    for cell in (one, two, lone, none):
+        yield cell.column, [attempt(lambda c=cell, n=n: getattr(c, n)) for n in ("measured", "spread", "error", "difference")]
+    for a, b in ((one, two), (two, one), (one, one), (lone, lone), (lone, none)):
+        for level in (0.05, 0.5):
+            yield f"claim {a.column}{b.column} {level}", attempt(_cells.paired_claim, "above", a, b, level=level)
+    yield "of", [_cells.of([one, two], column="B"), _cells.of([one], row="x"), attempt(_cells.of, [one, two], row="r")]
+    for name in ("woec", "ewocs", "peace", "eeac", "ambiguity", "zzz"):
+        found = attempt(_cells.published, name)
+        yield f"published {name}", found
+    all_cells = [one, two, lone]
+    yield "csv", _report.as_csv(all_cells)
+    yield "lines", _report.as_lines(all_cells)
+    yield "sums", _report.summaries(all_cells)
+    claims = [Claim("a above b", True, 0.3, 0.01, 3, 0.1, "paired t"), Claim("no", False, -0.1, 0.5, 2)]
+    for name in ("eeac-table", "ewocs-table3"):
+        yield f"page {name}", _report.as_page(EXPERIMENTS[name], all_cells, claims, "cmd --x")
+    for asked in (None, ("b",), ("B", "a"), ("zzz",), ()):
+        yield f"wanted {asked}", attempt(_registry.wanted, "x", "sets", asked, ("a", "b"))
+
+
+@CASES
+def ewocs_parts():
+    levels = {"BBOCC MAH": 0.4, "BBCPRESS/7 MAH": 0.5, "DGRADE MAH": 0.55, "kMD 100x800-50": 0.3}
+    levels |= {name: 0.6 + 0.02 * at for at, name in enumerate(_ewocs_systems.ENSEMBLES)}
+    cells = _table(levels)
+    for row in ("F1", "AUC", "zzz"):
+        yield f"ranks {row}", attempt(_ewocs_claims.ewocs_ranks, cells, row)
+    tests = _ewocs_claims.ewocs_ranks(cells, "F1")
+    if tests is not None:
+        names = list(tests.ranks.names)
+        yield "diagram", attempt(_ewocs_claims.diagram, tests, "F1")
+        yield "below", attempt(_ewocs_claims.all_below, tests, "F1", names[0], names[1:3], "is below")
+        yield "above", attempt(_ewocs_claims.all_below, tests, "F1", names[-1], names[1:3], "is below")
+        yield "alike", [attempt(_ewocs_claims.alike, tests, "F1", a, b) for a, b in ((names[0], names[1]), (names[-1], names[0]))]
+    for function in (_ewocs_claims.claims_of_table2, _ewocs_claims.claims_of_table3, _ewocs_claims.claims_of_table4):
+        yield function.__name__, attempt(function, cells)
+    yield "table", attempt(_ewocs_claims.rank_tests, {"a": [1, 2, 3], "b": [2, 3, 4], "c": [0, 1, 1]})
+    with patch.object(_ewocs_systems, "make_minority", _small_minority):
+        for name in _ewocs_systems.DIMENSIONS:
+            for run in (0, 1, 5):
+                yield f"synthetic {name} {run}", attempt(_ewocs_systems.synthetic, name, run)
+        X, y = _ewocs_systems.synthetic("2-D", 0)
+    rng = np.random.default_rng(0)
+    scores = (y > 0) + rng.normal(0, 0.4, len(y))
+    yield "measures", [_ewocs_systems.measures(scores, y), _ewocs_systems.best_of_labels(np.where(y > 0, 0, -1), y)]
+    yield "hard", _ewocs_systems.hard_measures(np.where(scores > 0.5, 0, -1), y)
+    yield "chance", _ewocs_systems.chance_of(y, 0)
+    yield "references", attempt(_ewocs_systems.references_of, X, y, 0)
+    for name, system in _quick(_ewocs_systems.PAPERS).items():
+        models = attempt(lambda s=system: s.run(X, y, 1, 4))
+        yield f"system {name}", models
+        model = system.run(X, y, 1, 4)[0]
+        yield f"best {name}", attempt(_ewocs_systems.best_measures, model, y)
+        yield f"rules {name}", attempt(_ewocs_systems.by_threshold, model, y, told=True)
+    found = [{"a": {"F1": 0.5, "AUC": 0.7}}, {"a": {"F1": 0.6, "AUC": 0.8}}]
+    yield "cells", attempt(_ewocs_runs.cells_of, "3", "2-D", found, note="n")
+    yield "cell", attempt(_ewocs_runs.cell_of, "3", "2-D", "F1", "BBOCC MAH", [1.0, 2.0])
+    yield "mean", attempt(_ewocs_runs.mean_of, [{"F1": 0.5}, {"F1": 0.7}])
+    yield "steps", [_ewocs_runs.steps_of(Plan(members=m), (1, 2)) for m in (None, (5,), (7, 3))]
+
+
+@CASES
+def parts():
+    yield "standard", _standard.standardised(np.c_[blobs(), np.ones(48)])
+    for method in ("single", "average", "complete", "centroid", "pam", "zzz"):
+        model = _reclustering.Reclustered(3, method=method)
+        yield f"again {method}", attempt(lambda m=model: m.fit(ensemble=ensembles()["torn"]).labels_)
+    with TemporaryDirectory() as place:
+        home = make_home(Path(place))
+        for name in ("iris", "optdigits", "spiral", "zzz"):
+            yield f"benchmark {name}", attempt(_peace_data.benchmark, name, home)
+    yield "seeds", [_runs.seeds(Plan(seed=4), 3), _runs.seeds(Plan(runs=2), 9)]
+
+
+test_stored = CASES.test()
