@@ -12,13 +12,15 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-__all__ = ["described", "drawn", "shortened"]
+__all__ = ["MARK", "described", "drawn", "shortened"]
 
 #: Arrays longer than this are stored as digests and sums.
 LONG = 40
 DIGITS = 7
 #: Answers of more characters than this are shortened.
-SHORT = 120
+SHORT = 100
+#: How a shortened answer starts: a digest, then the size of the sums, and the sums.
+MARK = "#"
 _ZERO = 1e-9
 #: Names of what differs from run to run.
 _TIMES = ("seconds", "timings", "time", "version", "versions", "created", "n_jobs", "jobs")
@@ -87,7 +89,7 @@ def _array(value: np.ndarray) -> Any:
     sums = [kept.sum(), kept @ weights, *((kept.min(), kept.max()) if kept.size else ())]
     return about | {
         "odd": int((~finite).sum()),
-        "size": _number(float(np.abs(kept).sum())),
+        "size": float(f"{np.abs(kept).sum():.3g}"),
         "sums": [_number(float(one)) for one in sums],
     }
 
@@ -103,11 +105,9 @@ def shortened(value: Any) -> Any:
     rest = json.dumps(_without_floats(value, floats)).encode()
     scaled = np.arcsinh(1000.0 * np.array(floats))
     weights = np.cos(np.arange(scaled.size))
-    return {
-        "digest": _digest(rest),
-        "size": _number(float(np.abs(scaled).sum())),
-        "sums": [_number(float(scaled.sum())), _number(float(scaled @ weights))],
-    }
+    sums = (scaled.sum(), scaled @ weights)
+    told = [f"{np.abs(scaled).sum():.3g}", *(f"{one:.{DIGITS}g}" for one in sums)]
+    return " ".join([f"{MARK}{_digest(rest)}", *(told if floats else ())])
 
 
 def _without_floats(value: Any, floats: list[float]) -> Any:

@@ -48,7 +48,7 @@ def ranks():
 
 
 @CASES
-def tests():
+def pairs_tested():
     for key, table in _tables().items():
         for procedure in ("auto", "bergmann-hommel", "shaffer", "holm", "zzz"):
             if key == "eleven" and procedure == "bergmann-hommel":

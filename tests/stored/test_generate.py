@@ -96,7 +96,7 @@ def recipes():
         "several": generate.many_algorithms([2, 3], 0),
         "kmeans": generate.kmeans_ensemble(3, 4, 0),
         "full": generate.full_ensemble(3, 0),
-        "rcc": generate.rcc(3),
+        "rcc": generate.rcc(3).set_params(random_state=0),
         "fdc": generate.fdc(3, 3, random_state=0),
         "odc": generate.odc(3, 3, random_state=0),
     }

@@ -153,11 +153,12 @@ def ambiguous():
         for score in ("relative", "anco"):
             yield from _views(
                 f"{kind} {score}", cs.ambiguous_objects, ensemble=ensembles()[kind], score=score,
-                ids=[f"o{i}" for i in range(48)],
+                ids=[f"o{i}" for i in range(48)], random_state=0,
             )  # fmt: skip
     for rule in ("gap", "kde", "gmm2", "quantile", 0.5):
         yield from _views(
-            f"rule {rule}", cs.ambiguous_objects, ensemble=ensembles()["torn"], threshold=rule
+            f"rule {rule}", cs.ambiguous_objects, ensemble=ensembles()["torn"], threshold=rule,
+            random_state=0,
         )
     yield from _views("frame", cs.ambiguous_objects, _frame(), 3, n_members=5, random_state=2)
     yield "few", ambiguity.few_objects_each(5, 3, 48)
