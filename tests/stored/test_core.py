@@ -275,4 +275,46 @@ def files():
     yield "names", [sorted(cs.__all__), sorted(dir(cs)), attempt(lambda: cs.zzz)]
 
 
+@CASES
+def sparse_matches():
+    """Matchings of tables too large for a dense one."""
+    rng = np.random.default_rng(1)
+    many = {
+        "near": (np.arange(60), (np.arange(60) * 7 + 3) % 55),
+        "coarse": (np.arange(60) // 2, rng.integers(0, 25, 60)),
+        "star": (np.zeros(9, int), np.arange(9)),
+        "chain": (np.array([0, 0, 1, 1, 2, 2, 3]), np.array([0, 1, 1, 2, 2, 3, 3])),
+        "ties": (np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1])),
+    }
+    for key, (a, b) in many.items():
+        table = _contingency.tabulate(a, b)
+        yield f"{key} table", table
+        yield f"{key} dense", _contingency.matched_cells(table)
+        gains = np.arange(len(table.rows)) % 3 + table.counts
+        yield f"{key} sparse", _contingency._matched_sparsely(table.rows, table.columns, gains)
+        yield f"{key} leaves", _contingency._without_spare_leaves(table.rows, table.columns, gains)
+    big = _contingency.tabulate(np.arange(3000) // 2, rng.permutation(3000) // 3)
+    yield "big", [len(big.rows), _contingency.matched_cells(big)]
+    for labels in (
+        np.ma.masked_array([1, 2, 3], [False, True, False]), pd.array(["a", None], "string"),
+        [2**63, 1], [-(2**40), 3], [1, 2.0, None], [pd.NA, 1], np.array([2**60, 5, 2**60]),
+        [True, None], [np.str_("a"), "a"], [1, "1"], iter([1, 2]), {1, 2}, {"a": 1}, range(3),
+    ):  # fmt: skip
+        key = f"{type(labels).__name__} {str(labels)[:20].split(' at ')[0]}"
+        yield key, [attempt(_labels.encode, labels), attempt(cs.relabel, labels)]
+    odd = cs.Ensemble([[0, 1], [1, 1]], index=[1.5, 2.5], records=[{"a": np.int64(3), "b": np.arange(2)}, {}])
+    with TemporaryDirectory() as place:
+        for end in (".npz", ".parquet"):
+            odd.save(Path(place, f"e{end}"))
+            yield f"odd {end}", cs.Ensemble.load(Path(place, f"e{end}"))
+    import pickle
+
+    again = pickle.loads(pickle.dumps(odd))
+    yield "pickled", [again, again.members.flags.writeable]
+    for room in ("compare", "consensus", "datasets", "plot", "workflow"):
+        yield room, getattr(cs, room).__name__
+    for job, data in ((cs.cluster, None), (_contingency.compared, None)):
+        yield f"job {job.__name__}", attempt(job, data) if data else None
+
+
 test_stored = CASES.test()

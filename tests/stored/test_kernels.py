@@ -3,8 +3,10 @@
 Mutants of kernels are judged in plain Python, so the inputs are tiny.
 """
 
+import threading
 from functools import cache
 
+import joblib
 import numpy as np
 from scipy import sparse
 from scipy.cluster.hierarchy import linkage
@@ -694,6 +696,120 @@ def densities():
                 yield f"{key} founders {size}", [found, witness, clusters, labels]
         core = np.sort(out, axis=1)[:, min(2, len(X) - 1)]
         yield f"{key} trees", [hds.tree_of_points(columns_of, core), hds.tree_of_matrix(out, core)]
+
+
+@CASES
+def wide_data():
+    """More columns and clusters than the loops take at once; starts that are far from settled."""
+    rng = np.random.default_rng(9)
+    X = rng.normal(size=(24, 6))
+    starts = [X[[0, 1, 2, 3, 4]], X[[5, 6]]]
+    batches = [np.arange(24).reshape(4, 6), np.arange(12).reshape(4, 3)]
+    empty = [np.r_[X[:2], X[:1] + 50, X[:1] - 50], X[[5, 5]]]
+    for key, given in {"dense": X, "sparse": sparse.csr_array(np.where(X > 0, X, 0)), "single": X.astype(np.float32)}.items():
+        for name, chosen in (("starts", starts), ("empty", empty)):
+            for options in (
+                {"max_iter": 1}, {}, {"online": True, "max_iter": 1}, {"online": True, "max_iter": 2},
+                {"online": True}, {"spherical": True}, {"tol": 0.01},
+            ):  # fmt: skip
+                yield f"{key} {name} {options}", attempt(many.many_kmeans, given, chosen, **options)
+                yield f"{key} {name} {options} 2", attempt(many.many_kmeans, given, chosen, n_jobs=2, **options)
+            yield f"{key} {name} batches", attempt(minibatch.many_minibatch_kmeans, given, chosen, batches)
+            yield f"{key} {name} nearest", attempt(many.nearest_of_many, given, chosen)
+        for k in (5, 24):
+            yield f"{key} plus {k}", attempt(start.plusplus_start, given, k, np.random.default_rng(0))
+    copies = np.repeat(X[:3], 4, axis=0)
+    yield "copies", attempt(start.plusplus_start, copies, 6, np.random.default_rng(0))
+    near = np.array([[0.0, 0.0], [1e-9, 0.0], [-1e-9, 0.0], [0.5, 0.0], [-0.5, 0.0], [0.0, 1.0]])
+    two = [np.array([[1.0, 0.0], [-1.0, 0.0]]), np.array([[1.0 + 1e-10, 0.0], [-1.0, 0.0]])]
+    for key, given in {"dense": near, "sparse": sparse.csr_array(near)}.items():
+        yield f"near {key}", attempt(many.nearest_of_many, given, two)
+        yield f"near {key} once", attempt(many.many_kmeans, given, two, max_iter=1)
+        yield (
+            f"near {key} batches",
+            attempt(minibatch.many_minibatch_kmeans, given, two, [np.array([[0, 1, 2], [3, 4, 5]])] * 2),
+        )
+    candidates = np.array([[0, 1, 2], [1, 0, 3], [2, 3, 1], [3, 2, 0]])
+    found = representatives.nearest_representatives(
+        X, X[[0, 8]], np.array([0, 2, 4]), X[[0, 1, 8, 9]], candidates, 3
+    )
+    yield "representatives", found
+    yield "lac", lac.lac(X, X[:5].copy(), 0.5, 10)
+    members = np.array(_members()["plain"])
+    Y = 0.9 * rng.dirichlet(np.ones(6), 14) + 0.1 / 6
+    Z = np.empty_like(Y)
+    growth.others(Y, Z)
+    store = rows.make_store(members, dense=True)
+    joined, seen, column = rows.block_of_columns(store, 0, 14)
+    G = np.zeros_like(Y)
+    growth.growth_rows(joined, seen, column, 0, 14, 6.0, np.ones(14), np.zeros(14), Y, Z, np.array([0.1, 0.9]), G)
+    yield "growth", [Z, G]
+
+
+@CASES
+def label_estimators():
+    """k-means and mixtures of label rows, searches with many groups, through their estimators."""
+    rng = np.random.default_rng(2)
+    apart = cs.Ensemble(rng.integers(0, 12, (16, 5)))
+    for key, ensemble in {
+        "plain": cs.Ensemble(_members()["plain"].T.astype(int)),
+        "noise": cs.Ensemble(_members()["noise"].T.astype(int)),
+        "apart": apart,
+    }.items():
+        for model in (
+            cs.KCC(3, n_init=2, random_state=0), cs.KCC(3, utility="c", normalised=True, n_init=1, random_state=0),
+            cs.KCC(5, n_init=1, max_iter=1, random_state=1), cs.SEC(3, n_init=2, random_state=0),
+            cs.MixtureConsensus(3, start="random", n_init=2, random_state=0), cs.BCE(2, n_init=1, random_state=0),
+            cs.CorrelationClustering(n_init=2, random_state=0), cs.CorrelationClustering(n_init=1, algorithm="annealing", random_state=0),
+            cs.CorrelationClustering(2, n_init=1, random_state=0), cs.CorrelationClustering(algorithm="sampling", sample_size=6, n_init=1, random_state=0),
+            cs.Voting(3, random_state=0), cs.CumulativeVoting(3, random_state=0),
+        ):  # fmt: skip
+            found = attempt(model.fit, ensemble=ensemble)
+            if isinstance(found, dict):
+                found.pop("ensemble_", None)
+            yield f"{key} {model}", found
+    yield "path", attempt(cs.AmbiguityAware(cs.EAC(2)).fit, ensemble=apart)
+    joined, seen = counts.count_pairs(_members()["noise"], with_seen=True)
+    table = np.cos(np.arange(49.0)).reshape(7, 7)
+    for given in (seen, None):
+        sums_of, squares = np.zeros(14), np.zeros(14)
+        confusion.sum_over_pairs(joined, given, np.linspace(1, 2, 14), table, sums_of, squares)
+        yield f"sums {given is None}", [sums_of, squares]
+    whole = np.array([[0, 0, 1, 2, 4, 1], [0, 1, 1, 2, 0, 1]], np.int8)
+    for by_seen in (True, False):
+        labels = np.array([0, 0, 1, -1, 1, 1], np.int32)
+        yield (
+            f"weights {by_seen}",
+            correlation.disagreements(whole, np.array([1, 2, 3, 1, 1, 2]), labels, by_seen=by_seen),
+        )
+    gaps = np.array([3, 1, 2, 5, 4, 2, 2, 1, 1, 3], np.int8)
+    for method in ("single", "complete", "average"):
+        yield f"whole numbers {method}", attempt(agglomerate.agglomerate, gaps, method)
+        yield f"weighted {method}", attempt(agglomerate.agglomerate, gaps, method, weights=[1, 2, 1, 3, 1])
+
+
+@CASES
+def threads():
+    def fail(first, step):
+        if first == 1:
+            raise ValueError("no")
+        return first
+
+    yield "turns", _parallel.in_turns(lambda first, step: [first, step], 5, 2)
+    yield "failed", attempt(_parallel.in_turns, fail, 4, 2)
+    yield "any order", sorted(_parallel.streamed(lambda x: x + 1, [3, 1, 2, 5], 2, in_order=False))
+    yield "order", list(_parallel.streamed(lambda x: x + 1, [3, 1, 2, 5, 9, 7], 2))
+    with _parallel.Team(2, 5) as team:
+        aside = team.aside(lambda: "aside")
+        yield "team", [team.size, team.run(lambda number: number), aside(), team.run(lambda n: n * 2)]
+        yield "daemons", all(one.daemon for one in threading.enumerate() if one is not threading.main_thread())
+        yield "team failed", attempt(team.run, lambda number: [][number])
+        wait = team.start(lambda number: number + 1)
+        yield "started", wait()
+    with _parallel.Team(1, 5) as team:
+        yield "alone", [team.size, team.run(lambda number: number), team.aside(lambda: 3)()]
+    found = _parallel.Parallel(1)(joblib.delayed(len)(word) for word in ("a", "bcd"))
+    yield "joblib", list(found)
 
 
 @CASES

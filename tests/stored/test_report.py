@@ -3,8 +3,10 @@
 import re
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from unittest.mock import patch
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 from scipy.cluster.hierarchy import linkage
@@ -13,7 +15,19 @@ from stored.store import Cases, attempt
 
 import consilience as cs
 from consilience import compare, consensus, evidence, report
-from consilience.report import _done, _figures, _members, _pairs, _plane, _thin, _values, _words
+from consilience.report import (
+    _case,
+    _done,
+    _figures,
+    _members,
+    _pairs,
+    _plane,
+    _sections,
+    _thin,
+    _values,
+    _words,
+)
+from consilience.report import minority as report_minority
 
 pytest.importorskip("jinja2")
 
@@ -257,6 +271,91 @@ def figures():
     yield "plain bars", _figures.bars(["a"], [1], "x")
     yield "table", [_figures.table(["a"], [[1], ["x"]]), _figures.table(["a"], [], "T")]
     yield "section", _figures.section("n", "T", "Read.", _figures.table(["a"], []))
+
+
+@CASES
+def too_many():
+    """What is said where there is more than a page shows."""
+    labels = np.arange(48) % 12
+    limits = (
+        (_case, "_MAX_CELLS", 10), (_case, "_MAX_PAIRWISE", 10), (_case, "_PAIR_BUDGET", 200),
+        (_case, "_FEWEST_PAIRS", 3), (_members, "MAX_OBJECTS", 20), (_members, "_MAX_BARS", 2),
+        (_sections, "MAX_CLUSTERS", 3), (_sections, "MAX_BARS", 4), (_sections, "MAX_LEAVES", 5),
+    )  # fmt: skip
+    for module, name, value in limits:
+        with patch.object(module, name, value):
+            for kind in ("torn", "both"):
+                ensemble = ensembles()[kind]
+                for key, one in _parts(
+                    f"{name} {kind}", report.summarise_consensus, ensemble, labels, truth=labels // 2
+                ):
+                    yield key, one
+    for most in (1, 2, 3):
+        for rows in (np.arange(48) % 5, np.arange(48) // 3):
+            yield f"drawn {most} {rows[3]}", _thin.thinned(rows, most * 7, seed=most)
+
+
+@CASES
+def odd_cases():
+    named = np.array(["b", "a", "c"])[truth()]
+    far = truth() * 10 + 5
+    torn = ensembles()["torn"]
+    tree = consensus.eac(torn, 3).linkage
+    for key, options in {
+        "names": {"labels": named}, "numbers": {"labels": far, "runner_up": np.roll(far, 16)},
+        "none": {"labels": np.full(48, -1), "runner_up": np.zeros(48, int), "confidence": np.zeros(48)},
+        "one": {"labels": np.zeros(48, int), "tree": tree, "link": "average"},
+        "moved": {"labels": np.where(np.arange(48) == 3, 2, truth()), "tree": tree, "link": "average"},
+        "unknown link": {"labels": truth(), "tree": tree}, "ids": {"labels": truth(), "ids": [b"x"] * 24 + [1.0] * 23 + [None]},
+        "frame": {"labels": truth(), "X": pd.DataFrame(blobs()), "ids": pd.Series(range(48))},
+        "list": {"labels": truth().tolist(), "X": blobs().tolist()},
+    }.items():  # fmt: skip
+        given = dict(options)
+        yield from _parts(key, report.summarise_consensus, torn, given.pop("labels"), **given)
+    small = cs.Ensemble([[0, 1, 0], [0, 1, 1], [1, 0, 0], [1, 0, 1]])
+    yield from _parts("small", report.summarise_consensus, small, [0, 0, 1, 1])
+    yield from _parts("single", report.summarise_consensus, cs.Ensemble([[0, 0]]), [0])
+    parted = np.full((6, 4), -2)
+    parted[:3, :2], parted[3:, 2:] = 0, 1
+    parted[2] = -2
+    yield from _parts("parted", report.summarise_consensus, cs.Ensemble(parted), [0, 0, 0, 1, 1, 1])
+    criteria = consensus.choose_n_clusters(blobs(), n_resamples=4, k_max=5, random_state=0).criteria
+    for k, clear, votes in ((3, True, criteria), (4, True, criteria), (4, False, criteria), (4, False, ())):
+        choice = consensus.NumberChoice(k, clear, "stability", votes, "words", 48)
+        yield from _parts(f"choice {k} {clear} {len(votes)}", report.summarise_consensus, torn, truth(), choice=choice)
+
+
+@CASES
+def odd_minority():
+    X, y = minority()
+    kernel = np.exp(-((X[:, None] - X[None]) ** 2).sum(axis=2) / 10)
+    few = {"n_repetitions": 20, "random_state": 0}
+    cases = {
+        "matrix": (cs.EWOCS(divergence="precomputed", **few), kernel),
+        "function": (cs.EWOCS(divergence=lambda A, B: np.exp(-((np.asarray(A)[:, None] - np.asarray(B)[None]) ** 2).sum(axis=2)), **few), X),
+        "flat": (cs.EWOCS(**few), np.ones((30, 2))),
+        "value": (cs.EWOCS(threshold=0.5, **few), X),
+        "all": (cs.EWOCS(threshold=-99.0, **few), X),
+        "none": (cs.EWOCS(threshold=99.0, **few), X),
+        "once": (cs.EWOCS(n_repetitions=1, random_state=0), X),
+        "change": (cs.EWOCS(stop="paper", n_repetitions="auto", max_repetitions=60, random_state=0), X),
+        "tol": (cs.EWOCS(tol=0.5, n_repetitions="auto", max_repetitions=60, random_state=0), X),
+        "groups": (cs.EWOCS(n_clusters=2, **few), X),
+        "sparse": (cs.EWOCS("hard", divergence="euclidean", **few), sparse.csr_array(X)),
+        "wide": (cs.EWOCS(**few), np.tile(X, 3)),
+    }  # fmt: skip
+    for key, (model, given) in cases.items():
+        model.fit(given)
+        for truth_key, known in {"": None, " told": y[: len(model.scores_)], " all": np.ones(len(model.scores_), int)}.items():
+            yield from _parts(f"{key}{truth_key}", report.summarise_minority, model, given, truth=known)
+    many, where = minority(400, 5)
+    model = cs.EWOCS(n_repetitions=15, random_state=0).fit(many)
+    yield from _parts("many", report.summarise_minority, model, many, truth=where)
+    yield from _parts("thinned", report.summarise_minority, model, many, max_points=50, random_state=3)
+    with patch.object(report_minority, "_MAX_KERNEL", 10), patch.object(report_minority, "_MAX_MATRIX", 8):
+        for key in ("matrix", "function"):
+            model, given = cases[key]
+            yield from _parts(f"{key} cut", report.summarise_minority, model, given)
 
 
 test_stored = CASES.test()

@@ -6,13 +6,14 @@ from tempfile import TemporaryDirectory
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import sparse
 from stored.small import blobs, ensembles, minority, truth
 from stored.store import Cases, attempt
 
 import consilience as cs
-from consilience import workflow
+from consilience import datasets, workflow
 from consilience.generate import KMeansEnsemble
-from consilience.workflow import _alone, _data, _html, _methods, _notes, _seeds, ambiguity, minority as jobs
+from consilience.workflow import _alone, _data, _html, _members, _methods, _notes, _seeds, ambiguity, minority as jobs
 
 pytest.importorskip("jinja2")
 
@@ -216,6 +217,44 @@ def helpers():
     with _notes.noting() as notes:
         cs.errors.warn("said")
     yield "notes", notes
+
+
+@CASES
+def odd_jobs():
+    many = np.arange(60)
+    yield from _views("many", cs.cluster, ensemble=[many], n_clusters=60, random_state=0)
+    yield from _views("lists", cs.cluster, ensemble=ensembles()["torn"].labels.T.tolist(), n_clusters=3, random_state=0)
+    yield from _views("one", cs.cluster, ensemble=ensembles()["torn"], n_clusters=1, random_state=0)
+    yield from _views("eac", cs.cluster, ensemble=ensembles()["torn"], method="eac", random_state=0)
+    yield from _views("linkage", cs.cluster, ensemble=ensembles()["torn"], linkage="single", random_state=0)
+    yield from _views("correlation", cs.cluster, ensemble=ensembles()["both"], method="correlationclustering", random_state=0)
+    yield from _views("noise", cs.cluster, ensemble=np.full((5, 2), -1), n_clusters=1, random_state=0)
+    yield from _views("words", cs.cluster, sparse.csr_array(np.where(blobs() > 2, blobs(), 0)), 3, n_members=5, random_state=0)
+    result = cs.cluster(blobs(), 3, methods=["eac", "mcla"], n_members=5, random_state=0)
+    yield "timings", [sorted(result.timings()), sorted(result.timings()["methods"])]
+    with TemporaryDirectory() as place:
+        table = Path(place, "t.csv")
+        rows = [f"o{i},{a:.3f},{b:.3f},7,k{i // 16}" for i, (a, b, _) in enumerate(blobs())]
+        table.write_text("name,x,y,same,kind\n" + "\n".join(rows) + "\n")
+        read = datasets.read_table(table, id_column="name", truth_column="kind")
+        for scale in (True, False, "auto"):
+            yield from _views(f"table {scale}", cs.cluster, read, 3, n_members=5, scale=scale, random_state=0)
+        yield from _views("table ambiguous", cs.ambiguous_objects, read, 3, n_members=5, random_state=0)
+        yield from _views("table minority", cs.minority_groups, read, n_repetitions=15, random_state=0)
+        folder = Path(place, "run")
+        made = cs.cluster(blobs(), 3, n_members=5, run=folder)
+        again = cs.cluster(blobs(), 3, n_members=5, run=folder)
+        yield "resumed", [made.seed == again.seed, bool((made.labels == again.labels).all())]
+        yield "kept", [_members.kept_members(folder), _members.kept_members(Path(place, "none"))]
+        _members.clear_members(folder)
+        yield "cleared", [_members.kept_members(folder), folder.exists()]
+        new = _members.NewRun(folder)
+        first = KMeansEnsemble(3, 2, random_state=0).generate(blobs(), checkpoint=new)
+        second = KMeansEnsemble(4, 2, random_state=0).generate(blobs(), checkpoint=new)
+        yield "new", [first, second.n_members, _members.kept_members(folder)]
+    for n in (3, 40, 200):
+        flat = cs.minority_groups(np.ones((n, 2)), n_repetitions=5, random_state=0)
+        yield f"flat {n}", [repr(flat), flat.headline(), flat.rows()]
 
 
 test_stored = CASES.test()
