@@ -125,7 +125,8 @@ def _digest(raw: bytes) -> str:
 
 
 def _without_times(text: str) -> str:
-    """A text without what a run took, and without long parts."""
+    """A text without what a run took, places in memory, and long parts."""
+    text = re.sub(r"0x[0-9a-f]+", "0x", text)
     text = re.sub(r"\d+(\.\d+)? ?(s|ms|min|seconds?)\b", "TIME", text)
     return text if len(text) <= 600 else text[:200] + "... " + _digest(text.encode())
 
@@ -209,7 +210,15 @@ def drawn(ax: Any) -> dict[str, Any]:
             + [described(one.get_clim()), one.get_cmap().name, one.get_interpolation()]
             for one in ax.images
         ],
-        "legend": None if legend is None else [one.get_text() for one in legend.get_texts()],
+        "legend": None
+        if legend is None
+        else [
+            legend.get_frame_on(),
+            [
+                [one.get_text(), described(float(one.get_fontsize()))]
+                for one in [legend.get_title(), *legend.get_texts()]
+            ],
+        ],
         "frame": [
             ax.get_visible(), str(ax.get_aspect()), *(one.get_visible() for one in ax.spines.values())
         ],

@@ -22,6 +22,7 @@ pytest.importorskip("cyclopts")
 pytest.importorskip("jinja2")
 
 CASES = Cases(__file__)
+_HEX = re.compile("[0-9a-f]{32}")
 _TIMES = re.compile(r"\d+(\.\d+)? ?(ms|s|min|h)\b")
 
 
@@ -57,7 +58,7 @@ def _command(*words):
             with patch.dict(os.environ, {"COLUMNS": "100", "NO_COLOR": "1"}), contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
                 os.environ.pop("CONSILIENCE_DATA", None)
                 status = main(list(words))
-            made = {str(path): _content(path) for path in sorted(set(Path().rglob("*")) - known) if path.is_file()}
+            made = {_HEX.sub("HEX", str(path)): _content(path) for path in sorted(set(Path().rglob("*")) - known) if path.is_file()}
         finally:
             os.chdir(before)
     said = [_plain(text.getvalue(), place) for text in (out, err)]
@@ -148,9 +149,17 @@ _COMMANDS = {
     "minority_repetitions": "minority stars.csv --repetitions x",
     "reproduce": "reproduce",
     "reproduce_unknown": "reproduce zzz",
-    "reproduce_home": "reproduce eeac-table --runs 1 --sets Wine --data-home home",
-    "reproduce_set": "reproduce eeac-table --sets zzz --data-home home",
+    "reproduce_home": "reproduce eeac-table --runs 1 --sets Wine --data home",
+    "reproduce_set": "reproduce eeac-table --sets zzz --data home",
     "reproduce_empty": "reproduce eeac-table --runs 1 --sets Wine",
+    "reproduce_columns": "reproduce woec-table4 --runs 1 --sets Iris --members 4 --columns CSPA,MCLA --data home --store kept --out here",
+    "reproduce_picture": "reproduce ewocs-figure15 --runs 1 --sets LOC-PER --members 3,6 --data home",
+    "reproduce_members": "reproduce woec-table4 --members x --data home",
+    "reproduce_none": "reproduce woec-table4 --members 0 --data home",
+    "demo": "demo --out here",
+    "cluster_memory": "cluster things.csv -k 3 --members 4 --max-memory x --ignore name --ignore kind",
+    "cluster_force": "cluster things.csv -k 3 --members 4 --force --ignore name --ignore kind --no-report",
+    "cluster_impute": "cluster things.csv -k 3 --members 4 --impute median --encode onehot --no-report",
     "version": "--version",
 }
 
@@ -160,6 +169,8 @@ def _add(name, line):
         for key, value in _command(*line.split()):
             if key == "out" and name == "version":
                 continue
+            if key == "out" and name.endswith("help"):  # how it is laid out is not ours
+                value = sorted(set(re.findall(r"--[a-z-]+", value)))
             if key == "out" and name == "cluster_methods":  # seconds of each, beside its figures
                 value = re.sub(r"\d+\.\d+", "N", value)
             yield key, value

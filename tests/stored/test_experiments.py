@@ -1,12 +1,15 @@
 """Stored answers of the papers' experiments, at their smallest, on files made for the purpose."""
 
 from contextlib import ExitStack
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from types import SimpleNamespace
 from unittest.mock import patch
 
 import numpy as np
+from scipy.sparse import csr_array
 from stored.home import make_home
 from stored.store import Cases, attempt
 
@@ -26,12 +29,14 @@ from consilience.experiments import (
     _report,
     _runs,
     _standard,
+    _woec_data,
     ambiguity,
     conclude,
     ewocs,
     ewocs_reuters,
     ewocs_sensitivity,
     ewocs_toy,
+    peace,
     relations,
 )
 from stored.small import blobs, ensembles
@@ -81,12 +86,12 @@ _PLANS = {
     "ewocs-relations": {"sets": ("LOC-PER",), "runs": 1, "members": (5,)},
     "ewocs-table9": {"sets": ("LOC-PER",), "runs": 1, "members": (5,)},
     "ewocs-figure15": {"sets": ("LOC-PER",), "runs": 1, "members": (4, 8)},
-    "ewocs-figures16-17": {"sets": ("2-D",), "runs": 1, "members": (150, 300)},
+    "ewocs-figures16-17": {"sets": ("2-D",), "runs": 1, "members": (150, 200, 260)},
     "ewocs-figure11": {"sets": ("2-D",), "runs": 2, "members": (5,)},
-    "ewocs-table7": {"runs": 1, "members": (4, 8), "sets": ("Reuters",)},
+    "ewocs-table7": {"runs": 1, "members": (4, 8), "sets": ("Reuters", "HARD-38")},
     "ewocs-figure12": {"runs": 1, "members": (5,)},
-    "ewocs-figure13": {"runs": 1, "members": (5,)},
-    "ewocs-figure9": {"sets": ("2-D",), "runs": 1, "members": (5,)},
+    "ewocs-figure13": {"runs": 1, "members": (4, 7)},
+    "ewocs-figure9": {"sets": ("2-D",), "runs": 1, "members": (4, 6, 9)},
     "ewocs-figure10": {"sets": ("2-D",), "runs": 1, "members": (5,)},
     "ewocs-figures5-7": {"runs": 1, "members": (10,)},
     "peace-tables": {"sets": ("iris", "image-c"), "runs": 1, "members": (4,)},
@@ -125,6 +130,11 @@ def _add(name):
             yield "about", [known.title, known.paper, list(known.remarks), list(known.columns)]
             made = conclude(name, cells) if isinstance(claims, list) else []
             yield "page", attempt(_report.as_page, known, cells, made, "command")
+            for seed in range(3):
+                faked = list(_faked(name, cells, seed))
+                yield f"claims of others {seed}", attempt(conclude, name, faked)
+                if seed == 0:
+                    yield "page of others", attempt(_page, known, name, faked)
             wrong = attempt(lambda: _run(name, home, **(_PLANS[name] | {"sets": ("zzz",)})))
             yield "unknown set", str(wrong).replace(place, "")
 
@@ -132,8 +142,76 @@ def _add(name):
     CASES(answers)
 
 
+def _page(known, name, cells):
+    return _report.as_page(known, cells, conclude(name, cells), "command")
+
+
+def _faked(name, cells, seed):
+    """The cells of a run with other figures, of several runs and data sets."""
+    rng = np.random.default_rng(seed)
+    levels = {column: rng.random() for column in dict.fromkeys(cell.column for cell in cells)}
+    sets = tuple(relations.PAIRS) if name in _OF_PAIRS else ("",)
+    for data in sets:
+        for cell in cells:
+            values = 50 * (levels[cell.column] + rng.normal(0, 0.1, 5)) + 20
+            at = cell.row.rpartition("=")[2]
+            rise = float(at) ** 0.5 if seed and at.replace(".", "").isdigit() else 1.0
+            yield replace(cell, data=data or cell.data, values=tuple(values * rise))
+
+
+_OF_PAIRS = ("ewocs-table6", "ewocs-relations", "ewocs-table9", "ewocs-figure15")
 for _name in _PLANS:
     _add(_name)
+
+
+@CASES
+def peace_claims():
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        cells = [
+            Cell("figure 3", data, row, column, tuple(rng.normal(0.5 + 0.1 * (column == "PEACE"), 0.2 * (seed % 2) + 0.01, 3)))
+            for data in _peace_data.BENCHMARKS
+            for row in ("(1) CI", "(2) CI", "(1) F1", "(2) F1")
+            for column in ("PEACE", "BE", "EAC-SL", "EAC-AL")
+        ]
+        yield f"all {seed}", attempt(conclude, "peace-tables", cells)
+        yield f"some {seed}", attempt(conclude, "peace-tables", cells[:40])
+    X, y = make_gaussians(40, 3, 2, separation=9.0, random_state=1)
+    documents = SimpleNamespace(X=csr_array(np.abs(X)), truth=y, classes=("a", "b", "c"))
+    with patch.object(peace, "text", lambda name, place: documents):
+        peace._text_ensemble.cache_clear()
+        try:
+            cells = [c for part in EXPERIMENTS["peace-tables"].run(Plan(runs=2, sets=("webkd",), members=(6,))) for c in part]
+        finally:
+            peace._text_ensemble.cache_clear()
+    yield "text", cells
+    yield "text claims", attempt(conclude, "peace-tables", cells)
+
+
+@CASES
+def kept_runs():
+    with TemporaryDirectory() as place:
+        home = make_home(Path(place))
+        for stored_only in (False, True):
+            plan = Plan(data_home=home, sets=("Iris",), runs=2, members=(4,), store=Path(place, "s"), stored_only=stored_only)
+            cells = [c for part in EXPERIMENTS["woec-table4"].run(plan) for c in part]
+            yield f"kept {stored_only}", cells
+        some = replace(plan, columns=("CSPA", "members"), store=Path(place, "t"), stored_only=False)
+        yield "columns", [c for part in EXPERIMENTS["woec-table4"].run(some) for c in part]
+        yield "files", len(list(Path(place, "s").iterdir()))
+        for path in Path(place, "s").iterdir():
+            path.write_text(path.read_text() + "{no")
+        yield "cut", [c for part in EXPERIMENTS["woec-table4"].run(plan) for c in part] == cells
+        for name in ("Yeast", "Iris", "Glass", "HayesRoth"):
+            yield f"real {name}", attempt(_woec_data.real, name, home)
+        first = _woec_data._first(3)(np.array(["a"] * 5 + ["b"] * 2))
+        yield "rows", [first, _woec_data._classes("b")(np.array(["a", "b"]))]
+        for name, known in ambiguity.SETS.items():
+            if known.name in ("iris", "wine", "glass"):
+                yield f"ambiguity {name}", attempt(lambda n=name: _run("ambiguity-tables", home, sets=(n,)))
+        sets = ("2-D", "RELATIONS")
+        yield "pairs", attempt(lambda: relations.all_pairs(home))
+        yield "sets", str(sets)
 
 
 def _table(levels, n=12, rows=("F1", "AUC", "Precision", "Recall"), table="3", data="2-D"):
