@@ -69,8 +69,9 @@ def likely_tests(
 ) -> list[Path]:
     """Test files that may notice a change of the module, the likeliest first.
 
-    The stored answers of its room, which are quick; those named after it or the function changed, those that mention what it makes, those of the
-    modules that use it; with ``defaults`` also those of everything public.
+    The stored answers of its room, which are quick; those named after it or the function changed,
+    those that mention what it makes, those of the modules that use it; with ``defaults`` also
+    those of everything public.
     """
     names = _public_names(module)
     about = module.stem.strip("_")

@@ -33,4 +33,6 @@ def test_stored_answers_are_asked_first():
 
 def test_every_stored_room_is_a_room():
     rooms = {room.strip("_") for room in ROOMS}
-    assert {path.stem.removeprefix("test_") for path in (ROOT / "tests" / "stored").glob("test_*.py")} == rooms
+    assert {
+        path.stem.removeprefix("test_") for path in (ROOT / "tests" / "stored").glob("test_*.py")
+    } == rooms

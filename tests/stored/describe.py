@@ -188,26 +188,43 @@ def drawn(ax: Any) -> dict[str, Any]:
                 str(one.get_label()),
                 _colour(one.get_color()),
                 described(float(one.get_linewidth())),
-                [one.get_linestyle(), str(one.get_marker()), described(float(one.get_markersize()))],
+                [
+                    one.get_linestyle(),
+                    str(one.get_marker()),
+                    described(float(one.get_markersize())),
+                ],
                 described(np.asarray(one.get_xdata(), float)),
                 described(np.asarray(one.get_ydata(), float)),
             ]
             for one in ax.lines
         ],
         "texts": [
-            [one.get_text(), described([float(v) for v in one.get_position()])]
-            + [described(float(one.get_fontsize())), one.get_ha(), one.get_va()]
+            [
+                one.get_text(),
+                described([float(v) for v in one.get_position()]),
+                described(float(one.get_fontsize())),
+                one.get_ha(),
+                one.get_va(),
+            ]
             for one in ax.texts
         ],
         "patches": [
-            [described(np.asarray(one.get_path().vertices)), _colour(one.get_facecolor())]
-            + [_box(one)]
+            [
+                described(np.asarray(one.get_path().vertices)),
+                _colour(one.get_facecolor()),
+                _box(one),
+            ]
             for one in ax.patches
         ],
         "collections": [_collection(one) for one in ax.collections],
         "images": [
-            [described(np.ma.filled(one.get_array(), -9)), list(map(float, one.get_extent()))]
-            + [described(one.get_clim()), one.get_cmap().name, one.get_interpolation()]
+            [
+                described(np.ma.filled(one.get_array(), -9)),
+                list(map(float, one.get_extent())),
+                described(one.get_clim()),
+                one.get_cmap().name,
+                one.get_interpolation(),
+            ]
             for one in ax.images
         ],
         "legend": None
@@ -220,13 +237,13 @@ def drawn(ax: Any) -> dict[str, Any]:
             ],
         ],
         "frame": [
-            ax.get_visible(), str(ax.get_aspect()), *(one.get_visible() for one in ax.spines.values())
+            ax.get_visible(),
+            str(ax.get_aspect()),
+            *(one.get_visible() for one in ax.spines.values()),
         ],
         "axes": len(ax.figure.axes),
         "size": described([float(v) for v in ax.figure.get_size_inches()]),
-        "others": [
-            [one.get_ylabel(), one.get_xlabel()] for one in ax.figure.axes if one is not ax
-        ],
+        "others": [[one.get_ylabel(), one.get_xlabel()] for one in ax.figure.axes if one is not ax],
     }
 
 

@@ -9,9 +9,17 @@ import numpy as np
 __all__ = ["make_home"]
 
 _TABLES = {
-    "iris": 3, "wine": 3, "glass": 3, "yeast": 3, "breast_cancer_wisconsin": 2, "bupa_liver": 2,
-    "breast_tissue": 3, "optdigits_train": 4, "spiral_candidate": 2, "hayes_roth": 2,
-}  # fmt: skip
+    "iris": 3,
+    "wine": 3,
+    "glass": 3,
+    "yeast": 3,
+    "breast_cancer_wisconsin": 2,
+    "bupa_liver": 2,
+    "breast_tissue": 3,
+    "optdigits_train": 4,
+    "spiral_candidate": 2,
+    "hayes_roth": 2,
+}
 _YEAST = ("CYT", "NUC", "MIT")
 
 
@@ -21,7 +29,9 @@ def make_home(folder: Path) -> Path:
     for name, k in _TABLES.items():
         X = np.concatenate([rng.normal(6 * c, 1.0, (14, 4)) * (1, -1, 1, 1) for c in range(k)])
         kinds = [_YEAST[c] if name == "yeast" else f"k{c}" for c in np.repeat(np.arange(k), 14)]
-        lines = [f"{','.join(f'{v:.3f}' for v in row)},{c}" for row, c in zip(X, kinds, strict=True)]
+        lines = [
+            f"{','.join(f'{v:.3f}' for v in row)},{c}" for row, c in zip(X, kinds, strict=True)
+        ]
         with gzip.open(folder / f"{name}.csv.gz", "wt", encoding="utf-8") as file:
             file.write("\n".join(["a,b,c,d,label", *lines]) + "\n")
     _put(folder, "reuters21578", _news(rng))
@@ -63,8 +73,12 @@ def _sentences(rng):
         ]
         relations = [[1, 2 + len(between), "Live_In"]] if related else []
         yield {
-            "id": number, "tokens": tokens, "pos": pos, "entity": entity, "relations": relations,
-        }  # fmt: skip
+            "id": number,
+            "tokens": tokens,
+            "pos": pos,
+            "entity": entity,
+            "relations": relations,
+        }
 
 
 def _posts(rng, pages=False):

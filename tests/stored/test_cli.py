@@ -28,11 +28,16 @@ _TIMES = re.compile(r"\d+(\.\d+)? ?(ms|s|min|h)\b")
 
 def _write_files():
     X, kinds = blobs(), np.array(["a", "b", "c"])[truth()]
-    lines = [f"o{i},{a:.4f},{100 * b:.4f},{c:.4f},7,{k}" for i, ((a, b, c), k) in enumerate(zip(X, kinds, strict=True))]
+    lines = [
+        f"o{i},{a:.4f},{100 * b:.4f},{c:.4f},7,{k}"
+        for i, ((a, b, c), k) in enumerate(zip(X, kinds, strict=True))
+    ]
     Path("things.csv").write_text("name,x,y,z,same,kind\n" + "\n".join(lines) + "\n")
     X, y = minority()
     names = np.array(["field", "p", "q"])[y]
-    lines = [f"s{i},{a:.4f},{b:.4f},{k}" for i, ((a, b), k) in enumerate(zip(X, names, strict=True))]
+    lines = [
+        f"s{i},{a:.4f},{b:.4f},{k}" for i, ((a, b), k) in enumerate(zip(X, names, strict=True))
+    ]
     Path("stars.csv").write_text("name,x,y,kind\n" + "\n".join(lines) + "\n")
     members = ensembles()["both"].labels
     rows = [f"o{i},{','.join(map(str, row))}" for i, row in enumerate(members)]
@@ -55,10 +60,18 @@ def _command(*words):
                 Path("home").mkdir()
                 make_home(Path("home"))
             known |= set(Path("home").rglob("*"))
-            with patch.dict(os.environ, {"COLUMNS": "100", "NO_COLOR": "1"}), contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            with (
+                patch.dict(os.environ, {"COLUMNS": "100", "NO_COLOR": "1"}),
+                contextlib.redirect_stdout(out),
+                contextlib.redirect_stderr(err),
+            ):
                 os.environ.pop("CONSILIENCE_DATA", None)
                 status = main(list(words))
-            made = {_HEX.sub("HEX", str(path)): _content(path) for path in sorted(set(Path().rglob("*")) - known) if path.is_file()}
+            made = {
+                _HEX.sub("HEX", str(path)): _content(path)
+                for path in sorted(set(Path().rglob("*")) - known)
+                if path.is_file()
+            }
         finally:
             os.chdir(before)
     said = [_plain(text.getvalue(), place) for text in (out, err)]
@@ -82,7 +95,11 @@ def _plain(text, place=""):
 def _content(path):
     if path.suffix == ".json" and path.name != "timings.json":
         found = json.loads(path.read_text(encoding="utf-8"))
-        return {key: value for key, value in found.items() if "version" not in key and key not in ("timings", "seconds")}
+        return {
+            key: value
+            for key, value in found.items()
+            if "version" not in key and key not in ("timings", "seconds")
+        }
     if path.suffix == ".csv":
         rows = list(csv.reader(path.read_text(encoding="utf-8").splitlines()))
         columns = list(zip(*rows, strict=True)) if rows else []
@@ -118,9 +135,17 @@ _COMMANDS = {
     "unknown": "zzz",
     "cluster": "cluster things.csv -k 3 --members 6 --id-column name --truth-column kind",
     "cluster_chosen": "cluster things.csv --members 6 --ignore name --ignore kind --no-report",
-    "cluster_method": "cluster things.csv -k 3 --members 5 --method mcla --id-column name --ignore kind --no-scale --seed 3",
-    "cluster_methods": "cluster things.csv -k 3 --members 5 --methods eac,mcla,kcc --id-column name --truth-column kind",
-    "cluster_json": "cluster things.csv -k 3 --members 5 --json --id-column name --ignore kind --out here",
+    "cluster_method": (
+        "cluster things.csv -k 3 --members 5 --method mcla --id-column name --ignore "
+        "kind --no-scale --seed 3"
+    ),
+    "cluster_methods": (
+        "cluster things.csv -k 3 --members 5 --methods eac,mcla,kcc --id-column name "
+        "--truth-column kind"
+    ),
+    "cluster_json": (
+        "cluster things.csv -k 3 --members 5 --json --id-column name --ignore kind --out here"
+    ),
     "cluster_quiet": "cluster points.npz -k 3 --members 5 --quiet --refine",
     "cluster_labels": "cluster --labels members.csv -k 3 --id-column id",
     "cluster_linkage": "cluster --labels members.csv --linkage complete --no-report",
@@ -135,15 +160,29 @@ _COMMANDS = {
     "cluster_members": "cluster things.csv --members 0",
     "cluster_nothing": "cluster",
     "ambiguous": "ambiguous things.csv -k 3 --members 6 --id-column name --ignore kind",
-    "ambiguous_labels": "ambiguous --labels members.csv --id-column id --score anco --threshold 0.5",
+    "ambiguous_labels": (
+        "ambiguous --labels members.csv --id-column id --score anco --threshold 0.5"
+    ),
     "ambiguous_json": "ambiguous --labels members.csv --json --threshold gap",
     "ambiguous_wrong": "ambiguous --labels members.csv --score zzz",
     "ambiguous_rule": "ambiguous --labels members.csv --threshold zzz",
     "minority": "minority stars.csv --repetitions 30 --id-column name --truth-column kind",
-    "minority_size": "minority stars.csv --repetitions 30 --threshold size --n-foreground 22 --ignore name --ignore kind --no-report",
-    "minority_hard": "minority stars.csv --repetitions 20 --weak hard --divergence euclidean -k 2 --ignore name --ignore kind --json",
-    "minority_scaling": "minority stars.csv --repetitions 20 --scaling std --gamma 5 --quiet --id-column name --ignore kind --seed 4",
-    "minority_background": "minority stars.csv --repetitions 20 --truth-column kind --background p --id-column name --no-report",
+    "minority_size": (
+        "minority stars.csv --repetitions 30 --threshold size --n-foreground 22 --ignore "
+        "name --ignore kind --no-report"
+    ),
+    "minority_hard": (
+        "minority stars.csv --repetitions 20 --weak hard --divergence euclidean -k 2 "
+        "--ignore name --ignore kind --json"
+    ),
+    "minority_scaling": (
+        "minority stars.csv --repetitions 20 --scaling std --gamma 5 --quiet --id-column "
+        "name --ignore kind --seed 4"
+    ),
+    "minority_background": (
+        "minority stars.csv --repetitions 20 --truth-column kind --background p "
+        "--id-column name --no-report"
+    ),
     "minority_wrong": "minority stars.csv --threshold zzz --ignore name --ignore kind",
     "minority_unknown": "minority stars.csv --background zzz --truth-column kind --id-column name",
     "minority_repetitions": "minority stars.csv --repetitions x",
@@ -152,14 +191,25 @@ _COMMANDS = {
     "reproduce_home": "reproduce eeac-table --runs 1 --sets Wine --data home",
     "reproduce_set": "reproduce eeac-table --sets zzz --data home",
     "reproduce_empty": "reproduce eeac-table --runs 1 --sets Wine",
-    "reproduce_columns": "reproduce woec-table4 --runs 1 --sets Iris --members 4 --columns CSPA,MCLA --data home --store kept --out here",
-    "reproduce_picture": "reproduce ewocs-figure15 --runs 1 --sets LOC-PER --members 3,6 --data home",
+    "reproduce_columns": (
+        "reproduce woec-table4 --runs 1 --sets Iris --members 4 --columns CSPA,MCLA "
+        "--data home --store kept --out here"
+    ),
+    "reproduce_picture": (
+        "reproduce ewocs-figure15 --runs 1 --sets LOC-PER --members 3,6 --data home"
+    ),
     "reproduce_members": "reproduce woec-table4 --members x --data home",
     "reproduce_none": "reproduce woec-table4 --members 0 --data home",
     "demo": "demo --out here",
-    "cluster_memory": "cluster things.csv -k 3 --members 4 --max-memory x --ignore name --ignore kind",
-    "cluster_force": "cluster things.csv -k 3 --members 4 --force --ignore name --ignore kind --no-report",
-    "cluster_impute": "cluster things.csv -k 3 --members 4 --impute median --encode onehot --no-report",
+    "cluster_memory": (
+        "cluster things.csv -k 3 --members 4 --max-memory x --ignore name --ignore kind"
+    ),
+    "cluster_force": (
+        "cluster things.csv -k 3 --members 4 --force --ignore name --ignore kind --no-report"
+    ),
+    "cluster_impute": (
+        "cluster things.csv -k 3 --members 4 --impute median --encode onehot --no-report"
+    ),
     "version": "--version",
 }
 

@@ -57,7 +57,9 @@ def pairs_tested():
             yield f"{key} {procedure}", attempt(ask)
             yield f"{key} {procedure} pairs", attempt(lambda ask=ask: ask(alpha=0.2).pairs())
     yield "alpha", attempt(compare.bergmann_hommel, _tables()["five"], alpha=2)
-    p = np.array([[1, 0.01, 0.03, 0.5], [0.01, 1, 0.04, 0.2], [0.03, 0.04, 1, 0.001], [0.5, 0.2, 0.001, 1]])
+    p = np.array(
+        [[1, 0.01, 0.03, 0.5], [0.01, 1, 0.04, 0.2], [0.03, 0.04, 1, 0.001], [0.5, 0.2, 0.001, 1]]
+    )
     for procedure in ("bergmann-hommel", "shaffer", "holm", "zzz"):
         yield f"adjust {procedure}", attempt(compare.adjust, p, procedure)
     yield "bad p", [attempt(compare.adjust, p * 3), attempt(compare.adjust, p[:2])]
@@ -71,10 +73,16 @@ def paired():
     rng = np.random.default_rng(5)
     a, b = rng.random(12), rng.random(12) + 0.2
     for key, pair in {
-        "near": (a, b), "same": (a, a), "shift": (a, a + 1), "two": (a[:2], b[:2]),
-        "one": (a[:1], b[:1]), "ties": (np.round(a, 1), np.round(b, 1)), "long": (a, b[:3]),
-        "nan": ([1, np.nan], [2, 3]), "empty": ([], []),
-    }.items():  # fmt: skip
+        "near": (a, b),
+        "same": (a, a),
+        "shift": (a, a + 1),
+        "two": (a[:2], b[:2]),
+        "one": (a[:1], b[:1]),
+        "ties": (np.round(a, 1), np.round(b, 1)),
+        "long": (a, b[:3]),
+        "nan": ([1, np.nan], [2, 3]),
+        "empty": ([], []),
+    }.items():
         yield key, attempt(compare.paired, *pair)
         yield f"{key} 80", attempt(compare.paired, *pair, confidence=0.8)
     yield "wrong", attempt(compare.paired, a, b, confidence=1.5)
@@ -88,7 +96,12 @@ def foreground():
     labels[5] = 0
     cases = {"some": labels, "none": np.full(24, -1), "all": np.zeros(24, int), "short": [0, 1]}
     for key, given in cases.items():
-        for truth_key, known in {"y": y, "counts": y * 2, "no": np.zeros(24, int), "yes": y | True}.items():
+        for truth_key, known in {
+            "y": y,
+            "counts": y * 2,
+            "no": np.zeros(24, int),
+            "yes": y | True,
+        }.items():
             name = f"{key} {truth_key}"
             yield name, attempt(compare.precision_recall_f1, given, known)
             yield f"{name} hard", attempt(compare.hard_auc, given, known)
@@ -126,21 +139,32 @@ def methods():
             yield (
                 f"{kind} {known is None}",
                 attempt(
-                    compare.compare_methods, ensembles()[kind], ["eac", "mcla", "voting", "kcc"], 3,
-                    truth=known, random_state=0, parameters={"kcc": {"n_init": 1}},
+                    compare.compare_methods,
+                    ensembles()[kind],
+                    ["eac", "mcla", "voting", "kcc"],
+                    3,
+                    truth=known,
+                    random_state=0,
+                    parameters={"kcc": {"n_init": 1}},
                 ),
-            )  # fmt: skip
+            )
     whole = ensembles()["whole"]
-    yield "data", attempt(compare.compare_methods, whole, ["eac", "wosp"], 3, X=blobs(), random_state=0)
+    yield (
+        "data",
+        attempt(compare.compare_methods, whole, ["eac", "wosp"], 3, X=blobs(), random_state=0),
+    )
     yield "failed", attempt(compare.compare_methods, whole, ["wosp", "eac"], 3, random_state=0)
     yield "chosen", attempt(compare.compare_methods, whole, ["eac", "mcla"], None, random_state=0)
-    yield "wrong", [
-        attempt(compare.compare_methods, whole, ["zzz"], 3),
-        attempt(compare.compare_methods, whole, [], 3),
-        attempt(compare.compare_methods, whole, ["eac", "eac"], 3),
-        attempt(compare.compare_methods, whole, ["eac"], 3, parameters={"mcla": {}}),
-        attempt(compare.compare_methods, whole, ["eac"], 3, truth=[1]),
-    ]
+    yield (
+        "wrong",
+        [
+            attempt(compare.compare_methods, whole, ["zzz"], 3),
+            attempt(compare.compare_methods, whole, [], 3),
+            attempt(compare.compare_methods, whole, ["eac", "eac"], 3),
+            attempt(compare.compare_methods, whole, ["eac"], 3, parameters={"mcla": {}}),
+            attempt(compare.compare_methods, whole, ["eac"], 3, truth=[1]),
+        ],
+    )
     for labels in (truth(), np.zeros(48, int), np.where(truth() == 0, -1, truth())):
         yield f"truth {labels[0]}", attempt(compare.against_truth, truth(), labels)
 

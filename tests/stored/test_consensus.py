@@ -121,7 +121,12 @@ def table():
 def correlation_costs():
     for kind, ensemble in ensembles().items():
         for weight in ("equal", "seen"):
-            for labels in (truth(), np.zeros(48, int), np.arange(48), np.where(truth() == 1, -1, 0)):
+            for labels in (
+                truth(),
+                np.zeros(48, int),
+                np.arange(48),
+                np.where(truth() == 1, -1, 0),
+            ):
                 key = f"{kind} {weight} {labels[0]}{labels[20]}{labels[-1]}"
                 yield (
                     key,
@@ -149,9 +154,25 @@ def number_of_groups():
     rng = np.random.default_rng(0)
     one = rng.normal(size=(30, 2))
     yield "one", attempt(consensus.choose_n_clusters, one, n_resamples=4, k_max=4, random_state=1)
-    yield "ensemble", attempt(consensus.choose_n_clusters, ensemble=ensembles()["whole"], random_state=0)
-    yield "unseen", attempt(consensus.choose_n_clusters, ensemble=ensembles()["unseen"], k_max=5, random_state=0)
-    yield "both", attempt(consensus.choose_n_clusters, X, ensemble=ensembles()["both"].take(range(42)), random_state=0)
+    yield (
+        "ensemble",
+        attempt(consensus.choose_n_clusters, ensemble=ensembles()["whole"], random_state=0),
+    )
+    yield (
+        "unseen",
+        attempt(
+            consensus.choose_n_clusters, ensemble=ensembles()["unseen"], k_max=5, random_state=0
+        ),
+    )
+    yield (
+        "both",
+        attempt(
+            consensus.choose_n_clusters,
+            X,
+            ensemble=ensembles()["both"].take(range(42)),
+            random_state=0,
+        ),
+    )
     yield "nothing", attempt(consensus.choose_n_clusters)
     yield "tiny", attempt(consensus.choose_n_clusters, X[:4], random_state=0)
     yield "k_max", attempt(consensus.choose_n_clusters, X, k_max=1)
@@ -172,20 +193,27 @@ def monti():
         )
     yield (
         "pairs",
-        attempt(
-            consensus.monticonsensus, X, [2, 3], n_resamples=5, max_pairs=100, random_state=2
-        ),
+        attempt(consensus.monticonsensus, X, [2, 3], n_resamples=5, max_pairs=100, random_state=2),
     )
     yield (
         "window",
         attempt(
-            consensus.monticonsensus, X, 3, n_resamples=5, window=(0.2, 0.7), n_references=0,
-            max_samples=0.6, random_state=3,
+            consensus.monticonsensus,
+            X,
+            3,
+            n_resamples=5,
+            window=(0.2, 0.7),
+            n_references=0,
+            max_samples=0.6,
+            random_state=3,
         ),
-    )  # fmt: skip
+    )
     yield (
         "wrong",
-        {key: attempt(cs.MontiConsensus(**given).fit, X) for key, given in wrong(cs.MontiConsensus)},
+        {
+            key: attempt(cs.MontiConsensus(**given).fit, X)
+            for key, given in wrong(cs.MontiConsensus)
+        },
     )
 
 

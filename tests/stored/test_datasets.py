@@ -24,15 +24,27 @@ def made():
         yield f"gaussians {n}", attempt(datasets.make_gaussians, n, 3, 2, random_state=0)
         yield f"spirals {n}", attempt(datasets.make_spirals, n, random_state=0)
         yield f"rings {n}", attempt(datasets.make_half_rings, n, random_state=0)
-    yield "gaussians", attempt(datasets.make_gaussians, 20, 4, 3, separation=2, spread=0.5, random_state=1)
-    yield "spirals", attempt(datasets.make_spirals, 20, n_arms=3, turns=0.5, noise=0.1, random_state=1)
+    yield (
+        "gaussians",
+        attempt(datasets.make_gaussians, 20, 4, 3, separation=2, spread=0.5, random_state=1),
+    )
+    yield (
+        "spirals",
+        attempt(datasets.make_spirals, 20, n_arms=3, turns=0.5, noise=0.1, random_state=1),
+    )
     yield "rings", attempt(datasets.make_half_rings, 20, share=0.2, noise=0.0, random_state=1)
     for name in ("toy1", "toy2", "toy3", "zzz"):
         yield name, attempt(datasets.make_woec_toy, name, random_state=0)
     for options in (
-        {}, {"background": 0.3}, {"foreground": 0.2}, {"spread": 2.0}, {"n_sources": 3},
-        {"n_sources": 0}, {"background": -1}, {"spread": 0},
-    ):  # fmt: skip
+        {},
+        {"background": 0.3},
+        {"foreground": 0.2},
+        {"spread": 2.0},
+        {"n_sources": 3},
+        {"n_sources": 0},
+        {"background": -1},
+        {"spread": 0},
+    ):
         given = {"background": 0.05, "foreground": 0.1} | options
         yield f"minority {options}", attempt(datasets.make_minority, 3, random_state=2, **given)
         found = attempt(datasets.minority_sources, 2, random_state=2, **given)
@@ -48,7 +60,10 @@ def made():
 def _files():
     rows = [f"o{i},{a:.3f},{b:.3f},{c}" for i, (a, b, c) in enumerate(blobs()[:9])]
     plain = "name,x,y,z\n" + "\n".join(rows) + "\n"
-    words = "id,size,colour,when,n\n1,2.5,red,2020-01-02,5\n2,,blue,2021-03-04,6\n3,1.5,red,,7\n4,NA,green,2020-05-06,8\n"
+    words = (
+        "id,size,colour,when,n\n1,2.5,red,2020-01-02,5\n2,,blue,2021-03-04,6\n"
+        "3,1.5,red,,7\n4,NA,green,2020-05-06,8\n"
+    )
     return {
         "plain.csv": plain,
         "bare.csv": "1,2\n3,4\n5,7\n",
@@ -85,17 +100,30 @@ def tables_read():
             path = Path(place, name)
             path.write_text(text, encoding="utf-8")
             for options in (
-                {}, {"impute": "median"}, {"impute": "mean"}, {"impute": "drop-rows"},
-                {"encode": "onehot"}, {"encode": "dates"}, {"decimal": ","}, {"decimal": "."},
+                {},
+                {"impute": "median"},
+                {"impute": "mean"},
+                {"impute": "drop-rows"},
+                {"encode": "onehot"},
+                {"encode": "dates"},
+                {"decimal": ","},
+                {"decimal": "."},
                 {"encode": "onehot", "impute": "median"},
-            ):  # fmt: skip
+            ):
                 yield f"{name} {options}", _read(place, path, **options)
         plain, words = Path(place, "plain.csv"), Path(place, "words.csv")
         for options in (
-            {"id_column": "name"}, {"id_column": "zzz"}, {"truth_column": "name"}, {"ignore": ["x"]},
-            {"ignore": ["zzz"]}, {"ignore": ["x", "y", "z", "name"]}, {"impute": "zzz"},
-            {"id_column": "x", "truth_column": "x"}, {"encode": "zzz"}, {"decimal": "x"},
-        ):  # fmt: skip
+            {"id_column": "name"},
+            {"id_column": "zzz"},
+            {"truth_column": "name"},
+            {"ignore": ["x"]},
+            {"ignore": ["zzz"]},
+            {"ignore": ["x", "y", "z", "name"]},
+            {"impute": "zzz"},
+            {"id_column": "x", "truth_column": "x"},
+            {"encode": "zzz"},
+            {"decimal": "x"},
+        ):
             yield f"plain {options}", _read(place, plain, **options)
         both = {"id_column": "id", "truth_column": "colour", "ignore": ["when"]}
         for impute in (None, "median", "drop-rows"):
@@ -116,7 +144,14 @@ def _read(place, path, **options):
 def arrays_read():
     with TemporaryDirectory() as place:
         put = Path(place)
-        frame = pd.DataFrame({"id": list("abcd"), "x": [1.5, 2, None, 4], "k": [1, 2, 3, 4], "w": ["u", "v", "u", None]})
+        frame = pd.DataFrame(
+            {
+                "id": list("abcd"),
+                "x": [1.5, 2, None, 4],
+                "k": [1, 2, 3, 4],
+                "w": ["u", "v", "u", None],
+            }
+        )
         frame.to_parquet(put / "frame.parquet")
         frame.to_parquet(put / "groups.parquet", row_group_size=1)
         frame[["x", "k"]].fillna(0).to_parquet(put / "numbers.parquet")
@@ -136,8 +171,14 @@ def arrays_read():
         for path in sorted(put.iterdir()):
             yield path.name, _read(place, path)
             yield f"{path.name} impute", _read(place, path, impute="median", encode="onehot")
-            yield f"{path.name} labels", {"said": str(attempt(datasets.read_labels, path)).replace(place, "")}
-        yield "columns", _read(place, put / "frame.parquet", id_column="id", truth_column="w", impute="mean")
+            yield (
+                f"{path.name} labels",
+                {"said": str(attempt(datasets.read_labels, path)).replace(place, "")},
+            )
+        yield (
+            "columns",
+            _read(place, put / "frame.parquet", id_column="id", truth_column="w", impute="mean"),
+        )
 
 
 @CASES
@@ -176,22 +217,39 @@ def collections():
     with TemporaryDirectory() as place:
         home = make_home(Path(place))
         for name in ("iris", "wine.csv.gz", "zzz", "", "a/b"):
-            yield f"load {name}", {"said": str(attempt(datasets.load, name, home)).replace(place, "")}
+            yield (
+                f"load {name}",
+                {"said": str(attempt(datasets.load, name, home)).replace(place, "")},
+            )
         yield "news", attempt(datasets.load_reuters, home, random_state=0)
-        yield "some news", attempt(
-            datasets.load_reuters, home, background=0.2, min_documents=3, stop_words=("said",), random_state=1
+        yield (
+            "some news",
+            attempt(
+                datasets.load_reuters,
+                home,
+                background=0.2,
+                min_documents=3,
+                stop_words=("said",),
+                random_state=1,
+            ),
         )
         for of in ("counts", "weights"):
             few = {"n_terms": 20, "min_documents": 5, "variance_of": of}
             yield f"posts {of}", attempt(datasets.load_mini_newsgroups, home, **few)
             yield f"pages {of}", attempt(datasets.load_webkb4, home, **few)
-        yield "heads", attempt(datasets.load_mini_newsgroups, home, n_terms=9, min_documents=2, headers=True)
+        yield (
+            "heads",
+            attempt(datasets.load_mini_newsgroups, home, n_terms=9, min_documents=2, headers=True),
+        )
         pairs = datasets.load_conll04(data_home=home)
         yield "pairs", pairs
         yield "long", attempt(datasets.load_conll04, data_home=home, longest=1, min_pairs=3)
         yield "types", attempt(datasets.load_conll04, ("Peop", "Loc"), home)
         yield "unknown", attempt(datasets.load_conll04, ("Peop", "zzz"), home)
-        yield "held out", [attempt(pairs.hold_out, share, random_state=0) for share in (0.3, 0.0, 2)]
+        yield (
+            "held out",
+            [attempt(pairs.hold_out, share, random_state=0) for share in (0.3, 0.0, 2)],
+        )
         yield "truth", attempt(lambda: datasets.load_reuters(home, random_state=0).truth)
         before = os.environ.pop("CONSILIENCE_DATA", None)
         try:
@@ -203,17 +261,88 @@ def collections():
 
 @CASES
 def texts():
-    text = "The Companies' profits rose 12.5%; it's <b>relational</b> e-mail x-y, isn't it? Running RUNS ran."
-    yield "tokens", [_text.tokens(text), _text.stems(text), _text.stems(text, stop_words=frozenset())]
-    for word in (
-        "caresses ponies ties cats feed agreed plastered bled motoring sing conflated troubled sized "
-        "hopping tanned falling hissing fizzed failing filing happy sky relational conditional rational "
-        "valenci hesitanci digitizer conformabli radicalli differentli vileli analogousli operator "
-        "feudalism decisiveness hopefulness formaliti sensitiviti triplicate formative formalize "
-        "electriciti electrical hopeful goodness revival allowance inference airliner gyroscopic "
-        "adjustable defensible irritant replacement adjustment dependent adoption communism activate "
-        "angulariti homologous effective bowdlerize probate rate cease controll roll a is by"
-    ).split():
+    text = (
+        "The Companies' profits rose 12.5%; it's <b>relational</b> e-mail x-y, "
+        "isn't it? Running RUNS ran."
+    )
+    yield (
+        "tokens",
+        [_text.tokens(text), _text.stems(text), _text.stems(text, stop_words=frozenset())],
+    )
+    for word in [
+        "caresses",
+        "ponies",
+        "ties",
+        "cats",
+        "feed",
+        "agreed",
+        "plastered",
+        "bled",
+        "motoring",
+        "sing",
+        "conflated",
+        "troubled",
+        "sized",
+        "hopping",
+        "tanned",
+        "falling",
+        "hissing",
+        "fizzed",
+        "failing",
+        "filing",
+        "happy",
+        "sky",
+        "relational",
+        "conditional",
+        "rational",
+        "valenci",
+        "hesitanci",
+        "digitizer",
+        "conformabli",
+        "radicalli",
+        "differentli",
+        "vileli",
+        "analogousli",
+        "operator",
+        "feudalism",
+        "decisiveness",
+        "hopefulness",
+        "formaliti",
+        "sensitiviti",
+        "triplicate",
+        "formative",
+        "formalize",
+        "electriciti",
+        "electrical",
+        "hopeful",
+        "goodness",
+        "revival",
+        "allowance",
+        "inference",
+        "airliner",
+        "gyroscopic",
+        "adjustable",
+        "defensible",
+        "irritant",
+        "replacement",
+        "adjustment",
+        "dependent",
+        "adoption",
+        "communism",
+        "activate",
+        "angulariti",
+        "homologous",
+        "effective",
+        "bowdlerize",
+        "probate",
+        "rate",
+        "cease",
+        "controll",
+        "roll",
+        "a",
+        "is",
+        "by",
+    ]:
         yield word, [_stems.stem(word), attempt(_stems.stem, word, rules="published")]
     counts, terms = _text.count_terms(["a cat sat", "the cat cat ran", "dogs ran home home", ""])
     yield "counts", [counts, terms]
@@ -221,42 +350,109 @@ def texts():
         yield f"tf-idf {norm}", attempt(_text.tf_idf, counts, norm=norm)
     yield "frequency", _text.document_frequency(counts)
     for n in (1, 2, 3):
-        yield f"terms {n}", [
-            _text.frequent_terms(counts, n), _text.variable_terms(counts, n),
-            datasets.informative_terms(counts, n),
-        ]  # fmt: skip
+        yield (
+            f"terms {n}",
+            [
+                _text.frequent_terms(counts, n),
+                _text.variable_terms(counts, n),
+                datasets.informative_terms(counts, n),
+            ],
+        )
 
 
 @CASES
 def cells():
     for cell in (
-        "1", "-1.5", "1e5", "1,5", "1.000,5", "1,000.5", "1 000", "", "NA", "nan", "inf", "x", "5%", "1_000",
-        "+3", ".5", "5.", "0x1", "--1", "1,2,3", "1.2.3", "'1", "1e400", "−3", "½", " 7 ",
-    ):  # fmt: skip
+        "1",
+        "-1.5",
+        "1e5",
+        "1,5",
+        "1.000,5",
+        "1,000.5",
+        "1 000",
+        "",
+        "NA",
+        "nan",
+        "inf",
+        "x",
+        "5%",
+        "1_000",
+        "+3",
+        ".5",
+        "5.",
+        "0x1",
+        "--1",
+        "1,2,3",
+        "1.2.3",
+        "'1",
+        "1e400",
+        "−3",
+        "½",
+        " 7 ",
+    ):
         yield f"number {cell!r}", [_cells.number(cell, d) for d in (None, ".", ",")]
         yield f"foreign {cell!r}", attempt(_cells.foreign_number, cell)
     for words in (
-        ["2020-01-02", "2021-12-31"], ["01/02/2020", "13/02/2020"], ["1.2.2020", "3.4.2021"], ["01/02/2020"],
-        ["2020-01-02", ""], ["x"], ["2020"], ["2020-13-01"], ["02-01-20"], ["2020-01-02 03:04:05", "2020-01-03T06:00"],
-        ["Jan 2, 2020"], ["2020/01/02"], [],
-    ):  # fmt: skip
+        ["2020-01-02", "2021-12-31"],
+        ["01/02/2020", "13/02/2020"],
+        ["1.2.2020", "3.4.2021"],
+        ["01/02/2020"],
+        ["2020-01-02", ""],
+        ["x"],
+        ["2020"],
+        ["2020-13-01"],
+        ["02-01-20"],
+        ["2020-01-02 03:04:05", "2020-01-03T06:00"],
+        ["Jan 2, 2020"],
+        ["2020/01/02"],
+        [],
+    ):
         yield f"days {words}", attempt(_dates.read_days, words)
     yield "as text", [_dates.as_text(d) for d in (0.0, 1.5, 18262.0, -1.0, 18262.25)]
-    for values in (["1", "2", "x"], ["a", "b", "a"], ["1", "2"], ["", "1"], ["2020-01-01", "2020-01-02"], list("abcdefghij"), ["1,5", "2,5"]):
+    for values in (
+        ["1", "2", "x"],
+        ["a", "b", "a"],
+        ["1", "2"],
+        ["", "1"],
+        ["2020-01-01", "2020-01-02"],
+        list("abcdefghij"),
+        ["1,5", "2,5"],
+    ):
         for decimal in (None, ",", "."):
             column = Words()
             column.add(values)
             found = _meaning.meaning_of(column, decimal)
-            yield f"meaning {values[:3]} {decimal}", [
-                found.kind.name, found.words, found.missing, found.values, found.odd,
-                found.may_be_categories, found.silent, attempt(found.said),
-            ]  # fmt: skip
-        yield f"column {values[:3]}", [column.words, column.codes, list(column.cells()), column.first_row(0)]
+            yield (
+                f"meaning {values[:3]} {decimal}",
+                [
+                    found.kind.name,
+                    found.words,
+                    found.missing,
+                    found.values,
+                    found.odd,
+                    found.may_be_categories,
+                    found.silent,
+                    attempt(found.said),
+                ],
+            )
+        yield (
+            f"column {values[:3]}",
+            [column.words, column.codes, list(column.cells()), column.first_row(0)],
+        )
     X = blobs()[:6]
-    for key, given in {"plain": X, "constant": np.c_[X, np.ones(6)], "all": np.ones((3, 2)), "huge": X * 1e200, "one": X[:1]}.items():
+    for key, given in {
+        "plain": X,
+        "constant": np.c_[X, np.ones(6)],
+        "all": np.ones((3, 2)),
+        "huge": X * 1e200,
+        "one": X[:1],
+    }.items():
         names = [f"c{i}" for i in range(given.shape[1])]
         yield f"scale {key}", attempt(_scale.standardise, given, names)
-        yield f"scale {key} sources", attempt(_scale.standardise, given, names, sources=["s"] * len(names), what="It")
+        yield (
+            f"scale {key} sources",
+            attempt(_scale.standardise, given, names, sources=["s"] * len(names), what="It"),
+        )
 
 
 test_stored = CASES.test()

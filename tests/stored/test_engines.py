@@ -22,9 +22,13 @@ def passes():
         yield f"{key} facts", attempt(engine.column_facts)
         yield f"{key} some facts", attempt(engine.column_facts, objects=np.arange(7))
         for options in (
-            {}, {"max_iter": 1}, {"tol": 0.5}, {"spherical": True}, {"assign_all": False},
+            {},
+            {"max_iter": 1},
+            {"tol": 0.5},
+            {"spherical": True},
+            {"assign_all": False},
             {"online": True, "max_iter": 3},
-        ):  # fmt: skip
+        ):
             yield f"{key} lloyd {options}", attempt(engine.lloyd, starts, **options)
         objects = [np.arange(0, 40, 2), np.arange(40)]
         yield f"{key} objects", attempt(engine.lloyd, starts, objects=objects, assign_all=False)
@@ -54,25 +58,45 @@ def pairs():
 def rows():
     frame = pd.DataFrame(blobs()[:4], columns=list("abc"), index=list("wxyz"))
     given = {
-        "array": blobs(), "single": blobs().astype(np.float32), "ints": truth()[:, None],
-        "frame": frame, "list": blobs()[:3].tolist(), "csr": tables()["words"],
-        "coo": sparse.coo_array(blobs()), "bool": blobs() > 0, "rows": Rows(blobs()),
-        "flat": truth(), "nan": np.full((3, 2), np.nan), "text": [["a"]], "none": None,
-        "empty": np.ones((0, 2)), "narrow": np.ones((3, 0)), "complex": blobs() * 1j,
-    }  # fmt: skip
+        "array": blobs(),
+        "single": blobs().astype(np.float32),
+        "ints": truth()[:, None],
+        "frame": frame,
+        "list": blobs()[:3].tolist(),
+        "csr": tables()["words"],
+        "coo": sparse.coo_array(blobs()),
+        "bool": blobs() > 0,
+        "rows": Rows(blobs()),
+        "flat": truth(),
+        "nan": np.full((3, 2), np.nan),
+        "text": [["a"]],
+        "none": None,
+        "empty": np.ones((0, 2)),
+        "narrow": np.ones((3, 0)),
+        "complex": blobs() * 1j,
+    }
     for key, X in given.items():
         for options in ({}, {"kind": "float64"}, {"allow_sparse": False}, {"min_objects": 5}):
-            yield f"{key} {options}", attempt(lambda X=X, o=options: _facts(rows_of(X, owner="x", **o)))
-    yield "same", [attempt(lambda: _facts(same_objects(Rows(blobs()), n))) for n in (48, 47)]
+            yield (
+                f"{key} {options}",
+                attempt(lambda X=X, o=options: _facts(rows_of(X, owner="x", **o))),
+            )
+    yield "same", [attempt(lambda n=n: _facts(same_objects(Rows(blobs()), n))) for n in (48, 47)]
 
 
 def _facts(found):
     some = found.take([0, 1])
     return [
-        list(found.shape), str(found.dtype), found.is_sparse, found.names, len(found),
-        None if found.index is None else list(found.index), some.values, some.names,
+        list(found.shape),
+        str(found.dtype),
+        found.is_sparse,
+        found.names,
+        len(found),
+        None if found.index is None else list(found.index),
+        some.values,
+        some.names,
         [[start, block.sum()] for start, block in found.blocks(10)],
-    ]  # fmt: skip
+    ]
 
 
 test_stored = CASES.test()

@@ -30,10 +30,14 @@ def co_association():
                     yield (
                         f"{kind} {missing} {values} {form}",
                         attempt(
-                            evidence.co_association, ensemble, missing=missing, values=values,
-                            form=form, n_neighbors=3,
+                            evidence.co_association,
+                            ensemble,
+                            missing=missing,
+                            values=values,
+                            form=form,
+                            n_neighbors=3,
                         ),
-                    )  # fmt: skip
+                    )
         yield f"{kind} 32", attempt(evidence.co_association, ensemble, dtype=np.float32)
 
 
@@ -108,9 +112,17 @@ def selection():
             continue
         stability = evidence.cluster_stability(ensemble)
         for options in (
-            {}, {"top": 0.1}, {"top": 1.0}, {"threshold": 0.5}, {"threshold": 0.9, "min_cover": 1},
-            {"min_cover": 0}, {"min_cover": 6}, {"top": 0.0}, {"top": 2}, {"threshold": 2.0},
-        ):  # fmt: skip
+            {},
+            {"top": 0.1},
+            {"top": 1.0},
+            {"threshold": 0.5},
+            {"threshold": 0.9, "min_cover": 1},
+            {"min_cover": 0},
+            {"min_cover": 6},
+            {"top": 0.0},
+            {"top": 2},
+            {"threshold": 2.0},
+        ):
             kept = attempt(evidence.select_clusters, ensemble, stability, **options)
             yield f"{kind} {options}", kept
         chosen = evidence.select_clusters(ensemble, stability, top=0.5)
@@ -143,10 +155,13 @@ def ambiguity():
                 yield (
                     f"{kind} {score} {rule}",
                     attempt(
-                        evidence.ambiguous, ensemble, score=score, threshold=rule,
+                        evidence.ambiguous,
+                        ensemble,
+                        score=score,
+                        threshold=rule,
                         labels=truth() if ensemble.n_objects == 48 else None,
                     ),
-                )  # fmt: skip
+                )
     found = evidence.ambiguous(ensembles()["torn"])
     yield "histogram", [found.histogram(), found.histogram(5), found.n_flagged]
     for options in ({"max_share": 0.05}, {"quantile": 0.3, "threshold": "quantile"}):

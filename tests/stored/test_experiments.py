@@ -11,6 +11,7 @@ from unittest.mock import patch
 import numpy as np
 from scipy.sparse import csr_array
 from stored.home import make_home
+from stored.small import blobs, ensembles
 from stored.store import Cases, attempt
 
 from consilience.datasets import make_gaussians, make_minority, make_toy_minority
@@ -39,7 +40,6 @@ from consilience.experiments import (
     peace,
     relations,
 )
-from stored.small import blobs, ensembles
 
 CASES = Cases(__file__)
 
@@ -67,11 +67,15 @@ def _patches():
     yield patch.object(_ewocs_systems, "make_minority", _small_minority)
     yield patch.object(ewocs_toy, "make_toy_minority", partial(make_toy_minority, 0.1))
     yield patch.object(_peace_data, "make_gaussians", lambda n, *a, **o: few(*a, **o))
-    yield patch.object(ambiguity, "make_gaussians", lambda n, *a, **o: make_gaussians(n // 20, *a, **o))
+    yield patch.object(
+        ambiguity, "make_gaussians", lambda n, *a, **o: make_gaussians(n // 20, *a, **o)
+    )
     for module in (_ewocs_systems, ewocs, ewocs_toy, ewocs_reuters, ewocs_sensitivity, relations):
         for name, value in list(vars(module).items()):
-            kinds = isinstance(value, dict) and value and all(
-                isinstance(one, _ewocs_systems.System) for one in value.values()
+            kinds = (
+                isinstance(value, dict)
+                and value
+                and all(isinstance(one, _ewocs_systems.System) for one in value.values())
             )
             if kinds:
                 yield patch.object(module, name, _quick(value))
@@ -169,7 +173,13 @@ def peace_claims():
     for seed in range(4):
         rng = np.random.default_rng(seed)
         cells = [
-            Cell("figure 3", data, row, column, tuple(rng.normal(0.5 + 0.1 * (column == "PEACE"), 0.2 * (seed % 2) + 0.01, 3)))
+            Cell(
+                "figure 3",
+                data,
+                row,
+                column,
+                tuple(rng.normal(0.5 + 0.1 * (column == "PEACE"), 0.2 * (seed % 2) + 0.01, 3)),
+            )
             for data in _peace_data.BENCHMARKS
             for row in ("(1) CI", "(2) CI", "(1) F1", "(2) F1")
             for column in ("PEACE", "BE", "EAC-SL", "EAC-AL")
@@ -181,7 +191,13 @@ def peace_claims():
     with patch.object(peace, "text", lambda name, place: documents):
         peace._text_ensemble.cache_clear()
         try:
-            cells = [c for part in EXPERIMENTS["peace-tables"].run(Plan(runs=2, sets=("webkd",), members=(6,))) for c in part]
+            cells = [
+                c
+                for part in EXPERIMENTS["peace-tables"].run(
+                    Plan(runs=2, sets=("webkd",), members=(6,))
+                )
+                for c in part
+            ]
         finally:
             peace._text_ensemble.cache_clear()
     yield "text", cells
@@ -193,7 +209,14 @@ def kept_runs():
     with TemporaryDirectory() as place:
         home = make_home(Path(place))
         for stored_only in (False, True):
-            plan = Plan(data_home=home, sets=("Iris",), runs=2, members=(4,), store=Path(place, "s"), stored_only=stored_only)
+            plan = Plan(
+                data_home=home,
+                sets=("Iris",),
+                runs=2,
+                members=(4,),
+                store=Path(place, "s"),
+                stored_only=stored_only,
+            )
             cells = [c for part in EXPERIMENTS["woec-table4"].run(plan) for c in part]
             yield f"kept {stored_only}", cells
         some = replace(plan, columns=("CSPA", "members"), store=Path(place, "t"), stored_only=False)
@@ -208,7 +231,10 @@ def kept_runs():
         yield "rows", [first, _woec_data._classes("b")(np.array(["a", "b"]))]
         for name, known in ambiguity.SETS.items():
             if known.name in ("iris", "wine", "glass"):
-                yield f"ambiguity {name}", attempt(lambda n=name: _run("ambiguity-tables", home, sets=(n,)))
+                yield (
+                    f"ambiguity {name}",
+                    attempt(lambda n=name: _run("ambiguity-tables", home, sets=(n,))),
+                )
         sets = ("2-D", "RELATIONS")
         yield "pairs", attempt(lambda: relations.all_pairs(home))
         yield "sets", str(sets)
@@ -226,7 +252,7 @@ def _table(levels, n=12, rows=("F1", "AUC", "Precision", "Recall"), table="3", d
 @CASES
 def claims():
     """Claims of every table, from cells that are told."""
-    for name, known in EXPERIMENTS.items():
+    for name, _known in EXPERIMENTS.items():
         keys = list(_cells.published(name.split("-")[0]))
         for lift in (0.0, 0.3):
             cells = []
@@ -246,11 +272,27 @@ def cells():
     two = Cell("1", "d", "r", "B", (0.2, 0.3, 0.1))
     lone = Cell("1", "d", "r", "C", (0.4,), 0.1)
     for cell in (one, two, lone):
-        yield cell.column, [attempt(lambda c=cell, n=n: getattr(c, n)) for n in ("measured", "spread", "error", "difference")]
+        yield (
+            cell.column,
+            [
+                attempt(lambda c=cell, n=n: getattr(c, n))
+                for n in ("measured", "spread", "error", "difference")
+            ],
+        )
     for a, b in ((one, two), (two, one), (one, one), (lone, lone)):
         for level in (0.05, 0.5):
-            yield f"claim {a.column}{b.column} {level}", attempt(_cells.paired_claim, "above", a, b, level=level)
-    yield "of", [_cells.of([one, two], column="B"), _cells.of([one], row="x"), attempt(_cells.of, [one, two], row="r")]
+            yield (
+                f"claim {a.column}{b.column} {level}",
+                attempt(_cells.paired_claim, "above", a, b, level=level),
+            )
+    yield (
+        "of",
+        [
+            _cells.of([one, two], column="B"),
+            _cells.of([one], row="x"),
+            attempt(_cells.of, [one, two], row="r"),
+        ],
+    )
     for name in ("woec", "ewocs", "peace", "eeac", "ambiguity", "zzz"):
         found = attempt(_cells.published, name)
         yield f"published {name}", found
@@ -258,7 +300,10 @@ def cells():
     yield "csv", _report.as_csv(all_cells)
     yield "lines", _report.as_lines(all_cells)
     yield "sums", _report.summaries(all_cells)
-    claims = [Claim("a above b", True, 0.3, 0.01, 3, 0.1, "paired t"), Claim("no", False, -0.1, 0.5, 2)]
+    claims = [
+        Claim("a above b", True, 0.3, 0.01, 3, 0.1, "paired t"),
+        Claim("no", False, -0.1, 0.5, 2),
+    ]
     for name in ("eeac-table", "ewocs-table3"):
         yield f"page {name}", _report.as_page(EXPERIMENTS[name], all_cells, claims, "cmd --x")
     for asked in (None, ("b",), ("B", "a"), ("zzz",), ()):
@@ -276,12 +321,31 @@ def ewocs_parts():
     if tests is not None:
         names = list(tests.ranks.names)
         yield "diagram", attempt(_ewocs_claims.diagram, tests, "F1")
-        yield "below", attempt(_ewocs_claims.all_below, tests, "F1", names[0], names[1:3], "is below")
-        yield "above", attempt(_ewocs_claims.all_below, tests, "F1", names[-1], names[1:3], "is below")
-        yield "alike", [attempt(_ewocs_claims.alike, tests, "F1", a, b) for a, b in ((names[0], names[1]), (names[-1], names[0]))]
-    for function in (_ewocs_claims.claims_of_table2, _ewocs_claims.claims_of_table3, _ewocs_claims.claims_of_table4):
+        yield (
+            "below",
+            attempt(_ewocs_claims.all_below, tests, "F1", names[0], names[1:3], "is below"),
+        )
+        yield (
+            "above",
+            attempt(_ewocs_claims.all_below, tests, "F1", names[-1], names[1:3], "is below"),
+        )
+        yield (
+            "alike",
+            [
+                attempt(_ewocs_claims.alike, tests, "F1", a, b)
+                for a, b in ((names[0], names[1]), (names[-1], names[0]))
+            ],
+        )
+    for function in (
+        _ewocs_claims.claims_of_table2,
+        _ewocs_claims.claims_of_table3,
+        _ewocs_claims.claims_of_table4,
+    ):
         yield function.__name__, attempt(function, cells)
-    yield "table", attempt(_ewocs_claims.rank_tests, {"a": [1, 2, 3], "b": [2, 3, 4], "c": [0, 1, 1]})
+    yield (
+        "table",
+        attempt(_ewocs_claims.rank_tests, {"a": [1, 2, 3], "b": [2, 3, 4], "c": [0, 1, 1]}),
+    )
     with patch.object(_ewocs_systems, "make_minority", _small_minority):
         for name in _ewocs_systems.DIMENSIONS:
             for run in (0, 1, 5):
@@ -289,7 +353,13 @@ def ewocs_parts():
         X, y = _ewocs_systems.synthetic("2-D", 0)
     rng = np.random.default_rng(0)
     scores = (y > 0) + rng.normal(0, 0.4, len(y))
-    yield "measures", [_ewocs_systems.measures(scores, y), _ewocs_systems.best_of_labels(np.where(y > 0, 0, -1), y)]
+    yield (
+        "measures",
+        [
+            _ewocs_systems.measures(scores, y),
+            _ewocs_systems.best_of_labels(np.where(y > 0, 0, -1), y),
+        ],
+    )
     yield "hard", _ewocs_systems.hard_measures(np.where(scores > 0.5, 0, -1), y)
     yield "chance", _ewocs_systems.chance_of(y, 0)
     yield "references", attempt(_ewocs_systems.references_of, X, y, 0)
@@ -311,7 +381,10 @@ def parts():
     yield "standard", _standard.standardised(np.c_[blobs(), np.ones(48)])
     for method in ("single", "average", "complete", "centroid", "pam", "zzz"):
         model = _reclustering.Reclustered(3, method=method)
-        yield f"again {method}", attempt(lambda m=model: m.fit(ensemble=ensembles()["torn"]).labels_)
+        yield (
+            f"again {method}",
+            attempt(lambda m=model: m.fit(ensemble=ensembles()["torn"]).labels_),
+        )
     with TemporaryDirectory() as place:
         home = make_home(Path(place))
         for name in ("iris", "optdigits", "spiral", "zzz"):

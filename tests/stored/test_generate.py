@@ -51,7 +51,16 @@ def _add(name, first=()):
     CASES(answers)
 
 
-for _name in ("KMeansEnsemble", "LACEnsemble", "USPECEnsemble", "LAC", "USPEC", "PAM", "NJW", "Linkage"):
+for _name in (
+    "KMeansEnsemble",
+    "LACEnsemble",
+    "USPECEnsemble",
+    "LAC",
+    "USPEC",
+    "PAM",
+    "NJW",
+    "Linkage",
+):
     _add(_name)
 _add("EstimatorEnsemble", [generate.Linkage()])
 
@@ -63,9 +72,16 @@ def kmeans_together():
             for init in ("random", "k-means++"):
                 for key, X in tables().items():
                     maker = generate.KMeansEnsemble(
-                        3, (2, 4), metric=metric, algorithm=algorithm, init=init, max_samples=0.8,
-                        max_features=0.7, batch_size=10, random_state=3,
-                    )  # fmt: skip
+                        3,
+                        (2, 4),
+                        metric=metric,
+                        algorithm=algorithm,
+                        init=init,
+                        max_samples=0.8,
+                        max_features=0.7,
+                        batch_size=10,
+                        random_state=3,
+                    )
                     yield f"{metric} {algorithm} {init} {key}", attempt(maker.generate, X)
     online = generate.KMeansEnsemble(4, 3, online=True, max_iter=3, tol=0.1, random_state=2)
     yield "online", attempt(online.generate, blobs())
@@ -126,7 +142,10 @@ def draws():
         yield f"subset {share}", attempt(_draw.draw_subset, np.random.default_rng(1), share, 20)
         yield f"size {share}", attempt(_draw.subset_size, share, 20)
     yield "seeds", [_draw.member_seeds(0, 5), _draw.member_seeds(np.random.RandomState(4), 2)]
-    yield "groups", [list(map(list, _draw.in_groups(list(range(7)), size))) for size in (1, 3, 7, 9)]
+    yield (
+        "groups",
+        [list(map(list, _draw.in_groups(list(range(7)), size))) for size in (1, 3, 7, 9)],
+    )
     yield "refit", lac.refit_lac(blobs(), truth(), 0.3)
 
 
@@ -151,14 +170,20 @@ def run_folders():
         bare = generate.RunFolder(folder, resume=False)
         yield "bare", str(attempt(maker.generate, blobs(), checkpoint=bare)).replace(place, "")
         run.clear()
-        yield "cleared", sorted(path.name for path in folder.rglob("*")) if folder.exists() else None
+        yield (
+            "cleared",
+            sorted(path.name for path in folder.rglob("*")) if folder.exists() else None,
+        )
     with TemporaryDirectory() as place:
         folder = Path(place)
         _chunks.chunk_path(folder, 0).parent.mkdir(parents=True, exist_ok=True)
         labels = np.array([0, 1, 2], np.int8)
         _chunks.write_chunk(folder, 3, "m", labels, {"k": 3}, {"x": np.arange(2)})
         yield "chunk", _chunks.read_chunk(folder, 3, "m", 3)
-        yield "absent", [_chunks.read_chunk(folder, 3, "n", 3), _chunks.read_chunk(folder, 4, "m", 3)]
+        yield (
+            "absent",
+            [_chunks.read_chunk(folder, 3, "n", 3), _chunks.read_chunk(folder, 4, "m", 3)],
+        )
         yield "long", _chunks.read_chunk(folder, 3, "m", 4)
         yield "numbers", [_chunks.numbers(folder), _chunks.chunk_path(folder, 3)]
         (folder / "x.partial").write_text("")

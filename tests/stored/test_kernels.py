@@ -140,10 +140,14 @@ def overlaps():
                 yield (
                     f"{key} {kind} {table}",
                     attempt(
-                        ambiguity.mean_overlap, members, _weights(members), pairs, kind,
+                        ambiguity.mean_overlap,
+                        members,
+                        _weights(members),
+                        pairs,
+                        kind,
                         max_table=table,
                     ),
-                )  # fmt: skip
+                )
         for table in (2**20, 1):
             yield (
                 f"{key} moments {table}",
@@ -161,26 +165,36 @@ def links():
                 if n > 1:
                     yield f"{name} average", chain.average_link(members, weights, missing=missing)
                     for options in (
-                        {"max_memory": 200}, {"large": 2}, {"squeeze_below": 0.9},
+                        {"max_memory": 200},
+                        {"large": 2},
+                        {"squeeze_below": 0.9},
                         {"large": 1, "max_memory": 400, "squeeze_below": 0.99},
-                    ):  # fmt: skip
+                    ):
                         found = attempt(
                             chain.average_link, members, weights, missing=missing, **options
                         )
                         yield f"{name} average {options}", found
                     yield f"{name} single", prim.single_link(members, weights, missing=missing)
             for first in (0, n - 1):
-                yield f"{key} {missing} order {first}", prim.prim_order(members, missing=missing, start=first)
+                yield (
+                    f"{key} {missing} order {first}",
+                    prim.prim_order(members, missing=missing, start=first),
+                )
                 packed = prim.prim_order(members, missing=missing, start=first, pack_below=1.0)
                 yield f"{key} {missing} packed {first}", packed
                 tree = prim.minimum_spanning_tree(members, missing=missing, start=first)
                 yield f"{key} {missing} tree {first}", tree
         if n > 1:
-            yield f"{key} whole", attempt(chain_whole.average_link_whole, members, _weights(members))
+            yield (
+                f"{key} whole",
+                attempt(chain_whole.average_link_whole, members, _weights(members)),
+            )
             yield f"{key} bytes", int(chain_whole.whole_bytes(members, _weights(members)))
             # These take objects that some member placed.
             for memory in (2**20, 300) if _placed(members) else ():
-                found = attempt(kept.kept_average_link, members, _weights(members), max_memory=memory)
+                found = attempt(
+                    kept.kept_average_link, members, _weights(members), max_memory=memory
+                )
                 yield f"{key} kept {memory}", found
             if _placed(members):
                 yield f"{key} kept single", kept.kept_single_link(members, _weights(members))
@@ -199,10 +213,13 @@ def agglomeration():
                     yield (
                         f"{key} {method} {weights is None} {squared}",
                         attempt(
-                            agglomerate.agglomerate, squareform(gaps, checks=False), method,
-                            weights=weights, squared=squared,
+                            agglomerate.agglomerate,
+                            squareform(gaps, checks=False),
+                            method,
+                            weights=weights,
+                            squared=squared,
                         ),
-                    )  # fmt: skip
+                    )
         distances = np.sqrt(gaps)
         yield f"{key} prim", [minimax.prim_dense(distances, at) for at in {0, len(points) - 1}]
         if len(points) > 2:
@@ -231,12 +248,18 @@ def tree_cuts():
         yield f"{key} expanded", attempt(trees.expand_tree, given, inverse)
     for heights in ([], [0.5], [0.1, 0.1], [0.2, 0.3, 0.9], [0.0, 0.0, 0.0], [0.1, 0.5, 0.9]):
         for one in (True, False):
-            yield f"longest {heights} {one}", attempt(trees.longest_lifetime, heights, allow_one=one)
+            yield (
+                f"longest {heights} {one}",
+                attempt(trees.longest_lifetime, heights, allow_one=one),
+            )
         yield f"lifetimes {heights}", attempt(trees.lifetimes, heights)
     left, right = np.array([0, 2, 1, 4]), np.array([1, 3, 2, 0])
     heights = np.array([0.5, 0.2, 0.2, 0.9])
     for weights in (None, np.array([1, 2, 3, 1, 1])):
-        yield f"table {weights is None}", attempt(merges.linkage_table, left, right, heights, weights)
+        yield (
+            f"table {weights is None}",
+            attempt(merges.linkage_table, left, right, heights, weights),
+        )
     store = chain_store.RowStore(4, 100)
     yield "store", [store.find(0), store.find(3)]
     for slot, worth in ((0, 5), (1, 3), (2, 9), (3, 1)):
@@ -271,16 +294,23 @@ def label_tables():
                 yield (
                     f"{key} stability {criterion} {own}",
                     attempt(
-                        stability.recognised, members, members, _weights(members), criterion,
+                        stability.recognised,
+                        members,
+                        members,
+                        _weights(members),
+                        criterion,
                         skip_own=own,
                     ),
-                )  # fmt: skip
+                )
         for labels in (np.arange(n) % 2, np.zeros(n, int), np.arange(n) - 1, np.full(n, -1)):
             for by_seen in (True, False):
                 found = attempt(
-                    confidence.nearness, members, labels.astype(np.int64), int(labels.max()) + 1,
+                    confidence.nearness,
+                    members,
+                    labels.astype(np.int64),
+                    int(labels.max()) + 1,
                     by_seen=by_seen,
-                )  # fmt: skip
+                )
                 yield f"{key} nearness {labels[:3]} {by_seen}", found
 
 
@@ -314,7 +344,10 @@ def mixtures():
         total, sizes = np.zeros((width, 2)), np.zeros(2)
         said = mixture.em_pass(members, starts, weights, np.log(theta), np.log(alpha), total, sizes)
         yield f"{key} em", [said, total, sizes]
-        yield f"{key} responsibilities", mixture.responsibilities(members, starts, np.log(theta), np.log(alpha))
+        yield (
+            f"{key} responsibilities",
+            mixture.responsibilities(members, starts, np.log(theta), np.log(alpha)),
+        )
         if not _placed(members):
             continue
         total, logs, gamma = np.zeros((width, 2)), np.zeros(2), np.zeros((members.shape[1], 2))
@@ -337,7 +370,15 @@ def label_k_means():
             costs = np.cos(np.arange(int(starts[-1]) * k)).reshape(-1, k)
             offset, best = np.linspace(0, 0.1, k), np.zeros(n)
             moved = label_kmeans.assign(
-                members, starts, weights, np.linspace(0.5, 1, n), costs, offset, labels, best, *tables
+                members,
+                starts,
+                weights,
+                np.linspace(0.5, 1, n),
+                costs,
+                offset,
+                labels,
+                best,
+                *tables,
             )
             yield f"{key} assign {k}", [int(moved), labels, best, *tables]
 
@@ -361,12 +402,18 @@ def correlation_moves():
                 )
                 yield (
                     f"{key} {by_seen} {name} joins",
-                    attempt(correlation.table_joins, np.ascontiguousarray(members.T), data, labels, k),
+                    attempt(
+                        correlation.table_joins, np.ascontiguousarray(members.T), data, labels, k
+                    ),
                 )
                 for options in (
-                    {"cap": n}, {"cap": 2}, {"cap": n, "share": True}, {"cap": n, "heat": 0.5},
-                    {"cap": n, "max_iter": 1}, {"cap": 3, "heat": 1.0, "cooling": 0.5},
-                ):  # fmt: skip
+                    {"cap": n},
+                    {"cap": 2},
+                    {"cap": n, "share": True},
+                    {"cap": n, "heat": 0.5},
+                    {"cap": n, "max_iter": 1},
+                    {"cap": 3, "heat": 1.0, "cooling": 0.5},
+                ):
                     found = attempt(
                         moves.local_search, data, labels, rng=np.random.default_rng(0), **options
                     )
@@ -452,7 +499,11 @@ def peace():
                 yield f"{key} {dense} {name}", out
     for step in (0.0, 0.1, 0.5):
         yield f"quartic {step}", float(square.quartic_change(step, 1.0, -2.0, 0.5, 0.3, 1.5))
-    for values in ((0.5, 1.0, -2.0, 0.5, 0.3, 1.5), (1.0, -1.0, 0.5, 0.0, 0.0, 0.1), (0.2, 0.0, 0.0, 0.0, 0.0, 0.0)):
+    for values in (
+        (0.5, 1.0, -2.0, 0.5, 0.3, 1.5),
+        (1.0, -1.0, 0.5, 0.0, 0.0, 0.1),
+        (0.2, 0.0, 0.0, 0.0, 0.0, 0.0),
+    ):
         yield f"square step {values}", float(square.square_step(*values))
     yield "xlog", [float(growth.xlog(a, b)) for a, b in ((0.0, 0.0), (2.0, 0.5), (1.0, 1e-300))]
     yield "total", float(pair_steps.lane_total(np.arange(16.0)))
@@ -464,14 +515,16 @@ def estimators():
     for key in ("plain", "unseen", "pair"):
         ensemble = cs.Ensemble(_members()[key].T.astype(int))
         for model in (
-            cs.PEACE(2, n_init=2, random_state=0), cs.PEACE(2, solver="pair", n_init=1, random_state=0),
+            cs.PEACE(2, n_init=2, random_state=0),
+            cs.PEACE(2, solver="pair", n_init=1, random_state=0),
             cs.PEACE(2, two_rates=True, n_init=1, random_state=0),
             cs.PEACE(2, n_init=1, max_memory=2000, random_state=0),
-            cs.BaumEagon(2, n_init=2, random_state=0), cs.BaumEagon(2, step="safe", n_init=1, random_state=0),
+            cs.BaumEagon(2, n_init=2, random_state=0),
+            cs.BaumEagon(2, step="safe", n_init=1, random_state=0),
             cs.BaumEagon(2, solver="pair", n_init=1, random_state=0),
             cs.BaumEagon(2, weights="seen", n_init=1, random_state=0),
             cs.DyadicAspect(2, n_init=1, max_iter=30, random_state=0),
-        ):  # fmt: skip
+        ):
             found = attempt(model.fit, ensemble=ensemble)
             found.pop("ensemble_", None)
             yield f"{key} {model}", found
@@ -482,11 +535,19 @@ def k_means():
     X = blobs()[::3]
     starts = [X[[0, 7, 13]], X[[1, 2]], X[:1]]
     ties = np.repeat(np.arange(4.0)[:, None], 2, axis=1)
-    for key, data in {"double": X, "single": X.astype(np.float32), "sparse": sparse.csr_array(X)}.items():
+    for key, data in {
+        "double": X,
+        "single": X.astype(np.float32),
+        "sparse": sparse.csr_array(X),
+    }.items():
         for options in (
-            {}, {"max_iter": 1}, {"tol": 0.5}, {"spherical": True}, {"assign_all": False},
+            {},
+            {"max_iter": 1},
+            {"tol": 0.5},
+            {"spherical": True},
+            {"assign_all": False},
             {"online": True, "max_iter": 3},
-        ):  # fmt: skip
+        ):
             yield f"{key} {options}", attempt(many.many_kmeans, data, starts, **options)
         some = [np.arange(0, 16, 2), np.arange(5, 16), np.arange(3)]
         parts = [np.array([0, 2]), np.array([1]), np.array([0, 1, 2])]
@@ -504,8 +565,17 @@ def k_means():
             )
         yield f"{key} nearest", attempt(many.nearest_of_many, data, starts)
         yield f"{key} nearest narrow", attempt(many.nearest_of_many, data, narrow, features=parts)
-        batches = [np.arange(12).reshape(3, 4), np.arange(8).reshape(4, 2), np.arange(6).reshape(2, 3)]
-        for options in ({}, {"spherical": True}, {"assign_all": False, "rows": some}, {"rows": some}):
+        batches = [
+            np.arange(12).reshape(3, 4),
+            np.arange(8).reshape(4, 2),
+            np.arange(6).reshape(2, 3),
+        ]
+        for options in (
+            {},
+            {"spherical": True},
+            {"assign_all": False, "rows": some},
+            {"rows": some},
+        ):
             yield (
                 f"{key} minibatch {sorted(options)}",
                 attempt(minibatch.many_minibatch_kmeans, data, starts, batches, **options),
@@ -518,15 +588,26 @@ def k_means():
             rng = np.random.default_rng(2)
             yield f"{key} plus {k}", attempt(start.plusplus_start, data, k, rng)
             rng = np.random.default_rng(2)
-            yield f"{key} plus rows {k}", attempt(start.plusplus_start, data, min(k, 8), rng, rows=some[0], features=parts[0])
+            yield (
+                f"{key} plus rows {k}",
+                attempt(
+                    start.plusplus_start, data, min(k, 8), rng, rows=some[0], features=parts[0]
+                ),
+            )
     far = np.array([[0.0, 0.0], [9.0, 9.0], [50.0, 50.0]])
     for spherical in (True, False):
-        yield f"ties {spherical}", attempt(many.many_kmeans, ties, [far, ties[:2]], spherical=spherical)
+        yield (
+            f"ties {spherical}",
+            attempt(many.many_kmeans, ties, [far, ties[:2]], spherical=spherical),
+        )
     yield "equal", attempt(many.many_kmeans, np.ones((5, 2)), [np.ones((2, 2))])
     yield "far", attempt(many.many_kmeans, X, [np.r_[X[:1], X[:1] + 1e4, X[:1] - 1e4]])
     for k in (1, 3):
         yield f"random {k}", start.random_start(np.random.default_rng(0), 9, k)
-        yield f"random rows {k}", start.random_start(np.random.default_rng(0), np.array([4, 7, 8]), k)
+        yield (
+            f"random rows {k}",
+            start.random_start(np.random.default_rng(0), np.array([4, 7, 8]), k),
+        )
 
 
 @CASES
@@ -557,23 +638,39 @@ def k_means_parts():
     stack = sums.make_parts(3, 4, 2)
     yield "parts", [stack.sums.shape, stack.counts.shape, stack.touched.shape]
     task = runs.make_task([X[:2], X[:3]], None, None)
-    yield "task", [len(task.starts), task.rows, task.features, [str(s) for s in runs.turns(task, 16)]]
+    yield (
+        "task",
+        [len(task.starts), task.rows, task.features, [str(s) for s in runs.turns(task, 16)]],
+    )
     yield "threads", [runs.threads_for(task, n, 1) for n in (10, 10**6)]
 
 
 @CASES
 def data():
     X = blobs()[::3]
-    for key, given in {"dense": X, "single": X.astype(np.float32), "sparse": sparse.csr_array(np.where(X > 3, X, 0)), "one": X[:1]}.items():
+    for key, given in {
+        "dense": X,
+        "single": X.astype(np.float32),
+        "sparse": sparse.csr_array(np.where(X > 3, X, 0)),
+        "one": X[:1],
+    }.items():
         for objects in (None, np.array([0])):
-            yield f"facts {key} {objects is None}", attempt(columns.column_facts, given, rows=objects)
+            yield (
+                f"facts {key} {objects is None}",
+                attempt(columns.column_facts, given, rows=objects),
+            )
         for power in (1, 2):
             yield f"sums {key} {power}", columns.column_sums(sparse.csr_array(given), power)
         if key != "sparse":
             yield f"ranges {key}", scaling.column_ranges(np.ascontiguousarray(given))
             yield (
                 f"mapped {key}",
-                scaling.map_columns(np.ascontiguousarray(given), np.array([0, 1, -1], np.intc), np.arange(3.0), np.array([1.0, 2.0, 0.5])),
+                scaling.map_columns(
+                    np.ascontiguousarray(given),
+                    np.array([0, 1, -1], np.intc),
+                    np.arange(3.0),
+                    np.array([1.0, 2.0, 0.5]),
+                ),
             )
     gaps = np.sqrt(((X[:, None] - X[None]) ** 2).sum(axis=2))
     ties = np.abs(np.arange(6)[:, None] - np.arange(6)[None]).astype(float)
@@ -621,14 +718,18 @@ def minority_groups():
             grading = {
                 "hard": lambda d=dtype: passes.Grading("hard", (8 * np.finfo(d).eps,)),
                 "softmax": lambda: passes.Grading("softmax"),
-                "gaussian": lambda d=dtype: passes.Grading("gaussian", (np.array([10.0], d), np.array([3.0], d))),
+                "gaussian": lambda d=dtype: passes.Grading(
+                    "gaussian", (np.array([10.0], d), np.array([3.0], d))
+                ),
                 "near": lambda c=constants: passes.Grading("near", near.near_kernel(10.0, 3.0, c)),
             }[kind]()
             data = X.astype(dtype)
             models = blocks.Models.stacked(
                 [(2 * seeds).astype(dtype) for seeds in picked],
-                [(seeds**2).sum(axis=1).astype(dtype) for seeds in picked], dtype, wide=False,
-            )  # fmt: skip
+                [(seeds**2).sum(axis=1).astype(dtype) for seeds in picked],
+                dtype,
+                wide=False,
+            )
             lengths = (data**2).sum(axis=1)
             for logs in (True, False):
                 for floors in (True, False):
@@ -638,21 +739,37 @@ def minority_groups():
                                 lambda a, b, X=data, own=lengths: (X[a:b], own[a:b]), 20, team
                             )
                             found = passes.repetitions(
-                                objects, models, grading, passes.Scale(20, logs, floors), team=team,
+                                objects,
+                                models,
+                                grading,
+                                passes.Scale(20, logs, floors),
+                                team=team,
                                 memory=passes.Memory(memory, team.size),
-                            )  # fmt: skip
+                            )
                             total, squares = np.zeros(20), np.zeros(20)
                             passes.add_scores(found, total, squares, team)
                         key = f"{kind} {dtype.__name__} {logs} {floors} {memory}"
                         yield key, [found, total, squares]
-    yield "kernel", [near.near_kernel(a, g, weak.Scratch(np.float64).constants) is None for a, g in ((10.0, 3.0), (1e9, 1.0), (0.0, 1.0))]
+    yield (
+        "kernel",
+        [
+            near.near_kernel(a, g, weak.Scratch(np.float64).constants) is None
+            for a, g in ((10.0, 3.0), (1e9, 1.0), (0.0, 1.0))
+        ],
+    )
     yield "entries", [near.entries_needed(n) for n in (1, 20, 1000)]
     yield "tree", blocks.tree_sum(np.arange(14.0).reshape(7, 2))
     members = _members()["plain"][:, :8]
     parts = [rng.random((4, 2)) for _ in range(6)]
     yield "shared", groups.most_shared(members, parts)
     exponent = weak.Scratch(np.float64)
-    yield "exponential", [attempt(lambda v=v: float(weak.exponential(v, exponent.constants))) for v in (0.0, -0.5, -3.0, -30.0, -800.0)]
+    yield (
+        "exponential",
+        [
+            attempt(lambda v=v: float(weak.exponential(v, exponent.constants)))
+            for v in (0.0, -0.5, -3.0, -30.0, -800.0)
+        ],
+    )
 
 
 @CASES
@@ -665,13 +782,22 @@ def ewocs_and_rivals():
         for divergence in ("gaussian", "euclidean", "mahalanobis"):
             for aggregate in ("log", "mean"):
                 model = cs.EWOCS(
-                    kind, divergence=divergence, aggregate=aggregate, n_repetitions=6, k_max=5,
+                    kind,
+                    divergence=divergence,
+                    aggregate=aggregate,
+                    n_repetitions=6,
+                    k_max=5,
                     random_state=0,
-                )  # fmt: skip
+                )
                 yield f"{kind} {divergence} {aggregate}", attempt(model.fit, X)
     model = cs.EWOCS("hard", divergence="euclidean", n_repetitions=5, k_max=4, random_state=0)
     yield "sparse", attempt(model.fit, sparse.csr_array(np.where(np.abs(X) > 2, X, 0)))
-    yield "new", attempt(lambda: cs.EWOCS(n_repetitions=6, random_state=0).fit(X).score_samples(X[:5] + 0.1))
+    yield (
+        "new",
+        attempt(
+            lambda: cs.EWOCS(n_repetitions=6, random_state=0).fit(X).score_samples(X[:5] + 0.1)
+        ),
+    )
     yield "dgrade", attempt(cs.DGRADE(0.3).fit, X)
     yield "hds", attempt(cs.AutoHDS(n_eps=6, n_part=3).fit, X)
 
@@ -679,7 +805,11 @@ def ewocs_and_rivals():
 @CASES
 def densities():
     rng = np.random.default_rng(5)
-    for key, X in {"points": rng.normal(size=(9, 2)), "grid": rng.integers(0, 3, (9, 2)).astype(float), "one": np.ones((1, 2))}.items():
+    for key, X in {
+        "points": rng.normal(size=(9, 2)),
+        "grid": rng.integers(0, 3, (9, 2)).astype(float),
+        "one": np.ones((1, 2)),
+    }.items():
         columns_of = np.ascontiguousarray(X.T)
         out = np.zeros((len(X), len(X)))
         density.square_distances(X, columns_of, out)
@@ -706,18 +836,36 @@ def wide_data():
     starts = [X[[0, 1, 2, 3, 4]], X[[5, 6]]]
     batches = [np.arange(24).reshape(4, 6), np.arange(12).reshape(4, 3)]
     empty = [np.r_[X[:2], X[:1] + 50, X[:1] - 50], X[[5, 5]]]
-    for key, given in {"dense": X, "sparse": sparse.csr_array(np.where(X > 0, X, 0)), "single": X.astype(np.float32)}.items():
+    for key, given in {
+        "dense": X,
+        "sparse": sparse.csr_array(np.where(X > 0, X, 0)),
+        "single": X.astype(np.float32),
+    }.items():
         for name, chosen in (("starts", starts), ("empty", empty)):
             for options in (
-                {"max_iter": 1}, {}, {"online": True, "max_iter": 1}, {"online": True, "max_iter": 2},
-                {"online": True}, {"spherical": True}, {"tol": 0.01},
-            ):  # fmt: skip
+                {"max_iter": 1},
+                {},
+                {"online": True, "max_iter": 1},
+                {"online": True, "max_iter": 2},
+                {"online": True},
+                {"spherical": True},
+                {"tol": 0.01},
+            ):
                 yield f"{key} {name} {options}", attempt(many.many_kmeans, given, chosen, **options)
-                yield f"{key} {name} {options} 2", attempt(many.many_kmeans, given, chosen, n_jobs=2, **options)
-            yield f"{key} {name} batches", attempt(minibatch.many_minibatch_kmeans, given, chosen, batches)
+                yield (
+                    f"{key} {name} {options} 2",
+                    attempt(many.many_kmeans, given, chosen, n_jobs=2, **options),
+                )
+            yield (
+                f"{key} {name} batches",
+                attempt(minibatch.many_minibatch_kmeans, given, chosen, batches),
+            )
             yield f"{key} {name} nearest", attempt(many.nearest_of_many, given, chosen)
         for k in (5, 24):
-            yield f"{key} plus {k}", attempt(start.plusplus_start, given, k, np.random.default_rng(0))
+            yield (
+                f"{key} plus {k}",
+                attempt(start.plusplus_start, given, k, np.random.default_rng(0)),
+            )
     copies = np.repeat(X[:3], 4, axis=0)
     yield "copies", attempt(start.plusplus_start, copies, 6, np.random.default_rng(0))
     near = np.array([[0.0, 0.0], [1e-9, 0.0], [-1e-9, 0.0], [0.5, 0.0], [-0.5, 0.0], [0.0, 1.0]])
@@ -727,7 +875,9 @@ def wide_data():
         yield f"near {key} once", attempt(many.many_kmeans, given, two, max_iter=1)
         yield (
             f"near {key} batches",
-            attempt(minibatch.many_minibatch_kmeans, given, two, [np.array([[0, 1, 2], [3, 4, 5]])] * 2),
+            attempt(
+                minibatch.many_minibatch_kmeans, given, two, [np.array([[0, 1, 2], [3, 4, 5]])] * 2
+            ),
         )
     candidates = np.array([[0, 1, 2], [1, 0, 3], [2, 3, 1], [3, 2, 0]])
     found = representatives.nearest_representatives(
@@ -742,7 +892,9 @@ def wide_data():
     store = rows.make_store(members, dense=True)
     joined, seen, column = rows.block_of_columns(store, 0, 14)
     G = np.zeros_like(Y)
-    growth.growth_rows(joined, seen, column, 0, 14, 6.0, np.ones(14), np.zeros(14), Y, Z, np.array([0.1, 0.9]), G)
+    growth.growth_rows(
+        joined, seen, column, 0, 14, 6.0, np.ones(14), np.zeros(14), Y, Z, np.array([0.1, 0.9]), G
+    )
     yield "growth", [Z, G]
 
 
@@ -757,13 +909,19 @@ def label_estimators():
         "apart": apart,
     }.items():
         for model in (
-            cs.KCC(3, n_init=2, random_state=0), cs.KCC(3, utility="c", normalised=True, n_init=1, random_state=0),
-            cs.KCC(5, n_init=1, max_iter=1, random_state=1), cs.SEC(3, n_init=2, random_state=0),
-            cs.MixtureConsensus(3, start="random", n_init=2, random_state=0), cs.BCE(2, n_init=1, random_state=0),
-            cs.CorrelationClustering(n_init=2, random_state=0), cs.CorrelationClustering(n_init=1, algorithm="annealing", random_state=0),
-            cs.CorrelationClustering(2, n_init=1, random_state=0), cs.CorrelationClustering(algorithm="sampling", sample_size=6, n_init=1, random_state=0),
-            cs.Voting(3, random_state=0), cs.CumulativeVoting(3, random_state=0),
-        ):  # fmt: skip
+            cs.KCC(3, n_init=2, random_state=0),
+            cs.KCC(3, utility="c", normalised=True, n_init=1, random_state=0),
+            cs.KCC(5, n_init=1, max_iter=1, random_state=1),
+            cs.SEC(3, n_init=2, random_state=0),
+            cs.MixtureConsensus(3, start="random", n_init=2, random_state=0),
+            cs.BCE(2, n_init=1, random_state=0),
+            cs.CorrelationClustering(n_init=2, random_state=0),
+            cs.CorrelationClustering(n_init=1, algorithm="annealing", random_state=0),
+            cs.CorrelationClustering(2, n_init=1, random_state=0),
+            cs.CorrelationClustering(algorithm="sampling", sample_size=6, n_init=1, random_state=0),
+            cs.Voting(3, random_state=0),
+            cs.CumulativeVoting(3, random_state=0),
+        ):
             found = attempt(model.fit, ensemble=ensemble)
             if isinstance(found, dict):
                 found.pop("ensemble_", None)
@@ -785,7 +943,10 @@ def label_estimators():
     gaps = np.array([3, 1, 2, 5, 4, 2, 2, 1, 1, 3], np.int8)
     for method in ("single", "complete", "average"):
         yield f"whole numbers {method}", attempt(agglomerate.agglomerate, gaps, method)
-        yield f"weighted {method}", attempt(agglomerate.agglomerate, gaps, method, weights=[1, 2, 1, 3, 1])
+        yield (
+            f"weighted {method}",
+            attempt(agglomerate.agglomerate, gaps, method, weights=[1, 2, 1, 3, 1]),
+        )
 
 
 @CASES
@@ -801,8 +962,14 @@ def threads():
     yield "order", list(_parallel.streamed(lambda x: x + 1, [3, 1, 2, 5, 9, 7], 2))
     with _parallel.Team(2, 5) as team:
         aside = team.aside(lambda: "aside")
-        yield "team", [team.size, team.run(lambda number: number), aside(), team.run(lambda n: n * 2)]
-        yield "daemons", all(one.daemon for one in threading.enumerate() if one is not threading.main_thread())
+        yield (
+            "team",
+            [team.size, team.run(lambda number: number), aside(), team.run(lambda n: n * 2)],
+        )
+        yield (
+            "daemons",
+            all(one.daemon for one in threading.enumerate() if one is not threading.main_thread()),
+        )
         yield "team failed", attempt(team.run, lambda number: [][number])
         wait = team.start(lambda number: number + 1)
         yield "started", wait()
@@ -820,7 +987,13 @@ def helpers():
         yield f"tree {n}", [_blocks.add_in_tree(parts.copy()), _blocks.tree_sum(iter(parts))]
     yield "slices", [str(s) for s in _blocks.block_slices(9000)]
     yield "some", [str(s) for s in _blocks.block_slices(9000, np.array([0, 5, 4096, 8999]))]
-    yield "sum", [_blocks.sum_of_rows(np.arange(5.0), 5), _blocks.sum_of_rows(np.arange(3.0), 9000, np.array([0, 5, 8999]))]
+    yield (
+        "sum",
+        [
+            _blocks.sum_of_rows(np.arange(5.0), 5),
+            _blocks.sum_of_rows(np.arange(3.0), 9000, np.array([0, 5, 8999])),
+        ],
+    )
     rows_at = np.array([0, 3, 3, 9])
     yield "first", [int(_blocks.first_at(rows_at, at)) for at in (-1, 0, 1, 3, 4, 9, 10)]
     yield "turns", sorted(_parallel.in_turns(lambda first, step: [first, step], 4, 1))

@@ -16,7 +16,10 @@ _PAIRS = {
     "near": (truth(), np.where(_RNG.random(48) < 0.2, 0, truth())),
     "chance": (truth(), _RNG.integers(0, 4, 48)),
     "noise": (truth(), np.where(_RNG.random(48) < 0.2, -1, truth())),
-    "both noise": (np.where(_RNG.random(48) < 0.2, -1, truth()), np.r_[np.full(9, -1), truth()[9:]]),
+    "both noise": (
+        np.where(_RNG.random(48) < 0.2, -1, truth()),
+        np.r_[np.full(9, -1), truth()[9:]],
+    ),
     "unseen": (truth(), np.where(_RNG.random(48) < 0.2, -2, truth())),
     "one": (np.zeros(48, int), truth()),
     "ones": (np.zeros(5, int), np.zeros(5, int)),

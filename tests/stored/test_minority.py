@@ -79,9 +79,14 @@ def ewocs_together():
         for aggregate in ("log", "mean"):
             for stop in ("reliability", "paper"):
                 model = cs.EWOCS(
-                    kind, aggregate=aggregate, stop=stop, n_repetitions="auto", threshold="dist",
-                    max_repetitions=50, random_state=2,
-                )  # fmt: skip
+                    kind,
+                    aggregate=aggregate,
+                    stop=stop,
+                    n_repetitions="auto",
+                    threshold="dist",
+                    max_repetitions=50,
+                    random_state=2,
+                )
                 yield f"{kind} {aggregate} {stop}", attempt(model.fit, _X)
     for rule in ("best", "size", "dist", "2gauss", "ngauss+var", "ngauss+best", 0.5):
         for share in (None, 20, 0.2):
@@ -178,10 +183,17 @@ def tuned():
             key = f"{method} {options}"
             yield (
                 key,
-                attempt(room.tune_gaussian, _X[:40], method, n_sample=20, random_state=0, **options),
+                attempt(
+                    room.tune_gaussian, _X[:40], method, n_sample=20, random_state=0, **options
+                ),
             )
     yield "contrast", attempt(tuning.contrast, _X, 3.0, 2.0, 0, 1)
-    for key, X in {"two": _X, "many": np.tile(_X, 9), "equal": np.ones((9, 2)), "few": _X[:2]}.items():
+    for key, X in {
+        "two": _X,
+        "many": np.tile(_X, 9),
+        "equal": np.ones((9, 2)),
+        "few": _X[:2],
+    }.items():
         yield f"width {key}", attempt(_width.gamma_of_distances, X, 0)
 
 
@@ -205,9 +217,16 @@ def functions():
 def sequences():
     words = [tuple(line) for line in ("abcab", "abxab", "cabd", "ddcab", "xyz", "abcabc")]
     for options in (
-        {}, {"max_length": 2}, {"wildcards": 0}, {"sides": 1}, {"min_count": 2},
-        {"damping": "idf"}, {"damping": "share"}, {"max_iter": 1}, {"max_length": 0},
-    ):  # fmt: skip
+        {},
+        {"max_length": 2},
+        {"wildcards": 0},
+        {"sides": 1},
+        {"min_count": 2},
+        {"damping": "idf"},
+        {"damping": "share"},
+        {"max_iter": 1},
+        {"max_length": 0},
+    ):
         yield str(options), attempt(room.GRAMS(**options).fit, words)
     model = room.GRAMS(max_length=3).fit(words, instances=list("aabbcca"))
     yield "new", attempt(model.score_samples, [tuple("abc"), tuple("zzz")])
@@ -223,7 +242,13 @@ def consistencies():
             yield (
                 f"{kind} {options}",
                 attempt(
-                    consistency.consistency, _X, _Y, kind, n_repetitions=5, random_state=0, **options
+                    consistency.consistency,
+                    _X,
+                    _Y,
+                    kind,
+                    n_repetitions=5,
+                    random_state=0,
+                    **options,
                 ),
             )
     yield "over", attempt(consistency.consistency_over, samples, n_repetitions=5, random_state=0)
@@ -231,11 +256,14 @@ def consistencies():
     yield "samples", [[len(X), int(y.sum())] for X, y in drawn]
     found = [consistency.consistency(_X, _Y, n_repetitions=4, random_state=s) for s in range(3)]
     yield "summary", attempt(consistency.summary, found)
-    yield "wrong", [
-        attempt(consistency.consistency, _X, _Y[:3]),
-        attempt(consistency.consistency, _X, np.zeros(90, int)),
-        attempt(consistency.consistency_over, []),
-    ]
+    yield (
+        "wrong",
+        [
+            attempt(consistency.consistency, _X, _Y[:3]),
+            attempt(consistency.consistency, _X, np.zeros(90, int)),
+            attempt(consistency.consistency_over, []),
+        ],
+    )
 
 
 def _kernel(A, B):
@@ -251,12 +279,17 @@ def kernels_and_matrices():
     for kind in ("soft", "hard"):
         for aggregate in ("log", "mean"):
             for key, given, divergence in (
-                ("function", X, _kernel), ("squared", 2 - 2 * K, divergences.Precomputed("squared_distance")),
+                ("function", X, _kernel),
+                ("squared", 2 - 2 * K, divergences.Precomputed("squared_distance")),
                 ("distance", np.sqrt(2 - 2 * K), divergences.Precomputed("distance")),
                 ("name", K, "precomputed"),
-            ):  # fmt: skip
+            ):
                 model = cs.EWOCS(
-                    kind, divergence=divergence, aggregate=aggregate, n_repetitions=12, random_state=0
+                    kind,
+                    divergence=divergence,
+                    aggregate=aggregate,
+                    n_repetitions=12,
+                    random_state=0,
                 )
                 yield f"{key} {kind} {aggregate}", attempt(model.fit, given)
     model = cs.EWOCS(divergence=_kernel, n_repetitions=12, n_clusters=2, random_state=0).fit(X)
@@ -270,29 +303,58 @@ def kernels_and_matrices():
         for background in ("auto", "uniform", "data", "zzz"):
             for prior in (True, False):
                 model = cs.KMD(family=family, background=background, prior=prior, **few)
-                yield f"kmd {family} {background} {prior}", attempt(model.fit, (counts > 6) * 1.0 if family == "bernoulli" else counts)
+                yield (
+                    f"kmd {family} {background} {prior}",
+                    attempt(model.fit, (counts > 6) * 1.0 if family == "bernoulli" else counts),
+                )
         yield f"kmd sparse {family}", attempt(cs.KMD(family=family, **few).fit, words)
     for rival in (
-        cs.BBOCC(0.3, random_state=0), cs.BBCPress(2, 0.3, random_state=0), cs.DGRADE(0.3),
-        cs.SoftBBC(2, random_state=0), cs.AutoHDS(n_eps=8, n_part=4),
-    ):  # fmt: skip
+        cs.BBOCC(0.3, random_state=0),
+        cs.BBCPress(2, 0.3, random_state=0),
+        cs.DGRADE(0.3),
+        cs.SoftBBC(2, random_state=0),
+        cs.AutoHDS(n_eps=8, n_part=4),
+    ):
         name = type(rival).__name__
         for key, given, divergence in (
-            ("function", X, _kernel), ("matrix", K, "precomputed"), ("sparse", words, "euclidean"),
-            ("cosine", np.abs(X) + 1, "cosine"), ("sparse cosine", words + sparse.csr_array(np.eye(50, 2)), "cosine"),
-            ("kl", np.abs(X) + 1, "kl"), ("text", X, "zzz"),
-        ):  # fmt: skip
+            ("function", X, _kernel),
+            ("matrix", K, "precomputed"),
+            ("sparse", words, "euclidean"),
+            ("cosine", np.abs(X) + 1, "cosine"),
+            ("sparse cosine", words + sparse.csr_array(np.eye(50, 2)), "cosine"),
+            ("kl", np.abs(X) + 1, "kl"),
+            ("text", X, "zzz"),
+        ):
             model = rival.set_params(divergence=divergence)
             yield f"{name} {key}", attempt(model.fit, given)
     for scaling in ("none", "box", "std", "robust", "auto"):
         for given in (words, X * [1, 1000], np.c_[X, np.ones(50)]):
-            model = cs.EWOCS("hard", divergence="euclidean", scaling=scaling, n_repetitions=8, random_state=0)
-            yield f"scaling {scaling} {given.shape} {type(given).__name__}", attempt(model.fit, given)
-    for name, params in (("gaussian", {"alpha": 3.0}), ("gaussian", {"zzz": 1}), ("zzz", {}), (_kernel, {}), (_kernel, {"a": 1}), (3, {})):
+            model = cs.EWOCS(
+                "hard", divergence="euclidean", scaling=scaling, n_repetitions=8, random_state=0
+            )
+            yield (
+                f"scaling {scaling} {given.shape} {type(given).__name__}",
+                attempt(model.fit, given),
+            )
+    for name, params in (
+        ("gaussian", {"alpha": 3.0}),
+        ("gaussian", {"zzz": 1}),
+        ("zzz", {}),
+        (_kernel, {}),
+        (_kernel, {"a": 1}),
+        (3, {}),
+    ):
         found = attempt(divergences.resolve, name, **params)
         yield f"named {name if isinstance(name, str) else type(name).__name__} {params}", found
     hull = references.convex_hulls(np.c_[X, X[:, :1] + X[:, 1:], X[:, 1:] ** 2, X[:, :1]], y)
-    yield "hulls", [hull, references.convex_hulls(X[:, :1], y), references.convex_hulls(np.c_[X[:, :1], X[:, :1]], y)]
+    yield (
+        "hulls",
+        [
+            hull,
+            references.convex_hulls(X[:, :1], y),
+            references.convex_hulls(np.c_[X[:, :1], X[:, :1]], y),
+        ],
+    )
 
 
 @CASES
@@ -304,29 +366,71 @@ def odd_scores():
                 f"{kind.soft} {aggregate}",
                 attempt(room.score_objects, _X[:30], kind, 6, seed=1, aggregate=aggregate),
             )
+
     def halves(X, seed):
         return (np.asarray(X)[:, seed % 2] > 0).astype(int)
 
-    yield "function", attempt(consistency.consistency, _X, _Y, halves, n_repetitions=4, random_state=0)
-    yield "grades", attempt(
-        consistency.consistency, _X, _Y, lambda X, seed: np.eye(2)[halves(X, seed)], n_repetitions=3, random_state=0
+    yield (
+        "function",
+        attempt(consistency.consistency, _X, _Y, halves, n_repetitions=4, random_state=0),
     )
-    yield "wrong", attempt(consistency.consistency, _X, _Y, lambda X, seed: np.zeros(3), n_repetitions=2)
-    for X in (np.ones((6, 2)), _X[:1], _X * 1e-9, sparse.csr_array(np.abs(_X)), np.repeat(_X[:4], 9, axis=0)):
+    yield (
+        "grades",
+        attempt(
+            consistency.consistency,
+            _X,
+            _Y,
+            lambda X, seed: np.eye(2)[halves(X, seed)],
+            n_repetitions=3,
+            random_state=0,
+        ),
+    )
+    yield (
+        "wrong",
+        attempt(consistency.consistency, _X, _Y, lambda X, seed: np.zeros(3), n_repetitions=2),
+    )
+    for X in (
+        np.ones((6, 2)),
+        _X[:1],
+        _X * 1e-9,
+        sparse.csr_array(np.abs(_X)),
+        np.repeat(_X[:4], 9, axis=0),
+    ):
         for method in ("auto", "contrast"):
             found = attempt(room.tune_gaussian, X, method, n_sample=20, random_state=0)
             yield f"tuned {method} {X.shape} {type(X).__name__} {float(X[0, 0]):.2g}", found
-    yield "divergence", room.tune_gaussian(_X[:40], "contrast", n_sample=20, random_state=0).divergence
-    for stop, tol in (("paper", 1e-3), ("paper", None), ("reliability", 0.5), ("reliability", 0.999)):
-        model = cs.EWOCS(stop=stop, tol=tol, n_repetitions="auto", max_repetitions=80, random_state=0)
+    yield (
+        "divergence",
+        room.tune_gaussian(_X[:40], "contrast", n_sample=20, random_state=0).divergence,
+    )
+    for stop, tol in (
+        ("paper", 1e-3),
+        ("paper", None),
+        ("reliability", 0.5),
+        ("reliability", 0.999),
+    ):
+        model = cs.EWOCS(
+            stop=stop, tol=tol, n_repetitions="auto", max_repetitions=80, random_state=0
+        )
         yield f"stop {stop} {tol}", attempt(model.fit, _X)
     rng = np.random.default_rng(0)
     many = np.concatenate([rng.normal(0, 1, 3000), rng.normal(9, 0.5, 300)])
     yield "many scores", [attempt(thresholds.every, many), attempt(thresholds.every, many * 1e300)]
     words = [tuple(line) for line in ("abcab", "abxab", "cabd", "ddcab")]
-    yield "instances", [attempt(room.GRAMS(max_length=2).fit, words, instances=i) for i in (list("aabb"), list("ab"))]
+    yield (
+        "instances",
+        [
+            attempt(room.GRAMS(max_length=2).fit, words, instances=i)
+            for i in (list("aabb"), list("ab"))
+        ],
+    )
     found = room.autohds(_X, n_eps=8, n_part=4).hierarchy
-    yield "levels", [found.n_levels, found.n_clusters, *(attempt(found.labels, at) for at in (0, 3))] if hasattr(found, "labels") else None
+    yield (
+        "levels",
+        [found.n_levels, found.n_clusters, *(attempt(found.labels, at) for at in (0, 3))]
+        if hasattr(found, "labels")
+        else None,
+    )
     model = cs.EWOCS(n_repetitions=20, clusterer=cs.MCLA(2, random_state=0), random_state=0)
     yield "consensus of groups", attempt(model.fit, _X)
 

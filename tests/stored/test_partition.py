@@ -87,10 +87,15 @@ def cuts():
             yield (
                 f"shares {shares} {shuffle}",
                 attempt(
-                    partition.metis, made, 3, shares=np.array(shares), n_cuts=1, shuffle=shuffle,
+                    partition.metis,
+                    made,
+                    3,
+                    shares=np.array(shares),
+                    n_cuts=1,
+                    shuffle=shuffle,
                     random_state=0,
                 ),
-            )  # fmt: skip
+            )
 
 
 @CASES
@@ -109,9 +114,7 @@ def rows():
         for solver in ("auto", "metis", "spectral", "balanced", "zzz"):
             yield (
                 f"{key} {solver}",
-                attempt(
-                    partition.split_rows, given, 3, solver=solver, n_cuts=2, random_state=0
-                ),
+                attempt(partition.split_rows, given, 3, solver=solver, n_cuts=2, random_state=0),
             )
     for sizes in ([1, 1, 1], [0.5, 0.3, 0.2], [20, 20, 8], [1, 2], [0, 1, 1], [3, 2, 1]):
         for solver in ("auto", "metis", "balanced"):
@@ -126,10 +129,14 @@ def rows():
     yield (
         "gram",
         attempt(
-            partition.split_rows, blobs(), 3, gram=lambda: _similar(16), solver="metis",
+            partition.split_rows,
+            blobs(),
+            3,
+            gram=lambda: _similar(16),
+            solver="metis",
             random_state=0,
         ),
-    )  # fmt: skip
+    )
 
 
 @CASES
@@ -141,10 +148,15 @@ def bipartite():
                 yield (
                     f"{kind} {solver} {balance}",
                     attempt(
-                        partition.split_bipartite, B, 3, solver=solver, balance=balance,
-                        n_cuts=2, random_state=0,
+                        partition.split_bipartite,
+                        B,
+                        3,
+                        solver=solver,
+                        balance=balance,
+                        n_cuts=2,
+                        random_state=0,
                     ),
-                )  # fmt: skip
+                )
         for k in (1, 2, 3, 4, 50):
             yield f"{kind} transfer {k}", attempt(partition.transfer_cut, B, k, random_state=0)
         weights = np.linspace(0.5, 2, 48)
@@ -152,7 +164,9 @@ def bipartite():
             f"{kind} weights",
             attempt(partition.transfer_cut, B, 3, weights=weights, random_state=0),
         )
-        links = partition.LabelLinks(ensemble.members, np.linspace(1, 2, int(ensemble.n_clusters.sum())))
+        links = partition.LabelLinks(
+            ensemble.members, np.linspace(1, 2, int(ensemble.n_clusters.sum()))
+        )
         n = ensemble.n_objects
         yield f"{kind} links", [links.shape, links.degrees(), links.column_sums(np.ones(n))]
         yield f"{kind} gram", attempt(links.gram, np.linspace(1, 2, n))
@@ -177,10 +191,14 @@ def hypergraphs():
         yield (
             f"{kind} weights",
             attempt(
-                partition.hypergraph_parts, B, 3, edge_weights=weights, imbalance=0.3,
+                partition.hypergraph_parts,
+                B,
+                3,
+                edge_weights=weights,
+                imbalance=0.3,
                 random_state=0,
             ),
-        )  # fmt: skip
+        )
     yield "imbalance", attempt(partition.hypergraph_parts, B, 2, imbalance=-1)
     yield "weights", attempt(partition.hypergraph_parts, B, 2, edge_weights=np.array([1.0]))
 
@@ -190,15 +208,16 @@ def embedding():
     S = _similar()
     values, vectors = partition.leading_eigenvectors(S, 4, np.random.RandomState(0))
     yield "values", values
-    yield "vectors", [np.abs(vectors.T @ vectors), np.abs(S @ vectors - vectors * values).max() < 1e-8]
+    yield (
+        "vectors",
+        [np.abs(vectors.T @ vectors), np.abs(S @ vectors - vectors * values).max() < 1e-8],
+    )
     yield "unit", [partition.unit_rows(blobs()), partition.unit_rows(np.zeros((2, 2)))]
     for weights in (None, np.linspace(1, 3, 48)):
         for k in (1, 3, 5):
             yield (
                 f"kmeans {k} {weights is None}",
-                attempt(
-                    partition.kmeans_labels, blobs(), k, weights, np.random.RandomState(0)
-                ),
+                attempt(partition.kmeans_labels, blobs(), k, weights, np.random.RandomState(0)),
             )
     yield (
         "start",

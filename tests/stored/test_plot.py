@@ -70,13 +70,24 @@ def dendrograms():
     tree = linkage(blobs()[::2], "average")
     labels = truth()[::2]
     ties = linkage(np.repeat(blobs()[::8], 2, axis=0), "single")
-    for key, given in {"tree": tree, "ties": ties, "pair": tree[:1] * [0, 0, 1, 1] + [0, 1, 0, 0]}.items():
+    for key, given in {
+        "tree": tree,
+        "ties": ties,
+        "pair": tree[:1] * [0, 0, 1, 1] + [0, 1, 0, 0],
+    }.items():
         n = len(given) + 1
         for options in (
-            {}, {"n_clusters": 2}, {"n_clusters": 3}, {"max_leaves": 5}, {"n_clusters": 1},
-            {"n_clusters": n}, {"max_leaves": 5, "n_clusters": 3}, {"n_clusters": n + 1},
-            {"max_leaves": 1}, {"max_leaves": 2},
-        ):  # fmt: skip
+            {},
+            {"n_clusters": 2},
+            {"n_clusters": 3},
+            {"max_leaves": 5},
+            {"n_clusters": 1},
+            {"n_clusters": n},
+            {"max_leaves": 5, "n_clusters": 3},
+            {"n_clusters": n + 1},
+            {"max_leaves": 1},
+            {"max_leaves": 2},
+        ):
             yield f"{key} {options}", _drawn(plot.dendrogram_lines, given, **options)
             yield f"{key} {options} drawn", _drawn(plot.plot_dendrogram, given, **options)
     for options in ({}, {"max_leaves": 6}, {"n_clusters": 3}):
@@ -85,7 +96,10 @@ def dendrograms():
     noisy = np.where(np.arange(24) % 5 == 0, -1, labels)
     yield "noise", _drawn(plot.plot_dendrogram, tree, noisy, max_leaves=8)
     yield "result", _drawn(plot.plot_dendrogram, consensus.eac(ensembles()["torn"], 3))
-    yield "wrong", [_drawn(plot.plot_dendrogram, tree[:, :2]), _drawn(plot.plot_dendrogram, tree, [0])]
+    yield (
+        "wrong",
+        [_drawn(plot.plot_dendrogram, tree[:, :2]), _drawn(plot.plot_dendrogram, tree, [0])],
+    )
 
 
 @CASES
@@ -93,20 +107,31 @@ def embedding():
     X, labels = blobs(), truth()
     noisy = np.where(np.arange(48) % 7 == 0, -1, labels)
     sure = np.linspace(0, 1, 48)
-    for key, given in {"three": X, "two": X[:, :2], "one": X[:, :1], "flat": np.ones((48, 3))}.items():
+    for key, given in {
+        "three": X,
+        "two": X[:, :2],
+        "one": X[:, :1],
+        "flat": np.ones((48, 3)),
+    }.items():
         yield key, _drawn(plot.embedded_objects, given)
         yield f"{key} drawn", _drawn(plot.plot_embedding, given)
         yield f"{key} labels", _drawn(plot.plot_embedding, given, noisy)
         yield f"{key} sure", _given(plot.plot_embedding, given, labels, confidence=sure)
         yield f"{key} few", _drawn(plot.embedded_objects, given, labels, max_points=12)
-        yield f"{key} few drawn", _drawn(plot.plot_embedding, given, labels, max_points=12, random_state=2)
+        yield (
+            f"{key} few drawn",
+            _drawn(plot.plot_embedding, given, labels, max_points=12, random_state=2),
+        )
     yield "names", _drawn(plot.plot_embedding, X, np.array(["a", "b", "c"])[labels])
-    yield "wrong", [
-        _drawn(plot.plot_embedding, X, [0]),
-        _drawn(plot.plot_embedding, X, labels, confidence=[1]),
-        _drawn(plot.plot_embedding, X, confidence=sure + 3),
-        _drawn(plot.embedded_objects, X, max_points=0),
-    ]
+    yield (
+        "wrong",
+        [
+            _drawn(plot.plot_embedding, X, [0]),
+            _drawn(plot.plot_embedding, X, labels, confidence=[1]),
+            _drawn(plot.plot_embedding, X, confidence=sure + 3),
+            _drawn(plot.embedded_objects, X, max_points=0),
+        ],
+    )
 
 
 @CASES
@@ -126,16 +151,25 @@ def matrices():
             yield f"{kind} {way} few", _drawn(plot.vat_picture, given, kind=way, max_size=9)
             yield f"{kind} {way} some", _drawn(plot.vat_picture, given, kind=way, max_objects=15)
     yield "drawn", _drawn(plot.plot_co_association, near, truth())
-    yield "given", _given(plot.plot_co_association, ensembles()["both"], truth(), max_size=12, cmap="Reds")
+    yield (
+        "given",
+        _given(plot.plot_co_association, ensembles()["both"], truth(), max_size=12, cmap="Reds"),
+    )
     yield "all", _drawn(plot.plot_co_association, ensembles()["both"], missing="all")
     yield "vat", _drawn(plot.plot_vat, ensembles()["torn"])
-    yield "ivat", _given(plot.plot_vat, ensembles()["both"], kind="ivat", max_objects=20, missing="all")
-    yield "wrong", [
-        _drawn(plot.plot_vat, near, kind="zzz"),
-        _drawn(plot.plot_co_association, near, [0]),
-        _drawn(plot.plot_co_association, near, max_size=0),
-        _drawn(plot.plot_co_association, near[:3]),
-    ]
+    yield (
+        "ivat",
+        _given(plot.plot_vat, ensembles()["both"], kind="ivat", max_objects=20, missing="all"),
+    )
+    yield (
+        "wrong",
+        [
+            _drawn(plot.plot_vat, near, kind="zzz"),
+            _drawn(plot.plot_co_association, near, [0]),
+            _drawn(plot.plot_co_association, near, max_size=0),
+            _drawn(plot.plot_co_association, near[:3]),
+        ],
+    )
 
 
 @CASES
@@ -158,8 +192,12 @@ def scores():
     rng = np.random.default_rng(0)
     two = np.concatenate([rng.normal(0.2, 0.03, 60), rng.normal(0.8, 0.05, 15)])
     for key, given in {
-        "ewocs": model.scores_, "two": two, "flat": np.ones(12), "few": two[:3], "one": [0.5],
-    }.items():  # fmt: skip
+        "ewocs": model.scores_,
+        "two": two,
+        "flat": np.ones(12),
+        "few": two[:3],
+        "one": [0.5],
+    }.items():
         known = (y > 0) if key == "ewocs" else np.arange(len(given)) % 2
         for options in ({}, {"y": known}, {"m": 0.2}, {"m": 2, "y": known}, {"m": -1}):
             name = f"{key} {sorted(options)} {options.get('m')}"
@@ -171,12 +209,15 @@ def scores():
         yield f"{key} histogram", _drawn(plot.plot_score_histogram, given, bins=9)
         yield f"{key} log", _given(plot.plot_score_histogram, given, threshold=0.5, log=True)
     yield "expected", plot.score_histogram(two).expected(np.linspace(0, 1, 7))
-    yield "wrong", [
-        _drawn(plot.plot_scores, [np.nan, 1]),
-        _drawn(plot.plot_scores, two, y=[1]),
-        _drawn(plot.score_histogram, two, bins=0),
-        _drawn(plot.score_histogram, two, n_components=0),
-    ]
+    yield (
+        "wrong",
+        [
+            _drawn(plot.plot_scores, [np.nan, 1]),
+            _drawn(plot.plot_scores, two, y=[1]),
+            _drawn(plot.score_histogram, two, bins=0),
+            _drawn(plot.score_histogram, two, n_components=0),
+        ],
+    )
 
 
 @CASES
@@ -190,7 +231,10 @@ def stability():
             yield key, _drawn(plot.stability_curve, found, selection)
             yield f"{key} drawn", _drawn(plot.plot_stability, found, selection)
         yield f"{kind} ax", _given(plot.plot_stability, found, chosen)
-    yield "wrong", [_drawn(plot.plot_stability, [np.nan]), _drawn(plot.plot_stability, found[:2], chosen)]
+    yield (
+        "wrong",
+        [_drawn(plot.plot_stability, [np.nan]), _drawn(plot.plot_stability, found[:2], chosen)],
+    )
 
 
 @CASES
@@ -198,7 +242,10 @@ def ranks():
     rng = np.random.default_rng(3)
     table = rng.random((9, 4)) + np.array([0, 0.2, 0.6, 0.9])
     yield "four", _drawn(plot.rank_diagram, table)
-    yield "named", _drawn(plot.rank_diagram, table[:, :3], names=["a", "b", "c"], larger_is_better=False)
+    yield (
+        "named",
+        _drawn(plot.rank_diagram, table[:, :3], names=["a", "b", "c"], larger_is_better=False),
+    )
     yield "six", _given(plot.rank_diagram, np.c_[table, table[:, :2] + 0.01], alpha=0.2)
 
 
@@ -208,18 +255,25 @@ def figures_of_papers():
     asked = {
         "ewocs-figure9": [
             Cell("", f"{d}-D", f"{row}, {what}={at}", c, tuple(rng.random(3)))
-            for d in (2, 5) for row in ("F1", "AUC") for what in ("R",) for at in (1, 50)
+            for d in (2, 5)
+            for row in ("F1", "AUC")
+            for what in ("R",)
+            for at in (1, 50)
             for c in ("A", "B")
         ],
         "ewocs-figure11": [
             Cell("Figure 11", "2-D", row, rule, tuple(level + rng.normal(0, 0.1, 12)))
-            for row in ("F1", "Recall") for level, rule in enumerate(("DIST", "SIZE", "BEST"))
+            for row in ("F1", "Recall")
+            for level, rule in enumerate(("DIST", "SIZE", "BEST"))
         ],
         "ewocs-figure12": [
             Cell("", "REUTERS", f"{row}, share={share}", c, tuple(50 * share + rng.random(3)))
-            for row in ("F1", "Recall") for share in (0.1, 0.2, 0.4) for c in ("BBOCC", "X")
-        ] + [Cell("", "REUTERS", "F1", "EW", (33.0, 35.0))],
-    }  # fmt: skip
+            for row in ("F1", "Recall")
+            for share in (0.1, 0.2, 0.4)
+            for c in ("BBOCC", "X")
+        ]
+        + [Cell("", "REUTERS", "F1", "EW", (33.0, 35.0))],
+    }
     for key, cells in asked.items():
         yield key, _drawn(_record.draw_figure, key, cells, Plan())
         yield f"{key} less", _drawn(_record.draw_figure, key, cells[:2], Plan())
@@ -227,7 +281,9 @@ def figures_of_papers():
     steep = [Cell("", "A", f"time, n={n}", "x", (n**2 / 100,)) for n in (1, 30, 100)]
     yield "steep", _drawn(_record.draw_figure, "ewocs-figure10", steep, Plan())
     small = partial(make_toy_minority, 0.1)
-    systems = {n: s for n, s in ewocs_toy.TOY_SYSTEMS.items() if not n.startswith(("DGRADE", "AUTO"))}
+    systems = {
+        n: s for n, s in ewocs_toy.TOY_SYSTEMS.items() if not n.startswith(("DGRADE", "AUTO"))
+    }
     with (
         patch.object(ewocs_toy, "make_toy_minority", small),
         patch.object(ewocs_toy, "TOY_SYSTEMS", systems),

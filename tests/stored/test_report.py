@@ -1,5 +1,6 @@
 """Stored answers of the reports: what a summary holds, part by part, and the page around it."""
 
+import copy
 import re
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -106,11 +107,19 @@ def with_tree():
             link, report.summarise_consensus, ensemble, found.labels, tree=found.linkage, link=link
         )
         yield from _parts(
-            f"{link} thin", report.summarise_consensus, ensemble, found.labels,
-            tree=found.linkage, link=link, max_points=20, max_matrix=12, random_state=1,
-        )  # fmt: skip
-    yield "wrong", attempt(
-        report.summarise_consensus, ensemble, found.labels, tree=found.linkage[:3]
+            f"{link} thin",
+            report.summarise_consensus,
+            ensemble,
+            found.labels,
+            tree=found.linkage,
+            link=link,
+            max_points=20,
+            max_matrix=12,
+            random_state=1,
+        )
+    yield (
+        "wrong",
+        attempt(report.summarise_consensus, ensemble, found.labels, tree=found.linkage[:3]),
     )
 
 
@@ -134,11 +143,21 @@ def with_choice():
 def wrong():
     whole = ensembles()["whole"]
     for options in (
-        {"confidence": [0.5]}, {"runner_up": [1]}, {"ids": ["a"]}, {"truth": [1]},
-        {"X": np.ones((3, 2))}, {"columns": ("a",), "X": blobs()}, {"max_points": 0},
-        {"max_matrix": 0}, {"random_state": "x"}, {"link": "zzz"}, {"X": "text"},
-        {"X": np.full((48, 2), np.nan)}, {"max_points": 1}, {"max_matrix": 1},
-    ):  # fmt: skip
+        {"confidence": [0.5]},
+        {"runner_up": [1]},
+        {"ids": ["a"]},
+        {"truth": [1]},
+        {"X": np.ones((3, 2))},
+        {"columns": ("a",), "X": blobs()},
+        {"max_points": 0},
+        {"max_matrix": 0},
+        {"random_state": "x"},
+        {"link": "zzz"},
+        {"X": "text"},
+        {"X": np.full((48, 2), np.nan)},
+        {"max_points": 1},
+        {"max_matrix": 1},
+    ):
         yield str(options), attempt(report.summarise_consensus, whole, _LABELS, **options)
     yield "labels", attempt(report.summarise_consensus, whole, [0, 1])
     yield "ensemble", attempt(report.summarise_consensus, [[0, 1]], [0, 1])
@@ -151,10 +170,17 @@ def minority_groups():
         model = cs.EWOCS(weak, threshold=threshold, n_repetitions=30, random_state=0).fit(X)
         yield from _parts(weak, report.summarise_minority, model, X)
         yield from _parts(
-            f"{weak} told", report.summarise_minority, model, X, truth=y,
-            ids=[f"o{i}" for i in range(len(X))], columns=("a", "b"), about={"Data": "points"},
-            notes=("Look.",), title="Points",
-        )  # fmt: skip
+            f"{weak} told",
+            report.summarise_minority,
+            model,
+            X,
+            truth=y,
+            ids=[f"o{i}" for i in range(len(X))],
+            columns=("a", "b"),
+            about={"Data": "points"},
+            notes=("Look.",),
+            title="Points",
+        )
     yield from _parts("thin", report.summarise_minority, model, X, truth=y > 0, max_points=15)
     model = cs.EWOCS(n_foreground=20, threshold="size", n_repetitions=20, random_state=1).fit(X)
     yield from _parts("size", report.summarise_minority, model, X, truth=y)
@@ -240,10 +266,15 @@ def planes():
         yield (
             f"shown {points} {pairs}",
             attempt(
-                _thin.choose_shown, truth(), doubt, doubt > 0.8, max_points=points,
-                max_pairs=pairs, seed=1,
+                _thin.choose_shown,
+                truth(),
+                doubt,
+                doubt > 0.8,
+                max_points=points,
+                max_pairs=pairs,
+                seed=1,
             ),
-        )  # fmt: skip
+        )
 
 
 @CASES
@@ -251,7 +282,10 @@ def figures():
     tree = linkage(blobs()[:6], "average")
     three = np.array([[1.0, 0.5], [0.5, 1.0]])
     yield "matrix", _figures.matrix(three)
-    yield "bounds", _figures.matrix(three, objects=np.array([3, 5]), bounds=[0, 1], low=0.2, high=0.8)
+    yield (
+        "bounds",
+        _figures.matrix(three, objects=np.array([3, 5]), bounds=[0, 1], low=0.2, high=0.8),
+    )
     yield "names", _figures.matrix(three, names=["a", "b"], title="T")
     yield "points", _figures.points(blobs()[:4, :2], np.arange(4), "x", "y")
     for cut in (None, 2.0):
@@ -261,13 +295,19 @@ def figures():
         )
     marks = [_figures.mark(0.5, "half"), _figures.mark(1, "one", taken=True, axis="y")]
     yield "marks", marks
-    lines = [_figures.series("s", [1, 2, 3], [0.1, np.nan, 0.3]), _figures.series("t", [1], [2], "dashed")]
+    lines = [
+        _figures.series("s", [1, 2, 3], [0.1, np.nan, 0.3]),
+        _figures.series("t", [1], [2], "dashed"),
+    ]
     yield "lines", lines
     counts, edges = np.histogram(blobs()[:, 0], 4)
     yield "histogram", _figures.histogram(counts, edges, "x", marks=marks, lines=lines, title="H")
     yield "bare", [_figures.histogram(counts, edges, "x"), _figures.curves(lines, "x", "y")]
     yield "curves", _figures.curves(lines, "x", "y", marks=marks, log="y", title="C")
-    yield "bars", _figures.bars(["a", "b"], [0.25, np.nan], "x", clusters=[0, 1], marks=marks, title="B")
+    yield (
+        "bars",
+        _figures.bars(["a", "b"], [0.25, np.nan], "x", clusters=[0, 1], marks=marks, title="B"),
+    )
     yield "plain bars", _figures.bars(["a"], [1], "x")
     yield "table", [_figures.table(["a"], [[1], ["x"]]), _figures.table(["a"], [], "T")]
     yield "section", _figures.section("n", "T", "Read.", _figures.table(["a"], []))
@@ -278,18 +318,27 @@ def too_many():
     """What is said where there is more than a page shows."""
     labels = np.arange(48) % 12
     limits = (
-        (_case, "_MAX_CELLS", 10), (_case, "_MAX_PAIRWISE", 10), (_case, "_PAIR_BUDGET", 200),
-        (_case, "_FEWEST_PAIRS", 3), (_members, "MAX_OBJECTS", 20), (_members, "_MAX_BARS", 2),
-        (_sections, "MAX_CLUSTERS", 3), (_sections, "MAX_BARS", 4), (_sections, "MAX_LEAVES", 5),
-    )  # fmt: skip
+        (_case, "_MAX_CELLS", 10),
+        (_case, "_MAX_PAIRWISE", 10),
+        (_case, "_PAIR_BUDGET", 200),
+        (_case, "_FEWEST_PAIRS", 3),
+        (_members, "MAX_OBJECTS", 20),
+        (_members, "_MAX_BARS", 2),
+        (_sections, "MAX_CLUSTERS", 3),
+        (_sections, "MAX_BARS", 4),
+        (_sections, "MAX_LEAVES", 5),
+    )
     for module, name, value in limits:
         with patch.object(module, name, value):
             for kind in ("torn", "both"):
                 ensemble = ensembles()[kind]
-                for key, one in _parts(
-                    f"{name} {kind}", report.summarise_consensus, ensemble, labels, truth=labels // 2
-                ):
-                    yield key, one
+                yield from _parts(
+                    f"{name} {kind}",
+                    report.summarise_consensus,
+                    ensemble,
+                    labels,
+                    truth=labels // 2,
+                )
     for most in (1, 2, 3):
         for rows in (np.arange(48) % 5, np.arange(48) // 3):
             yield f"drawn {most} {rows[3]}", _thin.thinned(rows, most * 7, seed=most)
@@ -302,14 +351,24 @@ def odd_cases():
     torn = ensembles()["torn"]
     tree = consensus.eac(torn, 3).linkage
     for key, options in {
-        "names": {"labels": named}, "numbers": {"labels": far, "runner_up": np.roll(far, 16)},
-        "none": {"labels": np.full(48, -1), "runner_up": np.zeros(48, int), "confidence": np.zeros(48)},
+        "names": {"labels": named},
+        "numbers": {"labels": far, "runner_up": np.roll(far, 16)},
+        "none": {
+            "labels": np.full(48, -1),
+            "runner_up": np.zeros(48, int),
+            "confidence": np.zeros(48),
+        },
         "one": {"labels": np.zeros(48, int), "tree": tree, "link": "average"},
-        "moved": {"labels": np.where(np.arange(48) == 3, 2, truth()), "tree": tree, "link": "average"},
-        "unknown link": {"labels": truth(), "tree": tree}, "ids": {"labels": truth(), "ids": [b"x"] * 24 + [1.0] * 23 + [None]},
+        "moved": {
+            "labels": np.where(np.arange(48) == 3, 2, truth()),
+            "tree": tree,
+            "link": "average",
+        },
+        "unknown link": {"labels": truth(), "tree": tree},
+        "ids": {"labels": truth(), "ids": [b"x"] * 24 + [1.0] * 23 + [None]},
         "frame": {"labels": truth(), "X": pd.DataFrame(blobs()), "ids": pd.Series(range(48))},
         "list": {"labels": truth().tolist(), "X": blobs().tolist()},
-    }.items():  # fmt: skip
+    }.items():
         given = dict(options)
         yield from _parts(key, report.summarise_consensus, torn, given.pop("labels"), **given)
     small = cs.Ensemble([[0, 1, 0], [0, 1, 1], [1, 0, 0], [1, 0, 1]])
@@ -320,9 +379,20 @@ def odd_cases():
     parted[2] = -2
     yield from _parts("parted", report.summarise_consensus, cs.Ensemble(parted), [0, 0, 0, 1, 1, 1])
     criteria = consensus.choose_n_clusters(blobs(), n_resamples=4, k_max=5, random_state=0).criteria
-    for k, clear, votes in ((3, True, criteria), (4, True, criteria), (4, False, criteria), (4, False, ())):
+    for k, clear, votes in (
+        (3, True, criteria),
+        (4, True, criteria),
+        (4, False, criteria),
+        (4, False, ()),
+    ):
         choice = consensus.NumberChoice(k, clear, "stability", votes, "words", 48)
-        yield from _parts(f"choice {k} {clear} {len(votes)}", report.summarise_consensus, torn, truth(), choice=choice)
+        yield from _parts(
+            f"choice {k} {clear} {len(votes)}",
+            report.summarise_consensus,
+            torn,
+            truth(),
+            choice=choice,
+        )
 
 
 @CASES
@@ -332,27 +402,54 @@ def odd_minority():
     few = {"n_repetitions": 20, "random_state": 0}
     cases = {
         "matrix": (cs.EWOCS(divergence="precomputed", **few), kernel),
-        "function": (cs.EWOCS(divergence=lambda A, B: np.exp(-((np.asarray(A)[:, None] - np.asarray(B)[None]) ** 2).sum(axis=2)), **few), X),
+        "function": (
+            cs.EWOCS(
+                divergence=lambda A, B: np.exp(
+                    -((np.asarray(A)[:, None] - np.asarray(B)[None]) ** 2).sum(axis=2)
+                ),
+                **few,
+            ),
+            X,
+        ),
         "flat": (cs.EWOCS(**few), np.ones((30, 2))),
         "value": (cs.EWOCS(threshold=0.5, **few), X),
         "all": (cs.EWOCS(threshold=-99.0, **few), X),
         "none": (cs.EWOCS(threshold=99.0, **few), X),
         "once": (cs.EWOCS(n_repetitions=1, random_state=0), X),
-        "change": (cs.EWOCS(stop="paper", n_repetitions="auto", max_repetitions=60, random_state=0), X),
+        "change": (
+            cs.EWOCS(stop="paper", n_repetitions="auto", max_repetitions=60, random_state=0),
+            X,
+        ),
         "tol": (cs.EWOCS(tol=0.5, n_repetitions="auto", max_repetitions=60, random_state=0), X),
         "groups": (cs.EWOCS(n_clusters=2, **few), X),
         "sparse": (cs.EWOCS("hard", divergence="euclidean", **few), sparse.csr_array(X)),
         "wide": (cs.EWOCS(**few), np.tile(X, 3)),
-    }  # fmt: skip
+    }
     for key, (model, given) in cases.items():
         model.fit(given)
-        for truth_key, known in {"": None, " told": y[: len(model.scores_)], " all": np.ones(len(model.scores_), int)}.items():
-            yield from _parts(f"{key}{truth_key}", report.summarise_minority, model, given, truth=known)
+        for truth_key, known in {
+            "": None,
+            " told": y[: len(model.scores_)],
+            " all": np.ones(len(model.scores_), int),
+        }.items():
+            yield from _parts(
+                f"{key}{truth_key}", report.summarise_minority, model, given, truth=known
+            )
+    for scale in (100.0, 0.001):  # digits follow the range of the scores
+        model, given = cases["wide"]
+        other = copy.deepcopy(model)
+        other.scores_ = model.scores_ * scale
+        yield from _parts(f"scale {scale}", report.summarise_minority, other, given)
     many, where = minority(400, 5)
     model = cs.EWOCS(n_repetitions=15, random_state=0).fit(many)
     yield from _parts("many", report.summarise_minority, model, many, truth=where)
-    yield from _parts("thinned", report.summarise_minority, model, many, max_points=50, random_state=3)
-    with patch.object(report_minority, "_MAX_KERNEL", 10), patch.object(report_minority, "_MAX_MATRIX", 8):
+    yield from _parts(
+        "thinned", report.summarise_minority, model, many, max_points=50, random_state=3
+    )
+    with (
+        patch.object(report_minority, "_MAX_KERNEL", 10),
+        patch.object(report_minority, "_MAX_MATRIX", 8),
+    ):
         for key in ("matrix", "function"):
             model, given = cases[key]
             yield from _parts(f"{key} cut", report.summarise_minority, model, given)
