@@ -126,7 +126,7 @@ def _digest(raw: bytes) -> str:
 
 def _without_times(text: str) -> str:
     """A text without what a run took, places in memory, and long parts."""
-    text = re.sub(r"0x[0-9a-f]+", "0x", text)
+    text = re.sub(r"\b0x[0-9a-f]{6,}", "0x", text)
     text = re.sub(r"\d+(\.\d+)? ?(s|ms|min|seconds?)\b", "TIME", text)
     return text if len(text) <= 600 else text[:200] + "... " + _digest(text.encode())
 
@@ -164,7 +164,7 @@ def _thing(value: Any) -> Any:
         return [drawn(ax) for ax in value.axes]
     if isinstance(value, np.random.RandomState | np.random.Generator) or callable(value):
         return kind
-    return re.sub(r"0x[0-9a-f]+", "0x", str(value))[:300]
+    return re.sub(r"\b0x[0-9a-f]{6,}", "0x", str(value))[:300]
 
 
 def _params(value: Any) -> dict[str, Any]:

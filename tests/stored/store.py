@@ -113,7 +113,7 @@ def attempt(function: Callable[..., Any], *args: Any, **options: Any) -> Any:
 
 def _plain(text: str) -> str:
     """A message without addresses of objects in memory."""
-    return re.sub(r"0x[0-9a-f]+", "0x", text)
+    return re.sub(r"\b0x[0-9a-f]{6,}", "0x", text)
 
 
 def differences(stored: Any, found: Any, path: str) -> Iterator[str]:

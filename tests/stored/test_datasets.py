@@ -2,8 +2,11 @@
 
 import gzip
 import os
+from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from unittest.mock import patch
 
 import numpy as np
 import pandas as pd
@@ -12,8 +15,9 @@ from stored.small import blobs, ensembles, truth
 from stored.store import Cases, attempt
 
 from consilience import datasets
-from consilience.datasets import _cells, _dates, _meaning, _scale, _stems, _text
+from consilience.datasets import _blocks, _cells, _dates, _meaning, _scale, _stems, _text
 from consilience.datasets._columns import Words
+from consilience.datasets._label_files import has_column
 
 CASES = Cases(__file__)
 
@@ -90,6 +94,26 @@ def _files():
         "days.csv": "d,x\n01/02/2020,1\n13/02/2020,2\n05/03/2020,3\n",
         "units.csv": "a,b\n1 kg,5%\n2 kg,6%\n",
         "big.csv": "a,b\n1e308,1\n-1e308,2\n",
+        "comments.csv": "# made by hand\n# twice\na,b\n1,2\n# in between\n3,4\n",
+        "told.csv": "sep=;\na;b\n1;2\n3;4\n",
+        "hash.csv": "# a,b\n1,2\n3,4\n",
+        "again.csv": "red,1\nblue,2\nred,3\n",
+        "half.csv": "a,2\n1,2\n3,4\n",
+        "numbers.csv": "2,1,3\n1,2,5\n3,4,6\n",
+        "yes.csv": "a,b\nyes,1\nno,2\nyes,3\n",
+        "truth.csv": "a,b\nTrue,1\nFalse,2\n",
+        "hours.csv": "t,x\n2020-01-01 05:06,1\n2020-01-01 7:08:09 PM,2\n2020-01-02 23:59,3\n",
+        "short.csv": "d,x\n1/2/20,1\n25/12/99,2\n",
+        "days8.csv": "when,x\n20200102,1\n20210304,2\n20200506,3\n",
+        "ambiguous.csv": "d,x\n01/02/2020,1\n03/04/2020,2\n",
+        "year.csv": "year,x\n2001,5.5\n2002,6.1\n2003,1.2\n",
+        "codes.csv": "x,code\n1.5,1000\n2.5,1001\n0.5,1002\n4.5,1003\n",
+        "void.csv": "a,b\n,1\n,2\n,3\n",
+        "voids.csv": "a,b\n,\n,\n",
+        "latin.csv": "a,b\n1,\u00e9\n2,x\n",
+        "thousands.csv": "a,b\n1.000,2\n2.000,3\n3.500,4\n",
+        "guard.csv": "id,cluster\n'=a,0\n'+b,1\nc,2\n",
+        "wide.csv": ",".join(f"c{i}" for i in range(30)) + "\n" + ",".join("1" * 30) + "\n",
     }
 
 
@@ -453,6 +477,112 @@ def cells():
             f"scale {key} sources",
             attempt(_scale.standardise, given, names, sources=["s"] * len(names), what="It"),
         )
+
+
+@CASES
+def large_files():
+    """Files that are read in blocks: by numpy and by arrow, with what turns out to be words."""
+    rng = np.random.default_rng(0)
+    lines = [
+        f"o{i},{a:.3f},{b:.2f},{'xyz'[i % 3]}" for i, (a, b) in enumerate(rng.normal(size=(400, 2)))
+    ]
+    turned = [*lines[:300], "o300,word,1.5,x", *lines[301:]]
+    gaps = [*lines[:200], "o200,,1.5,", *lines[201:]]
+    quoted = [*lines[:100], '"o,100",1.5,2.5,"x"', *lines[101:]]
+    with TemporaryDirectory() as place:
+        for key, rows in {"plain": lines, "turned": turned, "gaps": gaps, "quoted": quoted}.items():
+            path = Path(place, f"{key}.csv")
+            path.write_text("id,a,b,c\n" + "\n".join(rows) + "\n")
+            for size in (200, 5000, 2**20):
+                for reader in (_blocks.by_numpy, None):
+                    with ExitStack() as stack:
+                        for name in ("_BYTES",):
+                            if hasattr(_blocks, name):
+                                stack.enter_context(patch.object(_blocks, name, size))
+                        if reader is not None:
+                            stack.enter_context(
+                                patch.object(_blocks, "quick_reader", lambda n: _blocks.by_numpy)
+                            )
+                        else:
+                            stack.enter_context(patch.object(_blocks, "quick_reader", _arrow))
+                        yield (
+                            f"{key} {size} {reader is None}",
+                            _read(place, path, impute="median", encode="onehot"),
+                        )
+                        yield (
+                            f"{key} {size} {reader is None} ids",
+                            _read(place, path, id_column="id", truth_column="c"),
+                        )
+        cut = Path(place, "cut.csv")
+        cut.write_bytes("a,b\n1,2\n3,é\n".encode("latin-1"))
+        yield "latin", _read(place, cut)
+        cut.write_bytes("a,b\n1,2\n".encode("utf-16"))
+        yield "utf-16", _read(place, cut)
+        frame = pd.DataFrame(
+            {
+                "d": pd.to_datetime(["2020-01-02", "2020-01-05", None]),
+                "x": [1, 2, 3],
+                "b": [True, False, True],
+            }
+        )
+        frame.to_parquet(Path(place, "dates.parquet"))
+        frame.assign(d=frame.d.dt.date).to_parquet(Path(place, "days.parquet"))
+        for name in ("dates", "days"):
+            for options in (
+                {},
+                {"encode": "dates"},
+                {"encode": "dates", "impute": "mean"},
+                {"encode": "onehot", "impute": "mean"},
+            ):
+                yield f"{name} {options}", _read(place, Path(place, f"{name}.parquet"), **options)
+        yield (
+            "has",
+            [
+                has_column(plain, name)
+                for plain in (Path(place, "plain.csv"), Path(place, "dates.parquet"))
+                for name in ("id", "d", "zzz")
+            ],
+        )
+        table = datasets.read_table(Path(place, "plain.csv"), id_column="id", truth_column="c")
+        home = make_home(Path(place))
+        texts = (
+            table,
+            datasets.load_reuters(home, random_state=0),
+            datasets.load_conll04(data_home=home),
+        )
+        yield "shown", [repr(one).replace(place, "") for one in texts]
+        again = Path(place, "e.npz")
+        ensembles()["both"].save(again)
+        yield "ensemble", attempt(datasets.read_labels, again)
+        ensembles()["both"].save(again.with_suffix(".parquet"))
+        yield "ensemble parquet", attempt(datasets.read_labels, again.with_suffix(".parquet"))
+        np.savez(Path(place, "ids.npz"), labels=truth(), ids=np.arange(48))
+        yield "ids", attempt(datasets.read_labels, Path(place, "ids.npz"), id_column="ids")
+        pd.DataFrame({"who": list("abc"), "m": [0, 0, 1]}).to_parquet(Path(place, "l.parquet"))
+        yield (
+            "frame",
+            [
+                attempt(datasets.read_labels, Path(place, "l.parquet"), id_column=c)
+                for c in (None, "who", "zzz")
+            ],
+        )
+    for clock in (
+        "2020-01-01 5:06 AM",
+        "2020-01-01 12:00 PM",
+        "2020-01-01 13:00 PM",
+        "2020-01-01 24:00",
+        "2020-01-01 25:00",
+        "2020-01-01 10:61",
+    ):
+        yield clock, attempt(_dates.read_days, [clock, "2020-01-02 01:00"])
+    yield "far days", [attempt(_dates.as_text, d) for d in (1e9, -1e9, 0.5)]
+
+
+def _arrow(size):
+    import pyarrow
+    import pyarrow.csv
+
+    return partial(_blocks.by_arrow, pyarrow, pyarrow.csv)
 
 
 test_stored = CASES.test()

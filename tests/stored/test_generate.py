@@ -1,10 +1,13 @@
 """Stored answers of the generators, their clusterers, recipes and run folders."""
 
 import json
+import pickle
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
+from sklearn.cluster import KMeans
+from sklearn.mixture import GaussianMixture
 from stored.small import blobs, tables, truth
 from stored.store import Cases, attempt
 from stored.variants import variants, wrong
@@ -195,6 +198,89 @@ def run_folders():
         yield f"plain {type(value).__name__}", attempt(_plan.plain, value)
     old, new = {"a": 1, "b": {"c": 2}}, {"a": 2, "b": {"c": 2}, "d": 3}
     yield "differences", attempt(_plan.differences, old, new)
+
+
+class _Failing(generate.Linkage):
+    """A clusterer that fails, warns or leaves objects out, by its number of clusters."""
+
+    def fit(self, X, y=None):
+        if self.n_clusters == 2:
+            raise ValueError("no two")
+        found = super().fit(X)
+        if self.n_clusters == 3:
+            found.labels_ = np.where(np.arange(len(X)) % 5 == 0, -3, found.labels_)
+        return found
+
+
+@CASES
+def odd_members():
+    for k in (2, 3, 4, [2, 3], [2, 2, 3, 4]):
+        for assign in ("nearest", "unseen"):
+            made = generate.EstimatorEnsemble(
+                _Failing(), k, n_members=4, max_samples=0.8, assign=assign, random_state=0
+            )
+            yield f"failing {k} {assign}", attempt(made.generate, blobs())
+    for jobs in (1, 2):
+        for maker in (
+            generate.KMeansEnsemble(5, (2, 4), random_state=0, n_jobs=jobs),
+            generate.LACEnsemble(4, 3, random_state=0, n_jobs=jobs),
+            generate.Combined(
+                [generate.KMeansEnsemble(2, 3), generate.LACEnsemble(2, 2)],
+                random_state=0,
+                n_jobs=jobs,
+            ),
+        ):
+            yield f"{type(maker).__name__} {jobs}", attempt(maker.generate, blobs())
+    mixture = generate.EstimatorEnsemble(
+        GaussianMixture(2, random_state=0), 3, n_members=2, random_state=0
+    )
+    yield "mixture", attempt(lambda: mixture.generate(blobs()).n_clusters)
+    yield (
+        "kmeans",
+        attempt(
+            lambda: (
+                generate.EstimatorEnsemble(KMeans(2, n_init=1), 3, n_members=2, random_state=0)
+                .generate(blobs())
+                .n_clusters
+            )
+        ),
+    )
+    with TemporaryDirectory() as place:
+        folder = Path(place, "run")
+        combined = generate.Combined(
+            [generate.KMeansEnsemble(2, 3), generate.LACEnsemble(2, 2)], random_state=0
+        )
+        run = generate.RunFolder(folder)
+        yield "bare", [run.is_bare(), repr(run)]
+        first = combined.generate(blobs(), checkpoint=run)
+        yield "combined", first
+        yield "shown", [repr(run), run.n_members, list(run.finished), run.is_bare()]
+        yield "read", attempt(run.ensemble, index=[f"o{i}" for i in range(48)])
+        again = combined.generate(blobs(), checkpoint=generate.RunFolder(folder))
+        yield "again", bool((first.labels == again.labels).all())
+        for other in (
+            generate.Combined(
+                [generate.KMeansEnsemble(2, 4), generate.LACEnsemble(2, 2)], random_state=0
+            ),
+            generate.Combined(
+                [generate.KMeansEnsemble(3, 3), generate.LACEnsemble(2, 2)], random_state=0
+            ),
+            generate.Combined(
+                [generate.KMeansEnsemble(2, 3), generate.LACEnsemble(2, 2)], random_state=1
+            ),
+            generate.KMeansEnsemble(4, 3, random_state=0),
+        ):
+            found = attempt(other.generate, blobs(), checkpoint=generate.RunFolder(folder))
+            yield f"other {str(other)[:120]}", str(found).replace(place, "")
+        for X in (blobs() + 1, blobs()[:40], blobs()[:, :2], blobs().astype(np.float32)):
+            found = attempt(combined.generate, X, checkpoint=generate.RunFolder(folder))
+            yield f"data {X.shape} {X.dtype} {X[0, 0]:.2f}", str(found).replace(place, "")
+        error = generate.ResumeError("no", folder, ["a"])
+        again = pickle.loads(pickle.dumps(error))
+        yield "error", [str(again), again.differences]
+        (folder / "plan.json").write_text("{")
+        found = attempt(combined.generate, blobs(), checkpoint=generate.RunFolder(folder))
+        yield "damaged", str(found).replace(place, "")
 
 
 test_stored = CASES.test()

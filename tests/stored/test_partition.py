@@ -1,5 +1,7 @@
 """Stored answers of the partitioners."""
 
+from unittest.mock import patch
+
 import numpy as np
 from scipy import sparse
 from stored.small import blobs, ensembles, truth
@@ -231,6 +233,98 @@ def embedding():
     for k, n in ((0, 3), (4, 3), (3, 3), (1, 1)):
         yield f"check {k} {n}", attempt(_parts.check_n_parts, k, n, owner="x")
     yield "module", sorted(split.__all__)
+
+
+@CASES
+def refusals_and_repairs():
+    S = _similar()
+    with patch.object(split, "MAX_DENSE", 5):
+        for solver in ("auto", "metis", "balanced"):
+            found = attempt(partition.split_rows, blobs(), 3, solver=solver, random_state=0)
+            yield f"large {solver}", found
+    with patch.object(split, "has_metis", lambda: False):
+        for solver in ("auto", "metis"):
+            yield (
+                f"no metis {solver}",
+                attempt(
+                    partition.split_graph,
+                    partition.similarity_graph(S),
+                    3,
+                    solver=solver,
+                    random_state=0,
+                ),
+            )
+            yield (
+                f"no metis rows {solver}",
+                attempt(partition.split_rows, blobs(), 3, solver=solver, random_state=0),
+            )
+            yield (
+                f"no metis {solver} bipartite",
+                attempt(
+                    partition.split_bipartite,
+                    ensembles()["whole"].indicator(),
+                    3,
+                    solver=solver,
+                    random_state=0,
+                ),
+            )
+    groups = np.arange(48) // 2
+    for solver in ("balanced", "spectral", "metis"):
+        yield (
+            f"groups {solver}",
+            attempt(
+                partition.split_rows, blobs()[::2], 3, solver=solver, groups=groups, random_state=0
+            ),
+        )
+    star = np.zeros((9, 9))
+    star[0, 1:] = star[1:, 0] = 1
+    path = np.diag(np.ones(8), 1) + np.diag(np.ones(8), -1)
+    for key, given in {
+        "star": star,
+        "path": path,
+        "tiny": S * 1e-12,
+        "steep": S**20,
+        "near": S + 1e-12 * np.triu(S),
+    }.items():
+        made = partition.similarity_graph(given)
+        for k in (2, 4, 8):
+            yield f"{key} metis {k}", attempt(partition.metis, made, k, random_state=0)
+            yield f"{key} spectral {k}", attempt(partition.spectral, made, k, random_state=0)
+    wide = (np.arange(60)[:, None] % 7 == np.arange(7)[None]) * 1.0
+    for k in (2, 5, 7, 30):
+        yield f"wide {k}", attempt(partition.hypergraph_parts, wide, k, random_state=0)
+        yield f"wide cut {k}", attempt(partition.transfer_cut, wide, k, random_state=0)
+        yield f"wide rows {k}", attempt(partition.balanced_rows, wide, k, random_state=0)
+    yield (
+        "weights",
+        attempt(
+            partition.hypergraph_parts, wide, 3, edge_weights=np.linspace(0.1, 1, 7), random_state=0
+        ),
+    )
+    big = np.kron(np.eye(4), np.ones((60, 60))) + 0.01
+    values, vectors = partition.leading_eigenvectors(big, 3, np.random.RandomState(0))
+    yield "large matrix", [values, bool(np.abs(big @ vectors - vectors * values).max() < 1e-6)]
+    rng = np.random.default_rng(0)
+    cloud = np.concatenate([rng.normal(9 * c, 0.5, (30, 2)) for c in range(3)])
+    with patch.object(_embed, "_START_ROWS", 20):
+        for weights in (None, np.linspace(1, 2, 90)):
+            yield (
+                f"sample {weights is None}",
+                attempt(partition.kmeans_labels, cloud, 3, weights, np.random.RandomState(0)),
+            )
+    zeros = sparse.csr_array(
+        ([1.0, 0.0, 2.0, 2.0, 1.0, 0.0], ([0, 0, 1, 2, 2, 1], [0, 1, 2, 1, 2, 0])), (3, 3)
+    )
+    yield (
+        "stored zeros",
+        [attempt(partition.similarity_graph, zeros), attempt(partition.bipartite_graph, zeros)],
+    )
+    sizes = rng.dirichlet(np.ones(5))
+    for k_sizes in (sizes, [0.9, 0.05, 0.03, 0.01, 0.01]):
+        yield (
+            f"uneven {k_sizes[0]:.2f}",
+            attempt(partition.balanced_rows, cloud, 5, sizes=k_sizes, random_state=0),
+        )
 
 
 test_stored = CASES.test()
