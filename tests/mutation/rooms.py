@@ -7,7 +7,7 @@ from pathlib import Path
 __all__ = ["ROOMS", "likely_tests", "sources", "stored_tests"]
 
 #: Room: its files below ``src/consilience``, its tests below ``tests``. Its stored answers, in
-#: ``stored/test_ROOM.py``, come before these.
+#: ``stored/test_ROOM*.py``, come before these.
 ROOMS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "kernels": (("kernels/**/*.py",), ("kernels/test_*.py",)),
     "engines": (("engines/*.py",), ("engines/test_*.py", "kernels/test_*.py")),
@@ -60,8 +60,9 @@ def sources(root: Path, room: str) -> list[Path]:
 
 
 def stored_tests(root: Path, room: str) -> list[Path]:
-    """The test of the room's stored answers."""
-    return [root / "tests" / "stored" / f"test_{room.strip('_')}.py"]
+    """The tests of the room's stored answers."""
+    home, name = root / "tests" / "stored", room.strip("_")
+    return [home / f"test_{name}.py", *sorted(home.glob(f"test_{name}_*.py"))]
 
 
 def likely_tests(
