@@ -4,7 +4,7 @@ import ast
 import re
 from pathlib import Path
 
-__all__ = ["ROOMS", "likely_tests", "sources", "stored_tests"]
+__all__ = ["COMPILER", "ROOMS", "likely_tests", "sources", "stored_tests"]
 
 #: Room: its files below ``src/consilience``, its tests below ``tests``. Its stored answers, in
 #: ``stored/test_ROOM*.py``, come before these.
@@ -41,6 +41,8 @@ ROOMS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         ),
     ),
 }  # fmt: skip
+#: What compiles kernels: its tests compile a few of their own, all others would compile them all.
+COMPILER = {"_jit.py": "kernels/test_jit.py"}
 #: Defaults of everything public: every room has some.
 _DEFAULTS = "test_public_defaults.py"
 #: The browser is not needed to notice a change, and documents are slow to build.
@@ -74,6 +76,8 @@ def likely_tests(
     those that mention what it makes, those of the modules that use it; with ``defaults`` also
     those of everything public.
     """
+    if module.name in COMPILER:
+        return [root / "tests" / COMPILER[module.name]]
     names = _public_names(module)
     about = module.stem.strip("_")
     users = _users(module, sources(root, room))

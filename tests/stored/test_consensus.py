@@ -2,15 +2,25 @@
 
 import inspect
 from importlib import import_module
+from unittest.mock import patch
 
 import numpy as np
+from scipy import sparse
 from stored.small import blobs, ensembles, truth
 from stored.store import Cases, attempt
 from stored.variants import variants, wrong
 
 import consilience as cs
 from consilience import consensus
-from consilience.consensus import CONSENSUS, _monti, _number_curves, _rows, accumulation
+from consilience.consensus import (
+    CONSENSUS,
+    _cuts,
+    _memberships,
+    _monti,
+    _number_curves,
+    _rows,
+    accumulation,
+)
 from consilience.generate import KMeansEnsemble
 
 CASES = Cases(__file__)
@@ -251,6 +261,115 @@ def rows_of_labels():
     for window in ((0.1, 0.9), (0.0, 1.0), (0.25, 0.5)):
         yield f"share {window}", _monti.ambiguous_share(values, *window)
     yield "deltas", _monti.delta_areas(np.array([0.2, 0.5, 0.6, 0.55]))
+
+
+@CASES
+def odd_options():
+    """Options that are arrays, other data, and ensembles in which there is nothing to do."""
+    torn, X = ensembles()["torn"], blobs()
+    words = sparse.csr_array(np.where(X > 2, X, 0))
+    weights = np.linspace(1, 2, 48)
+    few = KMeansEnsemble(4, 3, random_state=5)
+    models = {
+        "cspa sizes": cs.CSPA(3, sizes=[2, 1, 1], random_state=0),
+        "cspa wrong sizes": cs.CSPA(3, sizes=[2, 1], random_state=0),
+        "cspa collapse": cs.CSPA(3, sizes=[0.5, 0.3, 0.2], collapse=True, random_state=0),
+        "sec weights": cs.SEC(3, member_weights=np.arange(1, 10), n_init=1, random_state=0),
+        "kcc weights": cs.KCC(3, member_weights=np.arange(1, 10), n_init=1, random_state=0),
+        "kcc short": cs.KCC(3, member_weights=[1.0], n_init=1, random_state=0),
+        "wosp weights": cs.WOSP(3, weights=weights, t=0.5, random_state=0),
+        "wosp sizes": cs.WOSP(3, sizes=[2, 1, 1], t_mode="first", random_state=0),
+        "wohb weights": cs.WOHB(3, weights=weights, balance="objects", random_state=0),
+        "womc weights": cs.WOMC(3, weights=weights, vertex="size", random_state=0),
+        "wokmeans weights": cs.WOKMeans(3, weights=weights, n_init=1, random_state=0),
+        "wrong weights": cs.WOKMeans(3, weights=[1.0], random_state=0),
+        "eeac reference": cs.EEAC(3, reference=few, random_state=0),
+        "eeac ensemble": cs.EEAC(3, reference=ensembles()["few"], random_state=0),
+        "eeac none": cs.EEAC(3, threshold=2.0, min_cover=0, random_state=0),
+        "supra": cs.SupraConsensus(3, methods=["eac", "kcc"], random_state=0),
+        "supra wrong": cs.SupraConsensus(3, methods=["zzz"], random_state=0),
+        "svm": cs.AmbiguityAware(cs.EAC(3), action="svm", kernel="rbf", random_state=0),
+        "svm few": cs.AmbiguityAware(
+            cs.EAC(3), action="svm", max_train=10, threshold=0.9, random_state=0
+        ),
+        "given scores": cs.AmbiguityAware(
+            cs.EAC(3), scoring=np.linspace(0, 1, 48), threshold=0.3, random_state=0
+        ),
+        "all torn": cs.AmbiguityAware(cs.EAC(3), threshold=2.0, random_state=0),
+        "ecmc": cs.ECMC(3, low=0.2, high=0.8, C=5.0, n_init=1, random_state=0),
+        "ecmc order": cs.ECMC(3, low=0.9, high=0.1, random_state=0),
+        "ecmc few": cs.ECMC(3, max_rows=5, random_state=0),
+    }
+    for key, model in models.items():
+        for name, data in (("dense", X), ("sparse", words)):
+            yield f"{key} {name}", _without_ensemble(attempt(model.fit, data, ensemble=torn))
+    nothing = {
+        "noise": cs.Ensemble(np.full((6, 3), -1)),
+        "unseen": cs.Ensemble(np.full((6, 3), -2)),
+        "equal": cs.Ensemble(np.zeros((6, 3), int)),
+        "apart": cs.Ensemble(np.tile(np.arange(6)[:, None], (1, 3))),
+        "single": cs.Ensemble([[0, 1]]),
+        "half": cs.Ensemble(np.r_[np.zeros((3, 2), int), np.full((3, 2), -1)]),
+    }
+    for method in CONSENSUS.values():
+        options = {"n_init": 1} if "n_init" in method.options else {}
+        for key, ensemble in nothing.items():
+            data = blobs()[: ensemble.n_objects]
+            yield (
+                f"{method.name} {key}",
+                {
+                    k: attempt(method.run, ensemble, k, data, random_state=0, **options)
+                    for k in (1, 2, 6, None)
+                },
+            )
+    with patch.object(_memberships, "MAX_DENSE", 5):
+        for model in (cs.WOSP(3, random_state=0), cs.WSPA(3, random_state=0)):
+            yield f"large {model}", _without_ensemble(attempt(model.fit, X, ensemble=torn))
+    model = cs.PEACE(3, n_init=3, random_state=0).fit(ensemble=torn)
+    yield (
+        "spread",
+        attempt(model.spread_over_starts, lambda labels: float((labels == truth()).mean())),
+    )
+    for clusterer in (
+        cs.generate.Linkage(),
+        KMeansEnsemble(max_samples=0.7),
+        cs.LAC(random_state=0),
+        3,
+    ):
+        yield (
+            f"monti {type(clusterer).__name__}",
+            attempt(
+                consensus.monticonsensus,
+                X,
+                [2, 3],
+                clusterer=clusterer,
+                n_resamples=4,
+                random_state=0,
+            ),
+        )
+    yield (
+        "monti sparse",
+        attempt(consensus.monticonsensus, words, [2, 3], n_resamples=4, random_state=0),
+    )
+    for given in (words, np.ones((20, 2)), np.tile(X, 12), X[:9]):
+        key = f"number {type(given).__name__} {given.shape}"
+        yield (
+            key,
+            attempt(consensus.choose_n_clusters, given, n_resamples=3, k_max=4, random_state=0),
+        )
+    for ensemble in (nothing["noise"], nothing["equal"], nothing["apart"]):
+        yield (
+            f"number {ensemble.labels[1]}",
+            attempt(consensus.choose_n_clusters, ensemble=ensemble, random_state=0),
+        )
+    yield "predicted", attempt(cs.EAC(3).fit_predict, ensemble=torn.labels.T.tolist())
+    yield (
+        "whole sizes",
+        [
+            _cuts.whole_sizes(sizes, n)
+            for sizes, n in (([1, 1, 1], 10), ([5, 1, 1], 4), ([0.5, 0.5], 7))
+        ],
+    )
 
 
 test_stored = CASES.test()

@@ -54,6 +54,9 @@ def _parts(key, function, *args, **options):
             yield f"{key} objects", {k: v for k, v in value.items() if k != "columns"}
             for column in value["columns"]:
                 yield f"{key} objects {column['name']}", column
+                if column["kind"] == "number":
+                    digits = [len(str(one).partition(".")[2]) for one in column["values"]]
+                    yield f"{key} objects {column['name']} digits", max(digits, default=0)
         else:
             yield f"{key} {name}", value
 
