@@ -1,5 +1,7 @@
 """Stored answers of the minority methods: scores, thresholds, rivals, divergences."""
 
+from unittest.mock import patch
+
 import numpy as np
 from scipy import sparse
 from stored.small import blobs, minority
@@ -11,6 +13,7 @@ from consilience import minority as room
 from consilience.datasets import minority_sources
 from consilience.minority import (
     _cuts,
+    _groups,
     _width,
     consistency,
     divergences,
@@ -433,6 +436,24 @@ def odd_scores():
     )
     model = cs.EWOCS(n_repetitions=20, clusterer=cs.MCLA(2, random_state=0), random_state=0)
     yield "consensus of groups", attempt(model.fit, _X)
+
+
+@CASES
+def groups_of_foreground():
+    rng = np.random.default_rng(3)
+    kind = np.arange(12) % 2
+    members = np.where(rng.random((5, 12)) < 0.85, kind, rng.integers(0, 3, (5, 12)))
+    counts = [3] * 5
+    for most in (6, 12, 100):
+        with patch.object(_groups, "_MOST_OBJECTS", most):
+            for k in (None, 1, 2, 3):
+                found = _groups.by_consensus(members, counts, k, np.random.default_rng(0), 1)
+                yield f"consensus {most} {k}", found
+                yield f"place {most} {k}", found[0].place(members[:, ::-1].copy())
+    X = _X[:12]
+    for clusterer in (cs.generate.Linkage(2), cs.MCLA(2, random_state=0), cs.EAC(2)):
+        yield f"by {clusterer}", _groups.by_clusterer(members, counts, X, clusterer)
+    yield "alone", _groups.by_consensus(members[:, :1], counts, None, np.random.default_rng(0), 1)
 
 
 test_stored = CASES.test()
