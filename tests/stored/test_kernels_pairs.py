@@ -1,5 +1,7 @@
 """Stored answers of the kernels of pairs: counts, searches, soft models of co-association."""
 
+from unittest.mock import patch
+
 import numpy as np
 from stored.store import Cases, attempt
 from stored.tiny import each, members_of, weights_of
@@ -233,6 +235,23 @@ def estimators():
             found = attempt(model.fit, ensemble=ensemble)
             found.pop("ensemble_", None)
             yield f"{key} {model}", found
+
+
+@CASES
+def small_blocks():
+    """Blocks of four objects: pairs lie in one block and in two."""
+    with patch.object(correlation_unseen, "block_width", lambda members: 4):
+        for key, members in each():
+            n, queries = members.shape[1], np.ascontiguousarray(members.T)
+            weights, labels = weights_of(members), (np.arange(n) % 3).astype(np.int32)
+            both = np.stack([labels, np.zeros(n, np.int32)])
+            yield (
+                key,
+                [
+                    correlation_unseen.pair_costs(members, queries, weights, both),
+                    correlation_unseen.pair_joins(queries, members, weights, labels, 3),
+                ],
+            )
 
 
 test_stored = CASES.test()
