@@ -4,22 +4,13 @@ import ast
 import re
 from pathlib import Path
 
-__all__ = ["ROOMS", "likely_tests", "sources"]
+__all__ = ["COMPILER", "ROOMS", "likely_tests", "sources", "stored_tests"]
 
-_CORE = (
-    "ensemble",
-    "_labels",
-    "_validation",
-    "_contingency",
-    "_files",
-    "_ensemble_store",
-    "_optional",
-)
-_CORE_TESTS = (*(f"test_{name.strip('_')}*.py" for name in _CORE), "test_metrics.py")
-
-#: Room: its files below ``src/consilience``, its tests below ``tests``.
+#: Room: its files below ``src/consilience``, its tests below ``tests``. Its stored answers, in
+#: ``stored/test_ROOM*.py``, come before these.
 ROOMS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "kernels": (("kernels/**/*.py",), ("kernels/test_*.py",)),
+    "engines": (("engines/*.py",), ("engines/test_*.py", "kernels/test_*.py")),
     "evidence": (("evidence/*.py",), ("evidence/test_*.py",)),
     "metrics": (("metrics.py",), ("test_metrics.py",)),
     "consensus": (("consensus/*.py",), ("consensus/test_*.py",)),
@@ -33,11 +24,25 @@ ROOMS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "experiments": (("experiments/*.py",), ("experiments/test_*.py", "test_reproduce.py")),
     "workflow": (("workflow/*.py",), ("workflow/test_*.py", "test_cli*.py")),
     "_cli": (
-        ("_cli/*.py", "cli.py"),
+        ("_cli/*.py", "cli.py", "__main__.py"),
         ("test_cli*.py", "test_reproduce.py", "test_environment.py"),
     ),
-    "core": (tuple(f"{name}.py" for name in _CORE), _CORE_TESTS),
+    "core": (
+        (
+            "__init__.py", "ensemble.py", "errors.py", "rows.py", "_contingency.py", "_docs.py",
+            "_ensemble_store.py", "_files.py", "_formulas.py", "_labels.py", "_optional.py",
+            "_sklearn.py", "_text.py", "_units.py", "_validation.py", "_words.py",
+        ),
+        (
+            "test_ensemble*.py", "test_labels.py", "test_validation.py", "test_contingency.py",
+            "test_files.py", "test_optional.py", "test_metrics.py", "test_docs.py", "test_rows.py",
+            "test_formulas.py", "test_import.py", "test_wrong_arguments.py", "test_cli.py",
+            "test_cli_progress.py",
+        ),
+    ),
 }  # fmt: skip
+#: What compiles kernels: its tests compile a few of their own, all others would compile them all.
+COMPILER = {"_jit.py": "kernels/test_jit.py"}
 #: Defaults of everything public: every room has some.
 _DEFAULTS = "test_public_defaults.py"
 #: The browser is not needed to notice a change, and documents are slow to build.
@@ -56,14 +61,23 @@ def sources(root: Path, room: str) -> list[Path]:
     return sorted({path for pattern in ROOMS[room][0] for path in home.glob(pattern)})
 
 
+def stored_tests(root: Path, room: str) -> list[Path]:
+    """The tests of the room's stored answers."""
+    home, name = root / "tests" / "stored", room.strip("_")
+    return [home / f"test_{name}.py", *sorted(home.glob(f"test_{name}_*.py"))]
+
+
 def likely_tests(
     root: Path, room: str, module: Path, function: str = "", *, defaults: bool = True
 ) -> list[Path]:
     """Test files that may notice a change of the module, the likeliest first.
 
-    Those named after it or the function changed, those that mention what it makes, those of the
-    modules that use it; with ``defaults`` also those of everything public.
+    The stored answers of its room, which are quick; those named after it or the function changed,
+    those that mention what it makes, those of the modules that use it; with ``defaults`` also
+    those of everything public.
     """
+    if module.name in COMPILER:
+        return [root / "tests" / COMPILER[module.name]]
     names = _public_names(module)
     about = module.stem.strip("_")
     users = _users(module, sources(root, room))
@@ -71,6 +85,7 @@ def likely_tests(
     ranked: list[tuple[int, int, Path]] = []
     if defaults:
         ranked.append((-1, 0, root / "tests" / _DEFAULTS))
+    ranked += [(-1, 1, path) for path in stored_tests(root, room)]
     for path in sorted(own):
         if path.name not in _NEVER:
             words = set(re.findall(r"\w+", path.read_text(encoding="utf-8")))

@@ -8,7 +8,8 @@ applied in a copy of the package, and the tests that may notice it are run until
 those named after the module first, then those that mention it, then the others of its room, as far
 as ``--budget`` seconds of their clean run reach. A mutant that makes the tests run three times as
 long as they should counts as noticed. Kernels run as plain Python: compiling them takes longer
-than testing them. Tests that cannot run here (a package is missing) are left out, and named.
+than testing them; what compiles them is judged by its own tests. Tests that cannot run here (a
+package is missing) are left out, and named.
 
 Exit status 1 if a room notices less than 95 %. Mutants that change nothing anybody could see stand
 in ``equivalent.txt`` with the reason, and are not drawn.
@@ -34,7 +35,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from mutation.mutants import Mutant, mutants_of
-from mutation.rooms import ROOMS, likely_tests, sources
+from mutation.rooms import COMPILER, ROOMS, likely_tests, sources
 
 ROOT = Path(__file__).resolve().parents[2]
 ENOUGH = 0.95
@@ -118,7 +119,7 @@ class Workshop:
         """Run every test file that may be needed, and copy the package with what it compiled."""
         known = json.loads(kept.read_text()) if kept is not None and kept.exists() else {}
         needed = {
-            (path, room == "kernels")
+            (path, _is_plain(room, file))
             for room, file in {(room, mutant.file) for room, mutant in drawn}
             for path in likely_tests(ROOT, room, file)
         }
@@ -148,7 +149,7 @@ class Workshop:
     def _judge(self, room: str, mutant: Mutant) -> Verdict:
         source = self._free.get()
         target = source / mutant.file.relative_to(ROOT / "src")
-        plain = room == "kernels"
+        plain = _is_plain(room, mutant.file)
         tests, clean = self._chosen(room, mutant, plain=plain)
         start = time.perf_counter()
         try:
@@ -175,6 +176,11 @@ class Workshop:
                 chosen.append(path)
                 clean += seconds
         return chosen, clean
+
+
+def _is_plain(room: str, file: Path) -> bool:
+    """Whether kernels run as plain Python: all but what compiles them."""
+    return room == "kernels" and file.name not in COMPILER
 
 
 def _name(one: tuple[Path, bool]) -> str:

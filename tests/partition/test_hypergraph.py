@@ -103,3 +103,8 @@ def test_an_empty_part_gets_a_vertex_of_the_largest():
     labels, repaired = _fill_empty(np.array([1, 0, 0, 0, 0], np.int32), 4)
     assert repaired == 2
     assert np.bincount(labels).tolist() == [2, 1, 1, 1]
+
+
+def test_the_engine_prints_nothing(mtkahypar, capfd):
+    hypergraph_parts(onehot(np.repeat([[0], [1], [2]], 20, axis=0)), 3, random_state=0)
+    assert capfd.readouterr() == ("", "")

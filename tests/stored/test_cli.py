@@ -1,0 +1,235 @@
+"""Stored answers of the command line: what it prints, says and writes."""
+
+import contextlib
+import csv
+import io
+import json
+import os
+import re
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from unittest.mock import patch
+
+import numpy as np
+import pytest
+from stored.home import make_home
+from stored.small import blobs, ensembles, minority, truth
+from stored.store import Cases
+
+from consilience.cli import main
+
+pytest.importorskip("cyclopts")
+pytest.importorskip("jinja2")
+
+CASES = Cases(__file__)
+_HEX = re.compile("[0-9a-f]{32}")
+_TIMES = re.compile(r"\d+(\.\d+)? ?(ms|s|min|h)\b")
+
+
+def _write_files():
+    X, kinds = blobs(), np.array(["a", "b", "c"])[truth()]
+    lines = [
+        f"o{i},{a:.4f},{100 * b:.4f},{c:.4f},7,{k}"
+        for i, ((a, b, c), k) in enumerate(zip(X, kinds, strict=True))
+    ]
+    Path("things.csv").write_text("name,x,y,z,same,kind\n" + "\n".join(lines) + "\n")
+    X, y = minority()
+    names = np.array(["field", "p", "q"])[y]
+    lines = [
+        f"s{i},{a:.4f},{b:.4f},{k}" for i, ((a, b), k) in enumerate(zip(X, names, strict=True))
+    ]
+    Path("stars.csv").write_text("name,x,y,kind\n" + "\n".join(lines) + "\n")
+    members = ensembles()["both"].labels
+    rows = [f"o{i},{','.join(map(str, row))}" for i, row in enumerate(members)]
+    heads = ",".join(f"m{j}" for j in range(members.shape[1]))
+    Path("members.csv").write_text(f"id,{heads}\n" + "\n".join(rows) + "\n")
+    Path("text.csv").write_text("a,b\nx,y\n")
+    np.savez("points.npz", X=blobs())
+
+
+def _command(*words):
+    """Exit status, what is printed, and the files written, in a folder of its own."""
+    before = Path.cwd()
+    out, err = io.StringIO(), io.StringIO()
+    with TemporaryDirectory() as place:
+        os.chdir(place)
+        try:
+            _write_files()
+            known = set(Path().rglob("*"))
+            if "home" in words:
+                Path("home").mkdir()
+                make_home(Path("home"))
+            known |= set(Path("home").rglob("*"))
+            with (
+                patch.dict(os.environ, {"COLUMNS": "100", "NO_COLOR": "1"}),
+                contextlib.redirect_stdout(out),
+                contextlib.redirect_stderr(err),
+            ):
+                os.environ.pop("CONSILIENCE_DATA", None)
+                status = main(list(words))
+            made = {
+                _HEX.sub("HEX", str(path)): _content(path)
+                for path in sorted(set(Path().rglob("*")) - known)
+                if path.is_file()
+            }
+        finally:
+            os.chdir(before)
+    said = [_plain(text.getvalue(), place) for text in (out, err)]
+    yield "status", status
+    yield "out", said[0]
+    yield "err", said[1]
+    yield "files", sorted(made)
+    for name, content in made.items():
+        if isinstance(content, dict):
+            for key, value in content.items():
+                yield f"{name} {key}", value
+        else:
+            yield name, content
+
+
+def _plain(text, place=""):
+    text = _TIMES.sub("TIME", text.replace(place, "")) if place else _TIMES.sub("TIME", text)
+    return re.sub(r"[ \u2500-\u257f]+", " ", text)
+
+
+def _content(path):
+    if path.suffix == ".json" and path.name != "timings.json":
+        found = json.loads(path.read_text(encoding="utf-8"))
+        return {
+            key: value
+            for key, value in found.items()
+            if "version" not in key and key not in ("timings", "seconds")
+        }
+    if path.suffix == ".csv":
+        rows = list(csv.reader(path.read_text(encoding="utf-8").splitlines()))
+        columns = list(zip(*rows, strict=True)) if rows else []
+        return {column[0]: [_cell(cell) for cell in column[1:]] for column in columns}
+    if path.suffix in (".md", ".txt"):
+        return _plain(path.read_text(encoding="utf-8"))
+    if path.suffix == ".html":
+        text = path.read_text(encoding="utf-8")
+        bare = re.sub(r"<(script|style)[^>]*>.*?</\1>", "", text, flags=re.S)
+        return _plain(bare)
+    return path.suffix
+
+
+def _cell(text):
+    with contextlib.suppress(ValueError):
+        return int(text)
+    with contextlib.suppress(ValueError):
+        return float(text)
+    return text
+
+
+_COMMANDS = {
+    "nothing": "",
+    "help": "--help",
+    "cluster_help": "cluster --help",
+    "minority_help": "minority --help",
+    "ambiguous_help": "ambiguous --help",
+    "reproduce_help": "reproduce --help",
+    "demo_help": "demo --help",
+    "methods": "methods",
+    "method": "methods eac",
+    "method_unknown": "methods zzz",
+    "unknown": "zzz",
+    "cluster": "cluster things.csv -k 3 --members 6 --id-column name --truth-column kind",
+    "cluster_chosen": "cluster things.csv --members 6 --ignore name --ignore kind --no-report",
+    "cluster_method": (
+        "cluster things.csv -k 3 --members 5 --method mcla --id-column name --ignore "
+        "kind --no-scale --seed 3"
+    ),
+    "cluster_methods": (
+        "cluster things.csv -k 3 --members 5 --methods eac,mcla,kcc --id-column name "
+        "--truth-column kind"
+    ),
+    "cluster_json": (
+        "cluster things.csv -k 3 --members 5 --json --id-column name --ignore kind --out here"
+    ),
+    "cluster_quiet": "cluster points.npz -k 3 --members 5 --quiet --refine",
+    "cluster_labels": "cluster --labels members.csv -k 3 --id-column id",
+    "cluster_linkage": "cluster --labels members.csv --linkage complete --no-report",
+    "cluster_text": "cluster text.csv",
+    "cluster_missing": "cluster none.csv",
+    "cluster_both": "cluster things.csv --labels members.csv",
+    "cluster_zero": "cluster things.csv -k 0",
+    "cluster_many": "cluster things.csv -k 90 --ignore kind --id-column name",
+    "cluster_wrong": "cluster things.csv --method zzz",
+    "cluster_seed": "cluster things.csv --seed x",
+    "cluster_column": "cluster things.csv --id-column zzz",
+    "cluster_members": "cluster things.csv --members 0",
+    "cluster_nothing": "cluster",
+    "ambiguous": "ambiguous things.csv -k 3 --members 6 --id-column name --ignore kind",
+    "ambiguous_labels": (
+        "ambiguous --labels members.csv --id-column id --score anco --threshold 0.5"
+    ),
+    "ambiguous_json": "ambiguous --labels members.csv --json --threshold gap",
+    "ambiguous_wrong": "ambiguous --labels members.csv --score zzz",
+    "ambiguous_rule": "ambiguous --labels members.csv --threshold zzz",
+    "minority": "minority stars.csv --repetitions 30 --id-column name --truth-column kind",
+    "minority_size": (
+        "minority stars.csv --repetitions 30 --threshold size --n-foreground 22 --ignore "
+        "name --ignore kind --no-report"
+    ),
+    "minority_hard": (
+        "minority stars.csv --repetitions 20 --weak hard --divergence euclidean -k 2 "
+        "--ignore name --ignore kind --json"
+    ),
+    "minority_scaling": (
+        "minority stars.csv --repetitions 20 --scaling std --gamma 5 --quiet --id-column "
+        "name --ignore kind --seed 4"
+    ),
+    "minority_background": (
+        "minority stars.csv --repetitions 20 --truth-column kind --background p "
+        "--id-column name --no-report"
+    ),
+    "minority_wrong": "minority stars.csv --threshold zzz --ignore name --ignore kind",
+    "minority_unknown": "minority stars.csv --background zzz --truth-column kind --id-column name",
+    "minority_repetitions": "minority stars.csv --repetitions x",
+    "reproduce": "reproduce",
+    "reproduce_unknown": "reproduce zzz",
+    "reproduce_home": "reproduce eeac-table --runs 1 --sets Wine --data home",
+    "reproduce_set": "reproduce eeac-table --sets zzz --data home",
+    "reproduce_empty": "reproduce eeac-table --runs 1 --sets Wine",
+    "reproduce_columns": (
+        "reproduce woec-table4 --runs 1 --sets Iris --members 4 --columns CSPA,MCLA "
+        "--data home --store kept --out here"
+    ),
+    "reproduce_picture": (
+        "reproduce ewocs-figure15 --runs 1 --sets LOC-PER --members 3,6 --data home"
+    ),
+    "reproduce_members": "reproduce woec-table4 --members x --data home",
+    "reproduce_none": "reproduce woec-table4 --members 0 --data home",
+    "demo": "demo --out here",
+    "cluster_memory": (
+        "cluster things.csv -k 3 --members 4 --max-memory x --ignore name --ignore kind"
+    ),
+    "cluster_force": (
+        "cluster things.csv -k 3 --members 4 --force --ignore name --ignore kind --no-report"
+    ),
+    "cluster_impute": (
+        "cluster things.csv -k 3 --members 4 --impute median --encode onehot --no-report"
+    ),
+    "version": "--version",
+}
+
+
+def _add(name, line):
+    def answers():
+        for key, value in _command(*line.split()):
+            if key == "out" and name == "version":
+                continue
+            if key == "out" and name.endswith("help"):  # how it is laid out is not ours
+                value = sorted(set(re.findall(r"--[a-z-]+", value)))
+            if key == "out" and name == "cluster_methods":  # seconds of each, beside its figures
+                value = re.sub(r"\d+\.\d+", "N", value)
+            yield key, value
+
+    answers.__name__ = name
+    CASES(answers)
+
+
+for _name, _line in _COMMANDS.items():
+    _add(_name, _line)
+
+test_stored = CASES.test()
