@@ -20,12 +20,6 @@ from consilience.datasets import make_spirals
 from consilience.errors import InvalidParameterError
 
 
-@pytest.fixture(autouse=True)
-def few_references(monkeypatch):
-    """Enough to see the smallest p-value of 0.05; the real number takes a second a fit."""
-    monkeypatch.setattr(clarity, "REFERENCES", 19)
-
-
 def blobs(n=150, d=3, k=3, seed=0):
     return make_blobs(n, d, centers=k, cluster_std=0.6, random_state=seed)
 
@@ -248,6 +242,13 @@ def test_references_keep_what_they_should_and_have_no_groups():
         assert found == pytest.approx(expected, abs=0.1)
         between = np.mean([((table[:, 0] > 1) & (table[:, 0] < 2)).mean() for table in tables])
         assert between > 0.1  # where the data have nobody
+
+
+def test_there_are_as_many_references_as_p_values_of_a_hundredth_need(few_references, monkeypatch):
+    assert few_references == 99
+    monkeypatch.setattr(clarity, "REFERENCES", few_references)
+    found = fitted(blobs(60, 2, 2)[0]).clarity_
+    assert (found.n_references, found.p_value, found.n_objects) == (99, 0.01, 60)
 
 
 def test_columns_of_few_values_keep_them():
