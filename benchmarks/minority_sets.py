@@ -55,6 +55,18 @@ def rounded(rng, n, d):
     return np.round(2 * rng.normal(size=(n, d)))
 
 
+def wave(rng, n, d):
+    x = 0.3 * rng.normal(size=(n, d))
+    x[:, 0] = rng.uniform(-3, 3, n)
+    x[:, 1] += np.sin(2 * x[:, 0])
+    return x
+
+
+def skewed(rng, n, d):
+    """Correlated columns, each squeezed on one side."""
+    return np.log1p(np.exp(2 * correlated(rng, n, d) / np.sqrt(d)))
+
+
 # Confirming kinds.
 
 
@@ -152,6 +164,8 @@ DEVELOPING = {
     "lognormal 4": (lognormal, 1500, 4, 0.15),
     "shell 3": (shell, 1500, 3, 0.12),
     "two broad 4": (two_broad, 1500, 4, 0.2),
+    "wave 2": (wave, 1500, 2, 0.08),
+    "skewed 6": (skewed, 1500, 6, 0.2),
     "uniform 20": (uniform, 1500, 20, 0.5),
     "gaussian 200": (gaussian, 800, 200, 0.7),
 }
@@ -177,6 +191,8 @@ NOISE_DEVELOPING = {
     "shell": shell,
     "two broad": two_broad,
     "rounded": rounded,
+    "wave": wave,
+    "skewed": skewed,
 }
 NOISE_CONFIRMING = {
     "exponential": exponential,

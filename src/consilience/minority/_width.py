@@ -17,9 +17,9 @@ __all__ = ["gamma_of_distances"]
 _MOST_OBJECTS = 1000
 # In few columns near is what the nearest hundredth of all pairs are (of few objects, as many
 # pairs as make two neighbours for each); in many, where the nearest pairs are hardly nearer than
-# the others, it is a share of the typical distance. The kernel falls to exp(-3) over the one and
+# the others, it is a share of the typical distance. The kernel falls to exp(-5) over the one and
 # to exp(-10) over the other, whichever is narrower: see the table of docs/minority.md.
-_NEAR, _NEIGHBOURS, _AT_NEAR, _AT_TYPICAL = 0.01, 2, 3.0, 10.0
+_NEAR, _NEIGHBOURS, _AT_NEAR, _AT_TYPICAL = 0.01, 2, 5.0, 10.0
 # Squared distances below this share of the largest are those of equal objects.
 _EQUAL = 1e-12
 # The width of the paper, for objects that are all equal.
