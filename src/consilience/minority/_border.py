@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
 
 from consilience.minority import thresholds
 from consilience.minority._cuts import (
@@ -78,13 +79,15 @@ def by_reference(
     bounded = divergence is not None and not isinstance(
         divergence, Euclidean | Gaussian | Mahalanobis
     )
-    found = against_references(
-        data,
-        lambda rows, number: _model(fitted, data, rows, owner.seed_ + number, owner.n_jobs),
-        owner.seed_,
-        clip=bounded,
-        weights=fitted.weak.counts,
-    )
+    # Many small fits: threads of libraries inside them would cost more than they give.
+    with threadpool_limits(1):
+        found = against_references(
+            data,
+            lambda rows, number: _model(fitted, data, rows, owner.seed_ + number, owner.n_jobs),
+            owner.seed_,
+            clip=bounded,
+            weights=fitted.weak.counts,
+        )
     return _told(descending, scores, fitted.weak.counts, found), found
 
 

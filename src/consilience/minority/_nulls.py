@@ -2,34 +2,38 @@
 
 Each takes weights, so that objects which stand out can be left out of what it is fitted to, and
 each smooths over more objects than a group has: the columns' own distributions with one
-dependence between them, one ellipsoid with the radii of the data, or several ellipsoids that are
+dependence between them, one ellipsoid with the radii of the data, or several patches that are
 about equally wide.
 """
 
+import warnings
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 from scipy.stats import rankdata
 from sklearn.covariance import ledoit_wolf_shrinkage
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.mixture import GaussianMixture
+from sklearn.utils.extmath import randomized_svd
 
-__all__ = ["FAMILIES", "Draws", "on_grid", "patches_of"]
+__all__ = ["SIMPLE", "Draws", "on_grid", "patches_of"]
 
 Floats = NDArray[np.float64]
 Draws = Callable[[Floats, Floats, np.random.Generator, int], Floats]
 
 # Radii and columns are smoothed over this share of the objects to either side.
 _BLUR = 0.02
-# Rounds of the robust scatter, directions of less than this share of the widest are none.
+# Rounds of the robust scatter; directions of less than this share of the widest are none.
 _ROUNDS, _FLAT = 20, 1e-9
-# Numbers of patches tried, and of columns, objects and rounds they are found in.
-_NUMBERS, _MOST_COLUMNS, _MOST_OBJECTS, _STEPS = (1, 2, 3, 5, 8, 12), 12, 2000, 30
+# Columns up to which axes are computed; from here on they would take the time of all the rest.
+_FEW_COLUMNS = 60
+# Numbers of patches tried, and the columns, objects and rounds they are found in.
+_NUMBERS, _MOST_COLUMNS, _MOST_OBJECTS, _STEPS = (1, 2, 3, 5, 8, 12, 18), 12, 2000, 30
 # A patch narrower than this share of the middle one is a dense group, not background.
-_NARROW = 0.5
-# Columns with fewer different values than this share of the objects are rounded ones.
+_NARROW = 0.6
+# Columns with at most this share of the objects as different values are rounded ones.
 _ROUNDED = 0.25
 
 
@@ -37,8 +41,7 @@ def copula(X: Floats, weights: Floats, rng: np.random.Generator, size: int) -> F
     """Columns distributed as those of X, their normal scores in one ellipsoid."""
     ranks = np.column_stack([_mid_ranks(column, weights) for column in X.T])
     normal = ndtri(ranks)
-    scatter = (weights[:, None] * normal).T @ normal / weights.sum()
-    drawn = _ellipsoid(normal, weights, np.zeros(X.shape[1]), scatter, rng, size)
+    drawn = _spread(normal, weights, rng, size, normal)
     shares = rankdata(drawn, axis=0) / (size + 1)
     shares += _BLUR * rng.uniform(-1, 1, shares.shape) * _taper(shares)
     return np.column_stack(
@@ -48,36 +51,41 @@ def copula(X: Floats, weights: Floats, rng: np.random.Generator, size: int) -> F
 
 def ellipsoid(X: Floats, weights: Floats, rng: np.random.Generator, size: int) -> Floats:
     """Directions at random in a robust scatter, radii as the data have them."""
-    centre, scatter = _robust(X, weights)
-    return _ellipsoid(X, weights, centre, scatter, rng, size)
+    centre, pull = _robust(X, weights)
+    gaps = X - centre
+    # Pulled in, outliers have little to say about the scatter; the radii are those of all.
+    pulled = gaps * np.sqrt(pull / weights)[:, None]
+    return np.asarray(centre + _spread(pulled, weights, rng, size, gaps))
+
+
+SIMPLE: dict[str, Draws] = {"copula": copula, "ellipsoid": ellipsoid}
 
 
 def patches_of(X: Floats, seed: int) -> Draws:
-    """Several ellipsoids, one for each component of a mixture that is wide enough.
+    """Several normal patches, one for each component of a mixture that is wide enough.
 
     The components are found once; every draw fits their places and shapes again to the weights.
     """
     labels = _components(X, seed)
+    parts = [np.flatnonzero(labels == c) for c in range(int(labels.max()) + 1)]
 
     def patches(X: Floats, weights: Floats, rng: np.random.Generator, size: int) -> Floats:
-        parts = [np.flatnonzero(labels == c) for c in range(int(labels.max()) + 1)]
-        moments = [_moments(X[part], weights[part]) for part in parts]
-        widths = np.array([_log_width(scatter) for _, scatter in moments])
-        mass = np.array([weights[part].sum() for part in parts])
+        own = [weights[part] for part in parts]
+        mass = np.array([one.sum() for one in own])
+        centres = [one @ X[part] / one.sum() for part, one in zip(parts, own, strict=True)]
+        gaps = [X[part] - centre for part, centre in zip(parts, centres, strict=True)]
+        widths = np.array([_log_width(*pair) for pair in zip(gaps, own, strict=True)])
         mass[widths < _middle(widths, mass) + np.log(_NARROW)] = 0.0
         counts = rng.multinomial(size, mass / mass.sum())
+        # Normal, whatever the radii: a group in the middle of a patch would come back with them.
         drawn = [
-            _ellipsoid(X[part], weights[part], *moment, rng, int(count))
-            for part, moment, count in zip(parts, moments, counts, strict=True)
-            if count
+            centre + _spread(gap, one, rng, int(count))
+            for centre, gap, one, count in zip(centres, gaps, own, counts, strict=True)
         ]
         # In any order: the draws are shared among two models.
         return np.asarray(rng.permutation(np.vstack(drawn)))
 
     return patches
-
-
-FAMILIES: dict[str, Draws] = {"copula": copula, "ellipsoid": ellipsoid}
 
 
 def on_grid(X: Floats, drawn: Floats) -> Floats:
@@ -89,56 +97,75 @@ def on_grid(X: Floats, drawn: Floats) -> Floats:
     return drawn
 
 
-def _ellipsoid(
-    X: Floats,
+def _spread(
+    gaps: Floats,
     weights: Floats,
-    centre: Floats,
-    scatter: Floats,
     rng: np.random.Generator,
     size: int,
+    like: Floats | None = None,
 ) -> Floats:
-    """Draws around a centre: any direction of the scatter, radii as those of X."""
-    values, axes = np.linalg.eigh(scatter)
-    wide = values > _FLAT * max(float(values[-1]), np.finfo(float).tiny)
-    axes, deviations = axes[:, wide], np.sqrt(values[wide])
-    if not wide.any():
-        return np.tile(centre, (size, 1))
-    radii = np.linalg.norm((X - centre) @ axes / deviations, axis=1)
-    directions = rng.standard_normal((size, len(deviations)))
-    directions /= np.linalg.norm(directions, axis=1, keepdims=True)
+    """Draws around 0 with the scatter of ``gaps``, normal or with the radii of ``like``."""
+    deviations = np.sqrt(weights @ gaps**2 / weights.sum())
+    shrink = _shrinkage(gaps, deviations)
+    if gaps.shape[1] <= _FEW_COLUMNS:
+        scatter = (1 - shrink) * (weights[:, None] * gaps).T @ gaps / weights.sum()
+        values, axes = np.linalg.eigh(scatter + shrink * np.diag(deviations**2))
+        wide = values > _FLAT * max(float(values[-1]), np.finfo(float).tiny)
+        plain = axes[:, wide] / np.sqrt(values[wide])
+        normal = rng.standard_normal((size, int(wide.sum())))
+        drawn = normal * np.sqrt(values[wide]) @ axes[:, wide].T
+    else:
+        # A sum of all gaps with normal coefficients has their scatter, and needs no axes.
+        normal = rng.standard_normal((size, len(gaps))) * np.sqrt(weights / weights.sum())
+        rest = rng.standard_normal((size, len(deviations))) * deviations
+        drawn = np.sqrt(1 - shrink) * (normal @ gaps) + np.sqrt(shrink) * rest
+        plain = np.divide(1.0, deviations, out=np.zeros_like(deviations), where=deviations > 0)
+    if like is None or not plain.any():
+        return np.asarray(drawn)
+    radii = _lengths(like, plain)
     shares = rng.uniform(size=size)
     shares += _BLUR * rng.uniform(-1, 1, size) * _taper(shares)
-    lengths = _quantiles(radii, weights, shares)
-    return np.asarray(centre + (directions * lengths[:, None] * deviations) @ axes.T)
+    wanted = _quantiles(radii, weights, shares)
+    return np.asarray(drawn * (wanted / np.maximum(_lengths(drawn, plain), 1e-300))[:, None])
 
 
-def _moments(X: Floats, weights: Floats) -> tuple[Floats, Floats]:
-    """Mean and covariance; of few objects in many columns the covariance is shrunk."""
-    total = weights.sum()
-    centre = weights @ X / total
-    gaps = X - centre
-    scatter = (weights[:, None] * gaps).T @ gaps / total
-    d = X.shape[1]
-    if d > 3 and len(X) > 1:
-        shrink = float(ledoit_wolf_shrinkage(gaps, assume_centered=True))
-        scatter = (1 - shrink) * scatter + shrink * np.trace(scatter) / d * np.eye(d)
-    return centre, scatter
+def _lengths(gaps: Floats, plain: Floats) -> Floats:
+    """Lengths in units of the axes, or of the columns."""
+    scaled = gaps @ plain if plain.ndim == 2 else gaps * plain
+    return np.asarray(np.linalg.norm(scaled, axis=1))
+
+
+def _shrinkage(gaps: Floats, deviations: Floats) -> float:
+    """How far a scatter goes to its diagonal, farther the fewer objects a column has.
+
+    In many columns that of the sample has wider and narrower directions than what it is drawn
+    from, and its draws lie otherwise among the objects than these do.
+    """
+    varies = deviations > 0
+    if varies.sum() < 4 or len(gaps) < 2:
+        return 0.0
+    plain = gaps[:, varies] / deviations[varies]
+    return float(ledoit_wolf_shrinkage(plain, assume_centered=True))
 
 
 def _robust(X: Floats, weights: Floats) -> tuple[Floats, Floats]:
-    """Centre and scatter of a t distribution with one degree of freedom: outliers weigh little."""
-    centre, scatter = _moments(X, weights)
+    """Centre, and weight in the scatter, of a t distribution with one degree of freedom."""
+    pull = weights
+    centre = pull @ X / pull.sum()
+    d = X.shape[1]
     for _ in range(_ROUNDS):
-        values, axes = np.linalg.eigh(scatter)
-        wide = values > _FLAT * max(float(values[-1]), np.finfo(float).tiny)
-        if not wide.any():
-            break
-        squares = (((X - centre) @ axes[:, wide]) ** 2 / values[wide]).sum(axis=1)
+        gaps = X - centre
+        if d <= _FEW_COLUMNS:
+            values, axes = np.linalg.eigh((pull[:, None] * gaps).T @ gaps / weights.sum())
+            wide = values > _FLAT * max(float(values[-1]), np.finfo(float).tiny)
+            squares = ((gaps @ axes[:, wide]) ** 2 / values[wide]).sum(axis=1)
+        else:
+            variances = pull @ gaps**2 / weights.sum()
+            wide = variances > 0
+            squares = (gaps[:, wide] ** 2 / variances[wide]).sum(axis=1)
         pull = weights * (wide.sum() + 1) / (1 + squares)
         centre = pull @ X / pull.sum()
-        gaps = X - centre
-        scatter = (pull[:, None] * gaps).T @ gaps / weights.sum()
-    return centre, scatter
+    return centre, pull
 
 
 def _components(X: Floats, seed: int) -> NDArray[np.int64]:
@@ -148,17 +175,14 @@ def _components(X: Floats, seed: int) -> NDArray[np.int64]:
     if not plain.shape[1]:
         return np.zeros(len(X), np.int64)
     if plain.shape[1] > _MOST_COLUMNS:
-        plain = plain @ np.linalg.eigh(plain.T @ plain)[1][:, -_MOST_COLUMNS:]
-    rng = np.random.default_rng(seed)
-    few = plain[rng.permutation(len(plain))[:_MOST_OBJECTS]]
+        plain = plain @ randomized_svd(plain, _MOST_COLUMNS, random_state=seed)[2].T
+    few = plain[np.random.default_rng(seed).permutation(len(plain))[:_MOST_OBJECTS]]
     found, lowest = None, np.inf
     for number in _NUMBERS:
         if len(few) < 3 * number * plain.shape[1]:
             break
-        mixture = GaussianMixture(
-            number, reg_covar=1e-3, max_iter=_STEPS, tol=1e-2, random_state=seed
-        )
-        criterion = _quietly(mixture.fit, few).bic(few)
+        mixture = _mixture(few, number, seed)
+        criterion = mixture.bic(few)
         if criterion < lowest:
             found, lowest = mixture, criterion
         elif number > 2:
@@ -167,25 +191,25 @@ def _components(X: Floats, seed: int) -> NDArray[np.int64]:
         return np.zeros(len(X), np.int64)
     labels = np.unique(found.predict(plain), return_inverse=True)[1]
     counts = np.bincount(labels)
-    # Components of a handful of objects have no shape: theirs are those of the largest.
+    # Components of a handful of objects have no shape: they go to the largest.
     labels = np.where(counts[labels] > plain.shape[1] + 1, labels, counts.argmax())
     return np.asarray(np.unique(labels, return_inverse=True)[1], np.int64)
 
 
-def _quietly(call: Callable[[Any], Any], X: Any) -> Any:
-    """The call, without the warning that it has not settled: it need not."""
-    import warnings
-
-    from sklearn.exceptions import ConvergenceWarning
-
+def _mixture(X: Floats, number: int, seed: int) -> GaussianMixture:
+    """A mixture that need not have settled."""
+    mixture = GaussianMixture(number, reg_covar=1e-3, max_iter=_STEPS, tol=1e-2, random_state=seed)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        return call(X)
+        return mixture.fit(X)
 
 
-def _log_width(scatter: Floats) -> float:
-    """Logarithm of the geometric mean deviation, over the directions that there are."""
-    values = np.linalg.eigvalsh(scatter)
+def _log_width(gaps: Floats, weights: Floats) -> float:
+    """Logarithm of the mean deviation, geometric over the directions that there are."""
+    if gaps.shape[1] <= _FEW_COLUMNS:
+        values = np.linalg.eigvalsh((weights[:, None] * gaps).T @ gaps / weights.sum())
+    else:
+        values = np.sort(weights @ gaps**2 / weights.sum())
     values = values[values > _FLAT * max(float(values[-1]), np.finfo(float).tiny)]
     return float(0.5 * np.log(values).mean()) if len(values) else -np.inf
 

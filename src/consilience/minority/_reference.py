@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from consilience.minority._nulls import FAMILIES, Draws, on_grid, patches_of
+from consilience.minority._nulls import SIMPLE, Draws, on_grid, patches_of
 
 __all__ = ["FEWEST_OBJECTS", "REPETITIONS", "Model", "Reference", "against_references"]
 
@@ -35,13 +35,14 @@ _N_REFERENCES = 199
 # An excess counts where objects are so many times as frequent as in the reference.
 _TIMES = 2.0
 # A reference is considered if its misfit is at most so many times the least, or such a multiple
-# of chance, 1 / sqrt(n).
-_NEAR, _CHANCE = 1.25, 0.6
+# of chance, 1 / sqrt(n): generously for whether there is anything, which any of them may explain,
+# more strictly for where the border is.
+_FOR_TEST, _FOR_BORDER = (1.6, 1.3), (1.5, 1.0)
 # None fits where the least misfit is above the first plus the second times chance.
 _MISFIT, _MORE = 0.05, 0.9
-# The share of objects that may stand out from a reference because it is not exact: at least the
-# first, and this share of its misfit.
-_MARGIN, _OF_MISFIT = 0.02, 0.5
+# The share of objects that may stand out from a reference because it is not exact: its misfit,
+# within these bounds.
+_MARGIN = (0.02, 0.06)
 # Least chance to be background that an object is given.
 _LEAST_WEIGHT = 0.02
 
@@ -87,7 +88,7 @@ class Reference:
 
 @dataclass(frozen=True)
 class _Compared:
-    """One reference: scores of its objects, background share and misfit."""
+    """One reference: scores of its objects, sorted, background share and misfit."""
 
     scores: Floats
     background: float
@@ -129,7 +130,7 @@ def against_references(
         parts = np.array_split((drawn * unit).astype(X.dtype), 2)
         return np.concatenate([model(part) for model, part in zip(models, parts, strict=True)])
 
-    families = FAMILIES | {"patches": patches_of(data, seed)}
+    families = SIMPLE | {"patches": patches_of(data, seed)}
     compared = {name: _grown(data, scores, own, score, f, rng) for name, f in families.items()}
     return _judged(scores, own, compared, rng)
 
@@ -146,7 +147,7 @@ def _grown(
     weights = own
     for number in range(_ROUNDS):
         size = _LEAST if number < _ROUNDS - 1 else max(_LEAST, len(X))
-        drawn = score(family(X, weights, rng, size))
+        drawn = np.sort(score(family(X, weights, rng, size)))
         background, misfit = _lower_half(scores, own, drawn)
         weights = own * _chances(scores, own, drawn, background)
     return _Compared(drawn, background, misfit)
@@ -169,8 +170,8 @@ def _lower_half(scores: Floats, own: Floats, drawn: Floats) -> tuple[float, floa
 
 
 def _below(drawn: Floats, values: Floats, side: Any) -> Floats:
-    """Share of the drawn scores below each value."""
-    return np.asarray(np.searchsorted(np.sort(drawn), values, side=side) / len(drawn))
+    """Share of the drawn scores, which are sorted, below each value."""
+    return np.asarray(np.searchsorted(drawn, values, side=side) / len(drawn))
 
 
 def _chances(scores: Floats, own: Floats, drawn: Floats, background: float) -> Floats:
@@ -197,26 +198,31 @@ def _judged(
     """The reference that explains most among those that fit; what is left, and how sure that is."""
     chance = 1 / np.sqrt(len(scores))
     least = min(one.misfit for one in compared.values())
-    considered = {
-        name: _excess(scores, own, one.scores)
-        for name, one in compared.items()
-        if one.misfit <= max(_NEAR * least, _CHANCE * chance)
-    }
-    name = min(considered, key=lambda key: considered[key])
-    chosen, excess = compared[name], considered[name]
-    share, precision = _border(scores, own, chosen)
-    margin = max(_MARGIN, _OF_MISFIT * least)
+    excesses = {name: _excess(scores, own, one.scores) for name, one in compared.items()}
+
+    def near(times: float, chances: float) -> list[str]:
+        most = max(times * least, chances * chance)
+        return [name for name, one in compared.items() if one.misfit <= most]
+
+    tested = min(near(*_FOR_TEST), key=lambda name: excesses[name])
+    margin = float(np.clip(least, *_MARGIN))
+    drawn = compared[tested].scores
     larger = sum(
-        _excess(rng.choice(chosen.scores, len(scores)), own, chosen.scores) + margin >= excess
+        _excess(rng.choice(drawn, len(scores)), own, drawn) + margin >= excesses[tested]
         for _ in range(_N_REFERENCES)
     )
+    fitting = near(*_FOR_BORDER)
+    # Patches may hold a part of the groups: they decide where nothing simpler fits.
+    simple = [name for name in fitting if name in SIMPLE] or fitting
+    name = min(simple, key=lambda name: excesses[name])
+    share, precision = _border(scores, own, compared[name])
     return Reference(
         share=share,
         p_value=(1 + larger) / (1 + _N_REFERENCES),
-        excess=excess,
+        excess=excesses[tested],
         precision=precision,
         null=name,
-        misfit=chosen.misfit,
+        misfit=compared[name].misfit,
         fits=bool(least <= _MISFIT + _MORE * chance),
         misfits={key: one.misfit for key, one in compared.items()},
         n_references=_N_REFERENCES,
