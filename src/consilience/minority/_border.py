@@ -115,9 +115,8 @@ def _told(descending: Floats, scores: Floats, counts: Floats | None, found: Refe
     test = f"(p = {found.p_value:.2g}, {found.n_references} references)"
     misfit = "" if found.fits else f"No reference fits these data (misfit {found.misfit:.2f}). "
     if found.p_value > ALPHA:
-        flag = "no_groups" if found.fits else "no_reference"
         why = f"{misfit}No dense groups: no more is seen than in data without any {test}."
-        return nothing("reference", flag, why)
+        return nothing("reference", "no_groups" if found.fits else "no_reference", why)
     why = (
         f"{misfit}{found.excess:.1%} of the objects stand out from data without groups {test}; "
         f"here the expected F1 is largest, with {found.precision:.0%} of the foreground right."
@@ -126,5 +125,5 @@ def _told(descending: Floats, scores: Floats, counts: Floats | None, found: Refe
         index = max(round(found.share * len(scores)), 1) - 1
     else:
         reached = np.cumsum(counts[np.argsort(-scores, kind="stable")]) / counts.sum()
-        index = int(min(np.searchsorted(reached, found.share), len(scores) - 1))
+        index = min(int(np.searchsorted(reached, found.share)), len(scores) - 1)
     return cut(descending, index, "reference", why, None if found.fits else "no_reference")

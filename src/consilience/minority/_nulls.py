@@ -29,10 +29,13 @@ _BLUR = 0.02
 _ROUNDS, _FLAT = 20, 1e-9
 # Columns up to which axes are computed; from here on they would take the time of all the rest.
 _FEW_COLUMNS = 60
-# Numbers of patches tried, and the columns, objects and rounds they are found in.
-_NUMBERS, _MOST_COLUMNS, _MOST_OBJECTS, _STEPS = (1, 2, 3, 5, 8, 12, 18), 12, 2000, 30
-# A patch narrower than this share of the middle one is a dense group, not background.
-_NARROW = 0.6
+# Patches, and the columns, objects and rounds they are found in; a patch has at least so many
+# objects a column. More patches follow bent data better, but hold the groups as well.
+_PATCHES, _MOST_COLUMNS, _MOST_OBJECTS, _STEPS, _A_COLUMN = 8, 12, 2000, 30, 3
+# A patch is a dense group, not background, if it holds less than the last share of the objects
+# and is narrower than a share of the middle one: the first in up to three columns, the second
+# from ten on, where a little narrower is much denser.
+_NARROW, _MINORITY = (0.6, 0.8), 0.2
 # Columns with at most this share of the objects as different values are rounded ones.
 _ROUNDED = 0.25
 
@@ -72,10 +75,12 @@ def patches_of(X: Floats, seed: int) -> Draws:
     def patches(X: Floats, weights: Floats, rng: np.random.Generator, size: int) -> Floats:
         own = [weights[part] for part in parts]
         mass = np.array([one.sum() for one in own])
+        most = _MINORITY * mass.sum()
         centres = [one @ X[part] / one.sum() for part, one in zip(parts, own, strict=True)]
         gaps = [X[part] - centre for part, centre in zip(parts, centres, strict=True)]
         widths = np.array([_log_width(*pair) for pair in zip(gaps, own, strict=True)])
-        mass[widths < _middle(widths, mass) + np.log(_NARROW)] = 0.0
+        narrow = np.interp(X.shape[1], (3, 10), _NARROW)
+        mass[(widths < _middle(widths, mass) + np.log(narrow)) & (mass < most)] = 0.0
         counts = rng.multinomial(size, mass / mass.sum())
         # Normal, whatever the radii: a group in the middle of a patch would come back with them.
         drawn = [
@@ -169,7 +174,7 @@ def _robust(X: Floats, weights: Floats) -> tuple[Floats, Floats]:
 
 
 def _components(X: Floats, seed: int) -> NDArray[np.int64]:
-    """Component of each object in the Gaussian mixture of the best criterion (BIC)."""
+    """Component of each object in a Gaussian mixture."""
     spread = X.std(axis=0)
     plain = (X - X.mean(axis=0))[:, spread > 0] / spread[spread > 0]
     if not plain.shape[1]:
@@ -177,18 +182,8 @@ def _components(X: Floats, seed: int) -> NDArray[np.int64]:
     if plain.shape[1] > _MOST_COLUMNS:
         plain = plain @ randomized_svd(plain, _MOST_COLUMNS, random_state=seed)[2].T
     few = plain[np.random.default_rng(seed).permutation(len(plain))[:_MOST_OBJECTS]]
-    found, lowest = None, np.inf
-    for number in _NUMBERS:
-        if len(few) < 3 * number * plain.shape[1]:
-            break
-        mixture = _mixture(few, number, seed)
-        criterion = mixture.bic(few)
-        if criterion < lowest:
-            found, lowest = mixture, criterion
-        elif number > 2:
-            break
-    if found is None:
-        return np.zeros(len(X), np.int64)
+    number = max(1, min(_PATCHES, len(few) // (_A_COLUMN * plain.shape[1])))
+    found = _mixture(few, number, seed)
     labels = np.unique(found.predict(plain), return_inverse=True)[1]
     counts = np.bincount(labels)
     # Components of a handful of objects have no shape: they go to the largest.

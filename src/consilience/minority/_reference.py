@@ -38,6 +38,8 @@ _TIMES = 2.0
 # of chance, 1 / sqrt(n): generously for whether there is anything, which any of them may explain,
 # more strictly for where the border is.
 _FOR_TEST, _FOR_BORDER = (1.6, 1.3), (1.5, 1.0)
+# Patches explain much more where they leave less than this share of the excess.
+_MUCH = 0.7
 # None fits where the least misfit is above the first plus the second times chance.
 _MISFIT, _MORE = 0.05, 0.9
 # The share of objects that may stand out from a reference because it is not exact: its misfit,
@@ -212,9 +214,8 @@ def _judged(
         for _ in range(_N_REFERENCES)
     )
     fitting = near(*_FOR_BORDER)
-    # Patches may hold a part of the groups: they decide where nothing simpler fits.
-    simple = [name for name in fitting if name in SIMPLE] or fitting
-    name = min(simple, key=lambda name: excesses[name])
+    fits = bool(least <= _MISFIT + _MORE * chance)
+    name = _deciding(fitting if fits else [], excesses, compared)
     share, precision = _border(scores, own, compared[name])
     return Reference(
         share=share,
@@ -223,11 +224,29 @@ def _judged(
         precision=precision,
         null=name,
         misfit=compared[name].misfit,
-        fits=bool(least <= _MISFIT + _MORE * chance),
+        fits=fits,
         misfits={key: one.misfit for key, one in compared.items()},
         n_references=_N_REFERENCES,
         n_objects=len(scores),
     )
+
+
+def _deciding(
+    fitting: list[str], excesses: dict[str, float], compared: dict[str, _Compared]
+) -> str:
+    """The reference that the border is found by: of those that fit the one that explains most.
+
+    Patches may hold a part of the groups: they decide where nothing simpler fits, or where they
+    explain much more. Where nothing fits, the least misfit decides.
+    """
+    if not fitting:
+        return min(compared, key=lambda name: compared[name].misfit)
+    simple = [name for name in fitting if name in SIMPLE]
+    if not simple:
+        return min(fitting, key=lambda name: excesses[name])
+    best = min(simple, key=lambda name: excesses[name])
+    others = [name for name in fitting if excesses[name] < _MUCH * excesses[best]]
+    return others[0] if others else best
 
 
 def _excess(scores: Floats, own: Floats, drawn: Floats) -> float:
