@@ -28,8 +28,9 @@ Fit = Callable[[NDArray[np.int64], int], Model]
 _MOST_OBJECTS, REPETITIONS = 10_000, 100
 # Fewest objects about which anything is said.
 FEWEST_OBJECTS = 20
-# Rounds in which a reference is fitted; objects drawn from it, at least.
-_ROUNDS, _LEAST = 3, 2000
+# Rounds in which a reference is fitted; objects drawn from it, in all but the last and at least
+# in that.
+_ROUNDS, _FEW, _LEAST = 3, 2000, 2000
 # References that the p-value is counted from.
 _N_REFERENCES = 199
 # An excess counts where objects are so many times as frequent as in the reference.
@@ -148,7 +149,7 @@ def _grown(
     """A reference fitted to the objects by their chance to be background, found in rounds."""
     weights = own
     for number in range(_ROUNDS):
-        size = _LEAST if number < _ROUNDS - 1 else max(_LEAST, len(X))
+        size = _FEW if number < _ROUNDS - 1 else max(_LEAST, len(X))
         drawn = np.sort(score(family(X, weights, rng, size)))
         background, misfit = _lower_half(scores, own, drawn)
         weights = own * _chances(scores, own, drawn, background)

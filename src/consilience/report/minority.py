@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from consilience._validation import Interval, RandomState, Satisfies, check_value
-from consilience.compare import precision_recall_f1
+from consilience.compare import auc, precision_recall_f1
 from consilience.errors import InvalidInputError
 from consilience.minority import EWOCS, thresholds
 from consilience.minority._fitted import is_pairwise
@@ -278,6 +278,8 @@ def _headline(model: EWOCS, rules: tuple[Threshold, ...], truth: Flags | None) -
         ]
     elif not found:
         said = [f"No dense group stands out among the {counted(n, 'object')}."]
+        if model.reference_ is not None:
+            said.append(model.threshold_result_.why)
     else:
         sizes = np.bincount(model.labels_[model.labels_ >= 0]).tolist()
         groups = "in one group" if len(sizes) == 1 else f"in {len(sizes)} groups, "
@@ -286,6 +288,8 @@ def _headline(model: EWOCS, rules: tuple[Threshold, ...], truth: Flags | None) -
             f"{found:,} of {counted(n, 'object')} ({percent(found, n)}) "
             f"{'stand' if found > 1 else 'stands'} out from the background, {groups}."
         ]
+    if found and model.reference_ is not None:
+        said.append(model.threshold_result_.why)
     said.append(_settled(model))
     undecided = int(model.undecided_.sum())
     if undecided and found:
@@ -301,6 +305,11 @@ def _headline(model: EWOCS, rules: tuple[Threshold, ...], truth: Flags | None) -
             f"Compared with the truth, {percent(hits.precision, 1)} of the objects found are right "
             f"and {percent(hits.recall, 1)} of those there are were found."
         )
+        if auc(model.scores_, truth) < 0.5:
+            said.append(
+                "The true foreground scores lower than the background: it is no dense group in "
+                "these columns."
+            )
     return said
 
 
