@@ -123,7 +123,9 @@ def main():
     parser.add_argument("--sets", type=int, default=4, help="of each kind of the paper's data")
     parser.add_argument("--only", nargs="*", help="kinds to look at")
     parser.add_argument("--each", action="store_true", help="a line for every set")
-    parser.add_argument("--options", type=_options, default={}, help="of EWOCS: score=knn,gamma=10")
+    parser.add_argument(
+        "--options", type=_options, default={}, help="of EWOCS: score_by=knn,gamma=10"
+    )
     parser.add_argument("--open-confirming", action="store_true")
     args = parser.parse_args()
     if args.part == "confirming" and not args.open_confirming:

@@ -186,7 +186,7 @@ class Fitted:
             return self
         if not hasattr(data, "shape") or self.is_pairwise:
             raise InvalidInputError(
-                "score='knn' needs columns. Use score='sizes' with a kernel over other objects."
+                "score_by='knn' needs columns. Use score_by='sizes' with a kernel over other objects."
             )
         return replace(self, neighbours=NeighbourScores.of(data, N_NEIGHBOURS, self.weak.counts))
 
@@ -313,8 +313,8 @@ def checked_weights(sample_weight: Any, X: Any) -> Floats | None:
     weights = as_numbers("sample_weight", sample_weight, owner="EWOCS.fit", shape=(n,))
     if (weights < 0).any() or not weights.any():
         raise InvalidInputError(
-            "The 'sample_weight' parameter of EWOCS.fit must hold numbers of at least 0, and not "
-            "only 0: how often each object counts."
+            "The 'sample_weight' parameter of EWOCS.fit must hold numbers of at least 0, how often "
+            "each object counts, and not only zero weights."
         )
     if (weights == weights[0]).all():
         return None

@@ -95,7 +95,7 @@ float, default="reference"
         not matter, "std" divides by the standard deviation. For dense data "auto" is "robust"
         with "gaussian" of ``gamma="distance"``, "box" with "split" and where ``gamma`` is a
         number; else "none".
-    score : {"sizes", "knn"}, default="sizes"
+    score_by : {"sizes", "knn"}, default="sizes"
         "sizes" of the clusters an object falls into, as published; or "knn", minus the
         logarithm of its mean distance to the 20 nearest others, a plain rival that ranks objects
         as well where the background is uniform. Weak clusterings then only tell the groups apart.
@@ -201,7 +201,7 @@ float, default="reference"
         "threshold": [Options(("reference", *thresholds.METHODS, "ngauss+var")), Interval(Real)],
         "n_foreground": [Interval(Integral, 0), Interval(Real, 0, 1), NoneValue()],
         "scaling": [Options(("auto", "none", "box", "std", "robust"))],
-        "score": [Options(("sizes", "knn"))],
+        "score_by": [Options(("sizes", "knn"))],
         "stop": [Options(("reliability", "paper"))],
         "tol": [_POSITIVE, NoneValue()],
         "max_repetitions": [Interval(Integral, 1)],
@@ -228,7 +228,7 @@ float, default="reference"
         threshold: float | str = "reference",
         n_foreground: float | None = None,
         scaling: str = "auto",
-        score: str = "sizes",
+        score_by: str = "sizes",
         stop: str = "reliability",
         tol: float | None = None,
         max_repetitions: int = 2000,
@@ -247,7 +247,7 @@ float, default="reference"
         self.threshold = threshold
         self.n_foreground = n_foreground
         self.scaling = scaling
-        self.score = score
+        self.score_by = score_by
         self.stop = stop
         self.tol = tol
         self.max_repetitions = max_repetitions
@@ -329,10 +329,10 @@ float, default="reference"
         weak = replace(weak.fit(data), counts=counts)
         running = Running.empty(weak.n_objects, self.aggregate, getattr(data, "dtype", None))
         self._fitted = Fitted(weak, running, Progress(self.stop, self.tol), scaling)
-        self._fitted = self._fitted.with_neighbours(self.score, data)
+        self._fitted = self._fitted.with_neighbours(self.score_by, data)
         self.divergence_ = getattr(weak, "divergence", None)
         wanted = None if isinstance(self.n_repetitions, str) else int(self.n_repetitions)
-        if wanted is None and self.score == "knn":
+        if wanted is None and self.score_by == "knn":
             wanted = MEMBERS  # enough to tell groups apart
         self._count(X, data, wanted)
         return self._decide(X, data, y)

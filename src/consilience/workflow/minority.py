@@ -222,6 +222,7 @@ def minority_groups(
     threshold: float | str = "reference",
     n_foreground: float | None = None,
     scaling: str = "auto",
+    score: str = "sizes",
     ids: Any = None,
     truth: Any = None,
     background: Any = None,
@@ -247,6 +248,8 @@ def minority_groups(
         Number, or share below 1, of foreground objects where ``threshold="size"``.
     scaling : {"auto", "none", "box", "std", "robust"}, default="auto"
         See `EWOCS`.
+    score : {"sizes", "knn"}, default="sizes"
+        What the objects are ranked by, ``score_by`` of `EWOCS`.
     ids, truth : sequences of length n_objects, optional
         Identifiers; known groups, which are compared with the result.
     background : optional
@@ -280,6 +283,7 @@ def minority_groups(
         threshold=threshold,
         n_foreground=n_foreground,
         scaling=scaling,
+        score=score,
         random_state=seed,
         n_jobs=n_jobs,
         **options,
@@ -317,8 +321,10 @@ def job_seed_of(random_state: Any) -> int:
     return job_seed(random_state)
 
 
-def check_minority(**params: Any) -> EWOCS:
+def check_minority(*, score: str = "sizes", **params: Any) -> EWOCS:
     """The estimator with these parameters; refuses those it does not have or take."""
+    # An estimator's 'score' would be a method.
+    params = {"score_by": score, **params}
     known = EWOCS().get_params(deep=False)
     for name in params:
         if name not in known:
