@@ -186,7 +186,7 @@ class Fitted:
             return self
         if not hasattr(data, "shape") or self.is_pairwise:
             raise InvalidInputError(
-                "score_by='knn' needs columns. Use score_by='sizes' with a kernel over other objects."
+                "score_by='knn' needs columns. Use 'sizes' with a kernel over other objects."
             )
         return replace(self, neighbours=NeighbourScores.of(data, N_NEIGHBOURS, self.weak.counts))
 

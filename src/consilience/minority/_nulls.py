@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 from scipy.stats import rankdata
+from sklearn import config_context
 from sklearn.covariance import ledoit_wolf_shrinkage
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.mixture import GaussianMixture
@@ -194,7 +195,8 @@ def _components(X: Floats, seed: int) -> NDArray[np.int64]:
 def _mixture(X: Floats, number: int, seed: int) -> GaussianMixture:
     """A mixture that need not have settled."""
     mixture = GaussianMixture(number, reg_covar=1e-3, max_iter=_STEPS, tol=1e-2, random_state=seed)
-    with warnings.catch_warnings():
+    # Its start does not know other arrays, and these are of NumPy.
+    with warnings.catch_warnings(), config_context(array_api_dispatch=False):
         warnings.simplefilter("ignore", ConvergenceWarning)
         return mixture.fit(X)
 
