@@ -33,7 +33,8 @@ WEAKS = {
 
 @pytest.fixture(params=sorted(WEAKS))
 def params(request):
-    return {"n_repetitions": 20, "random_state": 3, **WEAKS[request.param]}
+    # The tests of the references are in test_reference.py.
+    return {"n_repetitions": 20, "threshold": "2gauss", "random_state": 3, **WEAKS[request.param]}
 
 
 @pytest.fixture(scope="module")
@@ -214,7 +215,7 @@ def test_sparse_equals_dense(seed):
 
 def test_a_kernel_matrix_equals_its_vectors(seed):
     X = np.random.default_rng(seed).normal(size=(80, 2))
-    params = {"n_repetitions": 20, "random_state": 0, "scaling": "none"}
+    params = {"n_repetitions": 20, "random_state": 0, "scaling": "none", "threshold": "2gauss"}
     plain = EWOCS(divergence="euclidean", **params).fit(X)
     K = X @ X.T
     matrix = EWOCS(divergence="precomputed", **params).fit(K)
@@ -302,11 +303,13 @@ def test_published_settings_find_the_groups_of_generated_data(weak):
 
 def test_groups_of_the_foreground_are_told_apart(toy):
     X, y = make_toy_minority(random_state=1)
-    model = EWOCS(gamma=60.0, n_repetitions=100, random_state=0).fit(X)
+    model = EWOCS(gamma=60.0, threshold="2gauss", n_repetitions=100, random_state=0).fit(X)
     both = (model.labels_ >= 0) & (y > 0)
     assert both.sum() > 600
     assert adjusted_rand_score(y[both], model.labels_[both]) > 0.7
-    five = EWOCS(gamma=60.0, n_repetitions=100, n_clusters=5, random_state=0).fit(X)
+    five = EWOCS(
+        gamma=60.0, threshold="2gauss", n_repetitions=100, n_clusters=5, random_state=0
+    ).fit(X)
     assert five.n_clusters_ == 5
 
 
@@ -317,8 +320,10 @@ def test_groups_of_the_foreground_are_told_apart(toy):
 )
 def test_any_clusterer_may_split_the_foreground(clusterer, toy):
     X, _ = toy
-    model = EWOCS(gamma=60.0, n_repetitions=30, clusterer=clusterer, random_state=0).fit(X)
-    plain = EWOCS(gamma=60.0, n_repetitions=30, random_state=0).fit(X)
+    model = EWOCS(
+        gamma=60.0, threshold="2gauss", n_repetitions=30, clusterer=clusterer, random_state=0
+    ).fit(X)
+    plain = EWOCS(gamma=60.0, threshold="2gauss", n_repetitions=30, random_state=0).fit(X)
     np.testing.assert_array_equal(model.labels_ >= 0, plain.labels_ >= 0)
     found = np.unique(model.labels_[model.labels_ >= 0])
     np.testing.assert_array_equal(found, np.arange(model.n_clusters_))
@@ -381,7 +386,7 @@ def test_copies_of_one_object_are_a_dense_group(seed):
     rng = np.random.default_rng(seed)
     X = np.r_[rng.uniform(-2, 2, (500, 2)), np.tile([[0.3, -0.7]], (60, 1))]
     for kind in ({"gamma": 10.0}, {"weak": "hard", "divergence": "euclidean"}):
-        model = EWOCS(n_repetitions=100, random_state=seed, **kind).fit(X)
+        model = EWOCS(n_repetitions=100, threshold="2gauss", random_state=seed, **kind).fit(X)
         assert (model.labels_[500:] >= 0).all()
         assert len(np.unique(model.scores_[500:])) == 1
         assert len(np.unique(model.labels_[500:])) == 1
@@ -408,8 +413,12 @@ def test_extreme_units_give_finite_scores(params, scale, seed):
 @pytest.mark.parametrize(
     "make",
     [
-        lambda m: EWOCS(divergence="mahalanobis", n_repetitions=40, random_state=0),
-        lambda m: EWOCS("hard", divergence="mahalanobis", n_repetitions=40, random_state=0),
+        lambda m: EWOCS(
+            divergence="mahalanobis", n_repetitions=40, threshold="2gauss", random_state=0
+        ),
+        lambda m: EWOCS(
+            "hard", divergence="mahalanobis", n_repetitions=40, threshold="2gauss", random_state=0
+        ),
         lambda m: BBOCC(m, random_state=0),
         lambda m: BBCPress(3, m, random_state=0),
         lambda m: DGRADE(m),

@@ -44,8 +44,10 @@ _MUCH = 0.7
 # None fits where the least misfit is above the first plus the second times chance.
 _MISFIT, _MORE = 0.05, 0.9
 # The share of objects that may stand out from a reference because it is not exact: its misfit,
-# within these bounds.
-_MARGIN = (0.02, 0.06)
+# between such a multiple of chance and a share.
+_LEAST_MARGIN, _MOST_MARGIN = 0.63, 0.06
+# Weight of objects that have none: shares of nothing are no numbers.
+_NO_WEIGHT = 1e-9
 # Least chance to be background that an object is given.
 _LEAST_WEIGHT = 0.02
 
@@ -117,7 +119,7 @@ def against_references(
     """
     rng = np.random.default_rng(seed)
     order = rng.permutation(len(X))[:_MOST_OBJECTS]
-    own = np.ones(len(order)) if weights is None else weights[order] / weights[order].mean()
+    own = np.ones(len(order)) if weights is None else np.maximum(weights[order], _NO_WEIGHT)
     data = X[order].astype(np.float64)
     # Squares of what is nearly out of the range of numbers would be out of it.
     unit = np.maximum(np.abs(data).max(axis=0), np.finfo(np.float64).tiny)
@@ -208,7 +210,7 @@ def _judged(
         return [name for name, one in compared.items() if one.misfit <= most]
 
     tested = min(near(*_FOR_TEST), key=lambda name: excesses[name])
-    margin = float(np.clip(least, *_MARGIN))
+    margin = min(max(least, _LEAST_MARGIN * chance), _MOST_MARGIN)
     drawn = compared[tested].scores
     larger = sum(
         _excess(rng.choice(drawn, len(scores)), own, drawn) + margin >= excesses[tested]
