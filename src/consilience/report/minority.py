@@ -278,8 +278,6 @@ def _headline(model: EWOCS, rules: tuple[Threshold, ...], truth: Flags | None) -
         ]
     elif not found:
         said = [f"No dense group stands out among the {counted(n, 'object')}."]
-        if model.reference_ is not None:
-            said.append(model.threshold_result_.why)
     else:
         sizes = np.bincount(model.labels_[model.labels_ >= 0]).tolist()
         groups = "in one group" if len(sizes) == 1 else f"in {len(sizes)} groups, "
@@ -288,8 +286,6 @@ def _headline(model: EWOCS, rules: tuple[Threshold, ...], truth: Flags | None) -
             f"{found:,} of {counted(n, 'object')} ({percent(found, n)}) "
             f"{'stand' if found > 1 else 'stands'} out from the background, {groups}."
         ]
-    if found and model.reference_ is not None:
-        said.append(model.threshold_result_.why)
     said.append(_settled(model))
     undecided = int(model.undecided_.sum())
     if undecided and found:
@@ -298,18 +294,17 @@ def _headline(model: EWOCS, rules: tuple[Threshold, ...], truth: Flags | None) -
             "border to be sure; the column 'ambiguous' of the table of objects marks "
             f"{'them' if undecided > 1 else 'it'}."
         )
-    said.append(_border(model, rules))
+    tested = model.reference_ is not None
+    said.append(model.threshold_result_.why if tested else _border(model, rules))
     if truth is not None:
         hits = precision_recall_f1(model.labels_, truth)
+        lower = auc(model.scores_, truth) < 0.5
         said.append(
             f"Compared with the truth, {percent(hits.precision, 1)} of the objects found are right "
             f"and {percent(hits.recall, 1)} of those there are were found."
+            + " It scores lower than the background: it is no dense group here."
+            * lower
         )
-        if auc(model.scores_, truth) < 0.5:
-            said.append(
-                "The true foreground scores lower than the background: it is no dense group in "
-                "these columns."
-            )
     return said
 
 
