@@ -353,12 +353,14 @@ def test_a_large_foreground_is_split_by_a_part_of_it(toy, monkeypatch):
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize("threshold", ["2gauss", "dist", "ngauss", "size", "best", 0.5])
+@pytest.mark.parametrize(
+    "threshold", ["reference", "2gauss", "dist", "ngauss", "size", "best", 0.5]
+)
 def test_equal_objects_are_all_background(params, threshold, dtype):
     X = np.full((700, 2), 0.1, dtype)
     y = np.r_[np.ones(10), np.zeros(690)]
     with pytest.warns(ConsilienceWarning, match="Nothing stands out"):
-        model = EWOCS(**params, threshold=threshold, n_foreground=5).fit(X, y)
+        model = EWOCS(**(params | {"threshold": threshold, "n_foreground": 5})).fit(X, y)
     assert np.ptp(model.scores_) == 0
     assert model.flag_ == "no_contrast"
     assert (model.labels_ == -1).all()

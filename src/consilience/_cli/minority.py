@@ -97,7 +97,7 @@ def _checked(wish: MinorityWish) -> dict[str, Any]:
             "--truth-column, or take reference, 2gauss, dist or ngauss."
         )
     wanted = wish.n_foreground
-    options = {
+    options: dict[str, Any] = {
         "weak": wish.weak,
         "divergence": wish.divergence,
         "gamma": _number(wish.gamma),
