@@ -139,7 +139,8 @@ def _show(found: Minority, console: "Console") -> None:
         tell(console, "The scores had not settled when the ceiling of repetitions was reached.")
     console.print(_rules_table(result))
     if model.n_foreground_ == 0:
-        tell(console, model.threshold_result_.why)
+        tested = model.reference_ is not None
+        tell(console, f"{'' if tested else 'No foreground: '}{model.threshold_result_.why}")
     else:
         _show_groups(result, console)
     scores = result.agreement

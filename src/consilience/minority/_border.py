@@ -34,6 +34,8 @@ Floats = NDArray[np.float64]
 
 # Dense groups are claimed where data without any look so in at most this share of cases.
 ALPHA = 0.05
+# The references are fitted to the lower half of the scores: a larger foreground is a misfit.
+_MAJORITY = 0.5
 
 
 def can_refer(fitted: Fitted, data: Any) -> bool:
@@ -117,6 +119,9 @@ def _told(descending: Floats, scores: Floats, counts: Floats | None, found: Refe
     if found.p_value > ALPHA:
         why = f"{misfit}No dense groups: no more is seen than in data without any {test}."
         return nothing("reference", "no_groups" if found.fits else "no_reference", why)
+    if found.share > _MAJORITY:
+        why = f"{misfit}More than half of the objects stand out {test}: that is no minority."
+        return nothing("reference", "no_reference", why)
     why = (
         f"{misfit}{found.excess:.1%} of the objects stand out from data without groups {test}; "
         f"here the expected F1 is largest, with {found.precision:.0%} of the foreground right."

@@ -54,6 +54,8 @@ Floats = NDArray[np.float64]
 
 # Weak clusterings whose labels tell the groups of the foreground apart: at most, at least.
 MEMBERS, _FEWEST = 100, 20
+# Scaled values up to which outliers do not matter.
+_FAR = 1e15
 # Objects whose clusters are found at once.
 _BLOCK = 8192
 
@@ -259,7 +261,13 @@ def chosen_scaling(estimator: Any, X: Any) -> Scaling | None:
         raise InvalidInputError(
             f"scaling={kind!r} needs columns. Use scaling='none' with a kernel over other objects."
         )
-    return fit_scaling(kind, X, owner="EWOCS", n_jobs=estimator.n_jobs)
+    found = fit_scaling(kind, X, owner="EWOCS", n_jobs=estimator.n_jobs)
+    if estimator.scaling == "auto" and kind == "robust" and found is not None:
+        ends = found.apply(np.stack([X.min(axis=0), X.max(axis=0)]))
+        # Outliers whose squares would leave the range of numbers have to set the scale.
+        if not (np.abs(ends) < _FAR).all():
+            return fit_scaling("box", X, owner="EWOCS", n_jobs=estimator.n_jobs)
+    return found
 
 
 def scaled_objects(scaling: Scaling | None, X: Any, divergence: Any, n_jobs: int | None = 1) -> Any:
