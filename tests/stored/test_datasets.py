@@ -361,7 +361,7 @@ def texts():
         "probate",
         "rate",
         "cease",
-        "controll",
+        "controll",  # codespell:ignore
         "roll",
         "a",
         "is",
