@@ -51,7 +51,10 @@ def test_the_dense_groups_are_found(stars, capsys):
     assert len(set(groups[300:340][groups[300:340] >= 0])) == 1
     assert summary["background"] == "field"
     assert summary["agreement_with_truth"]["auc"] > 0.95
+    assert summary["p_value"] <= 0.05
+    assert summary["reference"]["null"] in ("copula", "ellipsoid", "patches")
     assert [rule["rule"] for rule in summary["thresholds"]] == [
+        "reference",
         "2gauss",
         "dist",
         "ngauss+var",
@@ -116,5 +119,28 @@ def test_crumbs_of_plain_noise_are_called_so(capsys):
     X = np.random.default_rng(0).uniform(size=(300, 4))
     np.savetxt("noise.csv", X, delimiter=",", header="a,b,c,d", comments="")
     # A kernel this narrow sees what chance leaves; a wider one takes the middle for a group.
-    assert main(["minority", "noise.csv", "--repetitions", "100", "--gamma", "10"]) == 0
+    words = ["--repetitions", "100", "--gamma", "10", "--threshold", "2gauss"]
+    assert main(["minority", "noise.csv", *words]) == 0
     assert "No dense group stands out" in " ".join(capsys.readouterr().out.split())
+
+
+def test_plain_noise_has_no_groups_and_the_command_says_so(capsys):
+    X = np.random.default_rng(0).normal(size=(400, 3))
+    np.savetxt("noise.csv", X, delimiter=",", header="a,b,c", comments="")
+    assert main(["minority", "noise.csv", "--repetitions", "100"]) == 0
+    printed = " ".join(capsys.readouterr().out.split())
+    assert "No dense groups: no more is seen than in data without any (p = " in printed
+    rows, summary = written("consilience-minority-noise")
+    assert {row["group"] for row in rows} == {"-1"}
+    assert (summary["flag"], summary["n_foreground"]) == ("no_groups", 0)
+    assert summary["p_value"] > 0.05
+
+
+def test_known_groups_that_score_low_are_told(capsys):
+    rng = np.random.default_rng(0)
+    X = np.r_[0.5 * rng.normal(size=(300, 2)), 6 * rng.normal(size=(60, 2))]
+    lines = [f"{x},{y},{'out' if i >= 300 else 'in'}" for i, (x, y) in enumerate(X.tolist())]
+    Path("out.csv").write_text("\n".join(["a,b,kind", *lines]))
+    words = ["--truth-column", "kind", "--repetitions", "100", "--score", "knn"]
+    assert main(["minority", "out.csv", *words]) == 0
+    assert "The AUC is below one half" in " ".join(capsys.readouterr().out.split())

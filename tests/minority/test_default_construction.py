@@ -33,9 +33,13 @@ def test_what_fails_is_what_the_table_names(name, monkeypatch):
 
 @pytest.mark.parametrize("name", sorted(EXPECTED_FAILED_CHECKS))
 def test_the_table_is_what_scikit_learn_takes(name):
-    """Three equal groups, no background: the only check that a method may not pass."""
+    """Three equal groups without a background, and copies for weights, are all that may fail."""
     assert name in NAMES
-    assert set(EXPECTED_FAILED_CHECKS[name]) == {"check_clustering"}
+    assert set(EXPECTED_FAILED_CHECKS[name]) <= {
+        "check_clustering",
+        "check_sample_weight_equivalence_on_dense_data",
+        "check_sample_weight_equivalence_on_sparse_data",
+    }
     estimator = getattr(consilience, name)()
     check_estimator(estimator, expected_failed_checks=EXPECTED_FAILED_CHECKS[name], on_skip=None)
 

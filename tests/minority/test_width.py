@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 import pytest
 from scipy import sparse
-from scipy.spatial.distance import pdist
+from scipy.spatial.distance import pdist, squareform
 
 from consilience.compare import auc
 from consilience.datasets import make_minority
@@ -24,16 +24,27 @@ def planted(d, spread, seed, n=400, m=20):
     return X, np.r_[np.zeros(n), np.repeat([1, 2], m)]
 
 
-@pytest.mark.parametrize(("n", "near"), [(2, 1.0), (50, 0.04), (300, 0.01)])
+def width_slowly(X):
+    """Reference: the median object's neighbour, and the median pair."""
+    gaps = squareform(pdist(X, "sqeuclidean"))
+    near = [sorted(np.delete(row, i))[neighbour(len(X)) - 1] for i, row in enumerate(gaps)]
+    return max(6 / np.median(near), 10 / np.median(pdist(X, "sqeuclidean")))
+
+
+def neighbour(n):
+    """The number of the neighbour that is looked at: a hundredth of the objects, two at least."""
+    return min(max(int(np.ceil(0.01 * n)), 2), n - 1)
+
+
+@pytest.mark.parametrize("n", [2, 50, 300])
 @pytest.mark.parametrize("d", [1, 3, 30])
-def test_the_width_is_its_definition(d, n, near, seed):
+def test_the_width_is_its_definition(d, n, seed):
     X = np.random.default_rng(seed).normal(size=(n, d))
-    gaps = pdist(X, "sqeuclidean")
-    wanted = max(3 / np.quantile(gaps, near), 10 / np.median(gaps))
+    wanted = width_slowly(X)
     assert gamma_of_distances(X, 0) == pytest.approx(wanted)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConsilienceWarning)
-        model = EWOCS(n_repetitions=2, scaling="none", random_state=0).fit(X)
+        model = EWOCS(n_repetitions=2, scaling="none", threshold="2gauss", random_state=0).fit(X)
     assert model.divergence_.gamma == pytest.approx(wanted)
     assert model.divergence_.alpha == 10
 
@@ -46,11 +57,12 @@ def test_a_change_of_unit_changes_the_width_with_it(factor, seed):
 
 
 def test_equal_pairs_say_nothing_about_the_width(seed):
+    """Of four copies each, the neighbour of a hundredth is the nearest object that is not equal."""
     X = np.random.default_rng(seed).normal(size=(70, 3))
-    gaps = pdist(X, "sqeuclidean")
-    copies = np.repeat(X, 4, axis=0)
-    wanted = max(3 / np.quantile(gaps, 0.01, method="inverted_cdf"), 10 / np.median(gaps))
-    assert gamma_of_distances(copies, 0) == pytest.approx(wanted, rel=0.05)
+    gaps = squareform(pdist(X, "sqeuclidean"))
+    np.fill_diagonal(gaps, np.inf)
+    wanted = max(6 / np.median(gaps.min(axis=1)), 10 / np.median(pdist(X, "sqeuclidean")))
+    assert gamma_of_distances(np.repeat(X, 4, axis=0), 0) == pytest.approx(wanted)
     assert gamma_of_distances(np.ones((5, 2)), 0) == 10
     assert gamma_of_distances(np.ones((1, 2)), 0) == 10
 
@@ -74,11 +86,11 @@ def test_the_default_sees_groups_at_any_number_of_columns(d, spread):
     """The width of the paper sees nothing from two hundred columns on, and the flag says so."""
     for seed in range(2):
         X, y = planted(d, spread, seed)
-        model = EWOCS(n_repetitions=40, random_state=seed).fit(X)
+        model = EWOCS(n_repetitions=40, threshold="2gauss", random_state=seed).fit(X)
         assert auc(model.scores_, y) > 0.95
         if d >= 200:
             with pytest.warns(ConsilienceWarning, match="Nothing stands out"):
-                old = EWOCS(gamma=10.0, n_repetitions=40, random_state=seed).fit(X)
+                old = EWOCS(gamma=10.0, scaling="box", n_repetitions=40, random_state=seed).fit(X)
             assert old.flag_ == "no_contrast"
 
 
@@ -88,7 +100,13 @@ def test_on_the_data_of_the_paper_the_default_is_no_worse_than_its_width():
         for seed in range(3):
             X, y = make_minority(d, background=0.3, foreground=0.3, random_state=10 * d + seed)
             new, old = (
-                EWOCS(gamma=gamma, n_repetitions=40, clusterer=None, random_state=seed).fit(X)
+                EWOCS(
+                    gamma=gamma,
+                    n_repetitions=40,
+                    threshold="2gauss",
+                    clusterer=None,
+                    random_state=seed,
+                ).fit(X)
                 for gamma in ("distance", 10.0)
             )
             gaps.append(auc(new.scores_, y) - auc(old.scores_, y))

@@ -24,7 +24,24 @@ pytestmark = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="slow as plain 
 def toy():
     """Data, truth and a fitted model."""
     X, y = make_toy_minority(0.2, random_state=3)
-    return X, y, EWOCS(n_repetitions=200, random_state=0).fit(X)
+    return X, y, EWOCS(n_repetitions=200, threshold="2gauss", random_state=0).fit(X)
+
+
+def test_the_page_of_a_tested_border_keeps_the_contract():
+    X, y = make_toy_minority(0.4, random_state=3)
+    model = EWOCS(n_repetitions=100, random_state=0).fit(X)
+    found = summarise_minority(model, X, truth=y)
+    check_summary(found)
+    assert model.threshold_result_.why in found["headline"]
+
+
+def test_the_page_says_whether_there_is_anything():
+    X = np.random.default_rng(0).normal(size=(300, 2))
+    found = summarise_minority(EWOCS(n_repetitions=50, random_state=0).fit(X), X)
+    check_summary(found)
+    assert any("no more is seen than in data without any" in line for line in found["headline"])
+    rows = figures_of(section_of(found, "rules"))[0]["rows"]
+    assert rows[0][0] == "reference"
 
 
 def test_everything_at_once(toy):

@@ -101,7 +101,10 @@ def functions():
                 f"{method.name} {kind}",
                 attempt(method.run, ensembles()[kind], 3, blobs(), random_state=1, **options),
             )
-        yield f"{method.name} none", attempt(method.run, ensembles()["few"], None, blobs())
+        yield (
+            f"{method.name} none",
+            attempt(method.run, ensembles()["few"], None, blobs(), random_state=1),
+        )
         yield f"{method.name} unknown", attempt(method.run, ensembles()["few"], 2, zzz=1)
 
 

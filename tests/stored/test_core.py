@@ -455,7 +455,7 @@ def files():
         yield "mode", oct(path.stat().st_mode & 0o777)
     for X in (blobs(), [[1, 2]], [["a"]], sparse.csr_array(blobs())):
         yield f"array {type(X).__name__}", attempt(_sklearn.check_array, X, accept_sparse=True)
-    yield "names", [sorted(cs.__all__), sorted(dir(cs)), attempt(lambda: cs.zzz)]
+    yield "names", [sorted(cs.__all__), attempt(lambda: cs.zzz)]
 
 
 @CASES

@@ -144,16 +144,16 @@ def correlation_moves():
 def pools():
     members = np.ascontiguousarray(members_of()["noise"].T)
     pool = small_clusters.empty_pool(members)
-    yield "empty", pool
+    # Of a pool only what was entered is defined: the rest is whatever was in memory.
     for i in range(6):
         small_clusters.enter_pool(pool, i, members[i], 6)
         g = small_clusters.new_group(pool) if i % 2 == 0 else int(pool.group[0])
         small_clusters.join_group(pool, i, i + 1, g)
-        yield f"after {i}", pool
-    yield "heaviest", [int(small_clusters.heaviest(pool)), int(small_clusters.largest(pool))]
+        top = [int(small_clusters.heaviest(pool)), int(small_clusters.largest(pool))]
+        yield f"after {i}", [*top, int(g)]
     small_clusters.part_group(pool, 2, 3)
     small_clusters.leave_pool(pool, 2)
-    yield "left", pool
+    yield "left", [int(small_clusters.heaviest(pool)), int(small_clusters.largest(pool))]
 
 
 @CASES

@@ -230,9 +230,12 @@ class MinorityWish:
     gamma : str
         Inverse squared width of gaussian; or distance (from the distances between objects),
         contrast or auto, which look for it.
+    score : str
+        sizes (of the clusters an object falls into) or knn (distance to its nearest neighbours).
     threshold : str
-        2gauss, dist, ngauss, size (with --n-foreground), best (with --truth-column), or a
-        number: objects with at least that score are foreground.
+        reference (compares with data without groups, and tests whether there are any), 2gauss,
+        dist, ngauss, size (with --n-foreground), best (with --truth-column), or a number:
+        objects with at least that score are foreground.
     n_foreground : float
         Number, or share below 1, of foreground objects for --threshold size.
     n_clusters : int
@@ -255,7 +258,8 @@ class MinorityWish:
     weak: str = "soft"
     divergence: str = "gaussian"
     gamma: str = "distance"
-    threshold: str = "2gauss"
+    score: str = "sizes"
+    threshold: str = "reference"
     n_foreground: float | None = None
     n_clusters: _Number = None
     repetitions: str = "auto"

@@ -26,6 +26,7 @@ __all__ = ["MINORITY", "Minority", "find"]
 _OWNER = "consilience minority"
 # What a rule that looks at the truth would do is shown, but never decides.
 _WORDS = {
+    "reference": "against data without groups",
     "2gauss": "two Gaussians",
     "dist": "nearest to the ideal corner",
     "ngauss+var": "several Gaussians, largest gap of variance",
@@ -93,13 +94,14 @@ def _checked(wish: MinorityWish) -> dict[str, Any]:
     if wish.threshold in ("best", "ngauss+best") and wish.reading.truth_column is None:
         raise InvalidParameterError(
             f"--threshold {wish.threshold} looks at the truth. Name its column with "
-            "--truth-column, or take 2gauss, dist or ngauss."
+            "--truth-column, or take reference, 2gauss, dist or ngauss."
         )
     wanted = wish.n_foreground
-    options = {
+    options: dict[str, Any] = {
         "weak": wish.weak,
         "divergence": wish.divergence,
         "gamma": _number(wish.gamma),
+        "score": wish.score,
         "threshold": _number(wish.threshold),
         "n_foreground": int(wanted) if wanted is not None and wanted.is_integer() else wanted,
         "n_clusters": wish.n_clusters,
@@ -137,7 +139,8 @@ def _show(found: Minority, console: "Console") -> None:
         tell(console, "The scores had not settled when the ceiling of repetitions was reached.")
     console.print(_rules_table(result))
     if model.n_foreground_ == 0:
-        tell(console, f"No foreground: {model.threshold_result_.why}")
+        tested = model.reference_ is not None
+        tell(console, f"{'' if tested else 'No foreground: '}{model.threshold_result_.why}")
     else:
         _show_groups(result, console)
     scores = result.agreement
@@ -146,7 +149,8 @@ def _show(found: Minority, console: "Console") -> None:
             console,
             f"Against column {found.wish.reading.truth_column!r}, background "
             f"{result.background!r}: AUC {scores['auc']:.3f}, precision "
-            f"{scores['precision']:.3f}, recall {scores['recall']:.3f}, F1 {scores['f1']:.3f}.",
+            f"{scores['precision']:.3f}, recall {scores['recall']:.3f}, F1 {scores['f1']:.3f}"
+            f"{result.backwards}.",
         )
     show_notes(result.notes, console)
 
@@ -169,6 +173,8 @@ def _show_groups(found: MinorityResult, console: "Console") -> None:
         f"{k} group{'s' * (k != 1)}; {found.n_undecided} are too close to the threshold to be "
         "sure.",
     )
+    if found.model.reference_ is not None:
+        tell(console, found.model.threshold_result_.why)
     lines = table("group", "objects", "mean score", right=("objects", "mean score"))
     for group, size in enumerate(found.sizes):
         lines.add_row(str(group), str(size), f"{found.mean_score(group):.4g}")

@@ -2,6 +2,7 @@
 
 from consilience.minority import consistency, divergences, references, thresholds, weak
 from consilience.minority._expected import EXPECTED_FAILED_CHECKS
+from consilience.minority._reference import Reference
 from consilience.minority.bubbles import BBOCC, BBCPress, bbc, bbcpress, bbocc, hocc
 from consilience.minority.dgrade import DGRADE
 from consilience.minority.ewocs import EWOCS
@@ -23,6 +24,7 @@ __all__ = [
     "BBCPress",
     "GaussianTuning",
     "GramsResult",
+    "Reference",
     "SoftBBC",
     "autohds",
     "bbc",

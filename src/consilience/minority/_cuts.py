@@ -31,7 +31,7 @@ __all__ = [
 ]
 
 Floats = NDArray[np.float64]
-Flag = Literal["no_contrast", "no_boundary", "no_truth", "clamped"]
+Flag = Literal["no_contrast", "no_boundary", "no_truth", "clamped", "no_groups", "no_reference"]
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Threshold:
     value : float
         Foreground are the scores ``>= value``; infinity if everything is background.
     method : str
-        "best", "size", "dist", "ngauss+best", "ngauss+var", "2gauss" or "number".
+        "reference", "best", "size", "dist", "ngauss+best", "ngauss+var", "2gauss" or "number".
     n_foreground : int
         How many of the scores are foreground.
     candidates : tuple of float
@@ -53,6 +53,9 @@ class Threshold:
         "no_contrast": all scores are equal. "no_boundary": the mixture has no place where
         foreground gives way to background. "no_truth": the truth has no foreground.
         "clamped": the size asked for was brought between 1 and the number of objects.
+        "no_groups": no more objects score high than in a reference without groups.
+        "no_reference": none of the references fits the low-scoring half of the objects, or none
+        can be drawn.
     why : str
         The reason in one sentence.
     """

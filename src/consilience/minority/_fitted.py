@@ -8,9 +8,11 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from consilience._units import check_range
+from consilience._validation import as_numbers
 from consilience.errors import InvalidInputError, warn
 from consilience.minority._batches import Scorer
 from consilience.minority._groups import Groups, by_clusterer, by_consensus
+from consilience.minority._neighbours import N_NEIGHBOURS, NeighbourScores, Reach
 from consilience.minority._scaling import Scaling, fit_scaling
 from consilience.minority._stopping import Progress
 from consilience.minority._width import gamma_of_distances
@@ -35,10 +37,12 @@ from consilience.minority.weak import (
 from consilience.rows import rows_of
 
 __all__ = [
+    "MEMBERS",
     "Fitted",
     "Grid",
     "check_objects",
     "check_same_objects",
+    "checked_weights",
     "chosen_divergence",
     "chosen_scaling",
     "is_pairwise",
@@ -49,7 +53,9 @@ __all__ = [
 Floats = NDArray[np.float64]
 
 # Weak clusterings whose labels tell the groups of the foreground apart: at most, at least.
-_MEMBERS, _FEWEST = 100, 20
+MEMBERS, _FEWEST = 100, 20
+# Scaled values up to which outliers do not matter.
+_FAR = 1e15
 # Objects whose clusters are found at once.
 _BLOCK = 8192
 
@@ -72,6 +78,10 @@ class Fitted:
         Groups of the foreground, None where there is no foreground.
     sums : array
         Sums of the columns: whether the same objects come again.
+    neighbours : NeighbourScores or None
+        Where distances to the nearest objects are the score.
+    reach : Reach or None
+        How far from the fitted objects the foreground may be; None where that is not known.
     """
 
     weak: WeakClusterer
@@ -82,6 +92,8 @@ class Fitted:
     draws: list[Draw] = field(default_factory=list)
     groups: Groups | None = None
     sums: Any = None
+    neighbours: NeighbourScores | None = None
+    reach: Reach | None = None
 
     def scaled(self, X: Any, n_jobs: int | None) -> Any:
         """The objects on the scale and in the precision the models were made in."""
@@ -108,6 +120,8 @@ class Fitted:
     def score(self, X: Any, n_jobs: int | None) -> Floats:
         """Scores of any objects."""
         data = self.scaled(X, n_jobs)
+        if self.neighbours is not None:
+            return self.neighbours(data)
         return score_new(self.running, self.weak, self.kept, self.draws, data, n_jobs=n_jobs)
 
     def members(
@@ -138,7 +152,7 @@ class Fitted:
         """
         counts = np.array([draw.n_clusters for draw in self.draws])
         excess = np.maximum(counts - 2 * np.sqrt(self.weak.n_objects), 0)
-        order = np.argsort(excess, kind="stable")[:_MEMBERS]
+        order = np.argsort(excess, kind="stable")[:MEMBERS]
         wanted = max(int((excess[order] == 0).sum()), _FEWEST)
         return [self.draws[i] for i in order[:wanted]]
 
@@ -168,12 +182,41 @@ class Fitted:
         owner._fitted = replace(self, groups=groups)
         return labels
 
+    def with_neighbours(self, score: str, data: Any) -> "Fitted":
+        """The same run; where distances to neighbours are the score, with the neighbours."""
+        if score != "knn":
+            return self
+        if not hasattr(data, "shape") or self.is_pairwise:
+            raise InvalidInputError(
+                "score_by='knn' needs columns. Use 'sizes' with a kernel over other objects."
+            )
+        return replace(self, neighbours=NeighbourScores.of(data, N_NEIGHBOURS, self.weak.counts))
+
+    def with_reach(self, data: Any, foreground: NDArray[np.bool_]) -> "Fitted":
+        """The same run, knowing how far from its objects the foreground goes."""
+        if foreground.sum() < 2 or not hasattr(data, "shape") or self.is_pairwise:
+            # Kernels over any objects have no columns to measure distances in.
+            return replace(self, reach=None)
+        return replace(self, reach=Reach.of(data[np.flatnonzero(foreground)]))
+
+    @property
+    def is_pairwise(self) -> bool:
+        """Whether objects come as rows of a kernel matrix."""
+        return is_pairwise(getattr(self.weak, "divergence", None))
+
     def place(self, X: Any, foreground: NDArray[np.bool_], n_jobs: int | None) -> NDArray[np.int32]:
-        """Labels of any objects, given which of them are foreground."""
+        """Labels of any objects, given which of them score as foreground.
+
+        Those that are farther from all fitted objects than any fitted foreground is are not.
+        """
         labels = np.full(len(foreground), -1, np.int32)
         rows = np.flatnonzero(foreground)
         if self.groups is not None and len(rows):
-            members = self.members(self.scaled(X, n_jobs), rows, n_jobs)
+            data = self.scaled(X, n_jobs)
+            if self.reach is not None:
+                rows = rows[self.reach.holds(data[rows])]
+        if self.groups is not None and len(rows):
+            members = self.members(data, rows, n_jobs)
             labels[rows] = self.groups.place(members, n_jobs)
         return labels
 
@@ -211,12 +254,20 @@ def chosen_scaling(estimator: Any, X: Any) -> Scaling | None:
     if kind == "auto":
         split = estimator.weak == "split" or isinstance(estimator.weak, RandomSplit)
         unit = estimator.divergence == "gaussian" and estimator.gamma not in ("contrast", "auto")
-        kind = "box" if (split or unit) and not sparse.issparse(X) else "none"
+        # A width found from distances fits the middle of the columns; stated ones fit the box.
+        kind = "box" if split or estimator.gamma != "distance" else "robust"
+        kind = kind if (split or unit) and not sparse.issparse(X) else "none"
     if kind != "none" and (not hasattr(X, "shape") or is_pairwise(estimator.divergence)):
         raise InvalidInputError(
             f"scaling={kind!r} needs columns. Use scaling='none' with a kernel over other objects."
         )
-    return fit_scaling(kind, X, owner="EWOCS", n_jobs=estimator.n_jobs)
+    found = fit_scaling(kind, X, owner="EWOCS", n_jobs=estimator.n_jobs)
+    if estimator.scaling == "auto" and kind == "robust" and found is not None:
+        ends = found.apply(np.stack([X.min(axis=0), X.max(axis=0)]))
+        # Outliers whose squares would leave the range of numbers have to set the scale.
+        if not (np.abs(ends) < _FAR).all():
+            return fit_scaling("box", X, owner="EWOCS", n_jobs=estimator.n_jobs)
+    return found
 
 
 def scaled_objects(scaling: Scaling | None, X: Any, divergence: Any, n_jobs: int | None = 1) -> Any:
@@ -262,6 +313,22 @@ def check_objects(estimator: Any, X: Any, *, reset: bool) -> Any:
     return rows_of(X, owner=estimator, fitted=estimator, reset=reset, allow_sparse=allowed).values
 
 
+def checked_weights(sample_weight: Any, X: Any) -> Floats | None:
+    """How often each object counts, with mean 1; None where all count alike."""
+    if sample_weight is None:
+        return None
+    n = X.shape[0] if hasattr(X, "shape") else len(X)
+    weights = as_numbers("sample_weight", sample_weight, owner="EWOCS.fit", shape=(n,))
+    if (weights < 0).any() or not weights.any():
+        raise InvalidInputError(
+            "The 'sample_weight' parameter of EWOCS.fit must hold numbers of at least 0, how often "
+            "each object counts, and not only zero weights."
+        )
+    if (weights == weights[0]).all():
+        return None
+    return np.asarray(weights / weights.mean(), np.float64)
+
+
 def check_same_objects(fitted: Fitted, X: Any) -> None:
     """Raise unless these look like the objects a run was made on."""
     if not np.array_equal(_sums(X), fitted.sums, equal_nan=True):
@@ -296,6 +363,12 @@ class Grid:
             return cls(middle, 2 * running.resolution)
         largest = float(np.abs(scores).max())
         largest = largest if running.aggregate == "mean" else max(largest, 1.0)
+        return cls(0.0, float(np.ldexp(1.0, int(np.frexp(largest)[1]) - 44)))
+
+    @classmethod
+    def fine(cls, scores: Floats) -> "Grid":
+        """The grid of scores that are logarithms."""
+        largest = max(float(np.abs(scores).max()), 1.0)
         return cls(0.0, float(np.ldexp(1.0, int(np.frexp(largest)[1]) - 44)))
 
     def round(self, scores: Floats) -> Floats:

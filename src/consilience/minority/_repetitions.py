@@ -121,7 +121,8 @@ class _Maker:
         """Sizes of the clusters and the size of each object's own."""
         labels = np.concatenate([self.weak.labels(part, model) for part in self.parts])
         if sizes is None:
-            sizes = np.bincount(labels, minlength=len(model.offset)).astype(np.float64)
+            counts = self.weak.counts
+            sizes = np.bincount(labels, counts, minlength=len(model.offset)).astype(np.float64)
             return sizes, sizes[labels]
         return sizes, np.maximum(sizes, 1.0)[labels]
 
@@ -132,10 +133,11 @@ class _Maker:
         places = self._places(k, dtype, keep)
         made: list[Any] = []
         if sizes is None:
-            sizes = np.zeros(k)
+            sizes, start = np.zeros(k), 0
             for part, place in zip(self.parts, places, strict=True):
                 grades = self.weak.weights(part, model, scratch, place)
-                weighted_sizes(*grades, sizes)
+                weighted_sizes(grades[0], self._counted(grades[1], start), sizes)
+                start += len(part.offset)
                 if keep:
                     made.append(grades)
         scores = np.empty(self.n_objects)
@@ -145,6 +147,14 @@ class _Maker:
             weighted_scores(*grades, sizes, scores[start : start + len(part.offset)])
             start += len(part.offset)
         return sizes, scores
+
+    def _counted(self, inverse: NDArray[Any], start: int) -> NDArray[Any]:
+        """One over the sums of grades, each as often as its object counts."""
+        counts = self.weak.counts
+        if counts is None:
+            return inverse
+        own = counts[start : start + len(inverse)]
+        return np.asarray(inverse * own, inverse.dtype)
 
     def _places(self, k: int, dtype: Any, keep: bool) -> list[NDArray[Any]]:
         """An array of shape (k, b) for every block; the same memory for all if not kept."""

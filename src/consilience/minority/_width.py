@@ -15,11 +15,12 @@ __all__ = ["gamma_of_distances"]
 
 # Objects whose distances are looked at.
 _MOST_OBJECTS = 1000
-# In few columns near is what the nearest hundredth of all pairs are (of few objects, as many
-# pairs as make two neighbours for each); in many, where the nearest pairs are hardly nearer than
-# the others, it is a share of the typical distance. The kernel falls to exp(-3) over the one and
-# to exp(-10) over the other, whichever is narrower: see the table of docs/minority.md.
-_NEAR, _NEIGHBOURS, _AT_NEAR, _AT_TYPICAL = 0.01, 2, 3.0, 10.0
+# In few columns near is where most objects have a hundredth of the others (of few objects, two
+# neighbours): half of the objects decide, so that dense groups do not set the width for the
+# background. In many columns, where the nearest are hardly nearer than the others, near is a
+# share of the typical distance. The kernel falls to exp(-6) over the one and to exp(-10) over
+# the other, whichever is narrower: see the table of docs/minority.md.
+_NEAR, _NEIGHBOURS, _AT_NEAR, _AT_TYPICAL = 0.01, 2, 6.0, 10.0
 # Squared distances below this share of the largest are those of equal objects.
 _EQUAL = 1e-12
 # The width of the paper, for objects that are all equal.
@@ -44,21 +45,15 @@ def gamma_of_distances(X: Any, seed: int) -> float:
     if n > _MOST_OBJECTS:
         X = X[np.sort(random(seed, SAMPLE, 1).choice(n, _MOST_OBJECTS, replace=False))]
     gaps = Euclidean().pair(X.astype(np.float64), X.astype(np.float64))
-    pairs = np.concatenate([row[i + 1 :] for i, row in enumerate(gaps)])
-    apart = pairs[pairs > _EQUAL * pairs.max(initial=0.0)]
+    equal = _EQUAL * float(gaps.max(initial=0.0))
+    apart = gaps[gaps > equal]
     if not len(apart):
         return _GIVEN
-    share = min(max(_NEAR, _NEIGHBOURS / X.shape[0]), 1.0)
-    near, typical = _quantiles(apart, (share, 0.5))
+    typical = float(np.median(apart))
+    # Equal objects are no neighbours, however many there are.
+    gaps[gaps <= equal] = np.inf
+    place = min(max(int(np.ceil(_NEAR * len(gaps))), _NEIGHBOURS), len(gaps) - 1) - 1
+    nearest = np.partition(gaps, place, axis=1)[:, place]
+    nearest = nearest[np.isfinite(nearest)]
+    near = float(np.median(nearest)) if len(nearest) else typical
     return float(max(_AT_NEAR / near, _AT_TYPICAL / typical))
-
-
-def _quantiles(values: Any, shares: tuple[float, ...]) -> list[float]:
-    """Quantiles, between the two values next to them; all by one partition, which is the work."""
-    places = [share * (len(values) - 1) for share in shares]
-    ends = [[int(place), min(int(place) + 1, len(values) - 1)] for place in places]
-    values.partition(sorted({end for pair in ends for end in pair}))
-    return [
-        float(np.quantile(values[pair], place - pair[0]))
-        for place, pair in zip(places, ends, strict=True)
-    ]

@@ -1,5 +1,6 @@
 """EWOCS: dense groups in a majority of noise, by the sizes of many weak clusters."""
 
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -22,11 +23,14 @@ from consilience._validation import (
 )
 from consilience.errors import InvalidParameterError, warn
 from consilience.minority import thresholds
+from consilience.minority._border import by_reference, can_refer, without_reference
 from consilience.minority._fitted import (
+    MEMBERS,
     Fitted,
     Grid,
     check_objects,
     check_same_objects,
+    checked_weights,
     chosen_divergence,
     chosen_scaling,
     is_pairwise,
@@ -77,16 +81,24 @@ class EWOCS(CallbackSupportMixin, ClusterMixin, BaseEstimator):
     aggregate : {"log", "mean"}, default="log"
         Mean over the repetitions of the logarithm of the relative size, or of the relative
         size itself as published. The mean gives most weight to the coarsest clusterings.
-    threshold : {"2gauss", "dist", "ngauss", "size", "best", "ngauss+best"} or float, \
-default="2gauss"
-        Rule for the border, see `consilience.minority.thresholds`. "size" needs
-        ``n_foreground``, "best" and "ngauss+best" need ``y``.
+    threshold : {"reference", "2gauss", "dist", "ngauss", "size", "best", "ngauss+best"} or \
+float, default="reference"
+        Rule for the border. "reference" compares the scores with those of data without dense
+        groups that resemble these, and leaves everything background where no more is seen than
+        in them; it needs a table of dense columns, without which it is "2gauss". The others are
+        published, see `consilience.minority.thresholds`; "size" needs ``n_foreground``, "best"
+        and "ngauss+best" need ``y``.
     n_foreground : int, float or None, default=None
         Number, or share below 1, of foreground objects where ``threshold="size"``.
     scaling : {"auto", "none", "box", "std", "robust"}, default="auto"
-        "box" maps every column onto [-2, 2], "robust" its middle 96 % (for data with far
-        outliers), "std" divides by the standard deviation. "auto" is "box" for dense data with
-        "split" and with "gaussian", unless ``gamma`` is "contrast" or "auto"; else "none".
+        "box" maps every column onto [-2, 2], "robust" its middle 96 %, so that far outliers do
+        not matter, "std" divides by the standard deviation. For dense data "auto" is "robust"
+        with "gaussian" of ``gamma="distance"``, "box" with "split" and where ``gamma`` is a
+        number; else "none".
+    score_by : {"sizes", "knn"}, default="sizes"
+        "sizes" of the clusters an object falls into, as published; or "knn", minus the
+        logarithm of its mean distance to the 20 nearest others, a plain rival that ranks objects
+        as well where the background is uniform. Weak clusterings then only tell the groups apart.
     stop : {"reliability", "paper"}, default="reliability"
         Rule of "auto": the reliability of the scores is at least ``tol`` after two hundreds of
         repetitions running; or the median change of the scores by a repetition is below it.
@@ -112,6 +124,11 @@ default="2gauss"
         Foreground are the scores at least as high; infinity if there is none.
     threshold_result_ : Threshold
         The threshold with its candidates and its reason.
+    p_value_ : float or None
+        Of the test whether there is any dense group; None unless ``threshold="reference"``
+        could be used. The foreground is empty where it is above 0.05.
+    reference_ : Reference or None
+        What the scores were compared with: which data without groups, and how well they fit.
     labels_ : ndarray of shape (n_objects,), int32
         -1 for the background, 0, 1, ... for the groups of the foreground.
     n_clusters_, n_foreground_ : int
@@ -129,8 +146,9 @@ default="2gauss"
     flag_ : str or None
         A word where the labels are not what they seem, None otherwise. "no_contrast": the
         scores differ by rounding only, so that they are all one number and everything is
-        background; a warning says so. "degenerate": there is one object. "no_boundary",
-        "no_truth", "clamped": see `consilience.minority.thresholds.Threshold`.
+        background; a warning says so. "degenerate": there is one object. "no_groups": no more is
+        seen than in data without any. "no_reference": no such data resemble these, or can be
+        made. "no_boundary", "no_truth", "clamped": see `consilience.minority.thresholds.Threshold`.
     divergence_ : Divergence or None
         As it was fitted; None for "split".
     seed_ : int
@@ -180,9 +198,10 @@ default="2gauss"
         "k_max": [Interval(Integral, 2), NoneValue()],
         "n_repetitions": [Interval(Integral, 1), Options(("auto",))],
         "aggregate": [Options(("log", "mean"))],
-        "threshold": [Options((*thresholds.METHODS, "ngauss+var")), Interval(Real)],
+        "threshold": [Options(("reference", *thresholds.METHODS, "ngauss+var")), Interval(Real)],
         "n_foreground": [Interval(Integral, 0), Interval(Real, 0, 1), NoneValue()],
         "scaling": [Options(("auto", "none", "box", "std", "robust"))],
+        "score_by": [Options(("sizes", "knn"))],
         "stop": [Options(("reliability", "paper"))],
         "tol": [_POSITIVE, NoneValue()],
         "max_repetitions": [Interval(Integral, 1)],
@@ -206,9 +225,10 @@ default="2gauss"
         k_max: int | None = None,
         n_repetitions: int | str = "auto",
         aggregate: str = "log",
-        threshold: float | str = "2gauss",
+        threshold: float | str = "reference",
         n_foreground: float | None = None,
         scaling: str = "auto",
+        score_by: str = "sizes",
         stop: str = "reliability",
         tol: float | None = None,
         max_repetitions: int = 2000,
@@ -227,6 +247,7 @@ default="2gauss"
         self.threshold = threshold
         self.n_foreground = n_foreground
         self.scaling = scaling
+        self.score_by = score_by
         self.stop = stop
         self.tol = tol
         self.max_repetitions = max_repetitions
@@ -244,7 +265,7 @@ default="2gauss"
         name : {"paper"}
             EW-SRBC 100 x 100 with G(10, 10), EW-HRBC 100 x 100 with "mahalanobis" or EW-RSPLIT
             500 x 50, by ``weak``; mean sizes, as many repetitions as stated, data as they are
-            (the published data lie in [-2, 2]).
+            (the published data lie in [-2, 2]), and the threshold "2gauss".
         **params
             Parameters to change.
 
@@ -252,7 +273,7 @@ default="2gauss"
         --------
         >>> EWOCS.preset("paper", weak="split")
         EWOCS(aggregate='mean', divergence='mahalanobis', gamma=10.0, k_max=50,
-              n_repetitions=500, scaling='none', weak='split')
+              n_repetitions=500, scaling='none', threshold='2gauss', weak='split')
         """
         if name != "paper":
             raise InvalidParameterError(
@@ -267,6 +288,7 @@ default="2gauss"
             "n_repetitions": 500 if split else 100,
             "aggregate": "mean",
             "scaling": "none",
+            "threshold": "2gauss",
         }
         return cls(**(published | params))
 
@@ -277,7 +299,7 @@ default="2gauss"
         return tags
 
     @with_callbacks
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Score the objects, find the threshold, tell the groups of the foreground apart.
 
         Parameters
@@ -287,6 +309,10 @@ default="2gauss"
             divergence is a kernel function.
         y : array of shape (n_objects,), optional
             True sources, 0 for the background: only for thresholds that need them.
+        sample_weight : array of shape (n_objects,), optional
+            How often each object counts: in the sizes of clusters, as a seed and in the
+            comparison with references. Objects of weight 0 are scored, and make nothing dense.
+            Weighted runs take several times as long.
 
         Returns
         -------
@@ -294,15 +320,20 @@ default="2gauss"
         """
         check_params(self)
         X = check_objects(self, X, reset=True)
+        counts = checked_weights(sample_weight, X)
         self.seed_ = int(check_random_state(self.random_state).randint(2**31 - 1))
         scaling = chosen_scaling(self, X)
         data = scaled_objects(scaling, X, self.divergence, self.n_jobs)
         divergence = chosen_divergence(self, data)
-        weak = weak_clusterer(self.weak, divergence=divergence, k_max=self.k_max).fit(data)
+        weak = weak_clusterer(self.weak, divergence=divergence, k_max=self.k_max)
+        weak = replace(weak.fit(data), counts=counts)
         running = Running.empty(weak.n_objects, self.aggregate, getattr(data, "dtype", None))
         self._fitted = Fitted(weak, running, Progress(self.stop, self.tol), scaling)
+        self._fitted = self._fitted.with_neighbours(self.score_by, data)
         self.divergence_ = getattr(weak, "divergence", None)
         wanted = None if isinstance(self.n_repetitions, str) else int(self.n_repetitions)
+        if wanted is None and self.score_by == "knn":
+            wanted = MEMBERS  # enough to tell groups apart
         self._count(X, data, wanted)
         return self._decide(X, data, y)
 
@@ -346,8 +377,9 @@ default="2gauss"
     def predict(self, X: Any) -> NDArray[np.int32]:
         """Groups of any objects: -1 for the background, else the group of the foreground.
 
-        An object is foreground if its score reaches ``threshold_``; of the groups it joins the
-        one whose objects it shares most clusters with. The fitted objects get their ``labels_``
+        An object is foreground if its score reaches ``threshold_`` and it is no farther from the
+        fitted foreground than its objects are from each other; of the groups it joins the one
+        whose objects it shares most clusters with. The fitted objects get their ``labels_``
         (where a ``clusterer`` was given, their foreground and background).
 
         Parameters
@@ -387,14 +419,21 @@ default="2gauss"
 
     def _decide(self, X: Any, data: Any, y: Any) -> Self:
         """What the scores say, after any number of repetitions."""
-        running = self._fitted.running
-        self._grid = Grid.of(running)
-        self.scores_ = self._grid.round(running.scores)
-        self.standard_errors_ = running.standard_errors()
-        self.reliability_ = running.reliability()
+        running, knn = self._fitted.running, self._fitted.neighbours
         self.n_repetitions_ = running.n_repetitions
         self.history_ = np.array(self._fitted.progress.seen, np.float64).reshape(-1, 3)
-        found = thresholds.find(self.scores_, self.threshold, y=y, m=self.n_foreground)
+        if knn is None:
+            self._grid = Grid.of(running)
+            self.scores_ = self._grid.round(running.scores)
+            self.standard_errors_ = running.standard_errors()
+            self.reliability_ = running.reliability()
+        else:
+            self.scores_ = knn.fitted(data)
+            self._grid = Grid.fine(self.scores_)
+            self.scores_ = self._grid.round(self.scores_)
+            self.standard_errors_ = np.zeros(len(self.scores_))
+            self.reliability_ = 1.0
+        found = self._border(data, y)
         self.threshold_result_ = found
         self.threshold_ = float(found.value)
         self.flag_ = "degenerate" if len(self.scores_) == 1 else found.flag
@@ -403,9 +442,22 @@ default="2gauss"
         foreground = self.scores_ >= self.threshold_
         self.undecided_ = np.abs(self.scores_ - self.threshold_) <= 2 * self.standard_errors_
         self.labels_ = self._fitted.split(self, X, data, foreground)
+        self._fitted = self._fitted.with_reach(data, foreground)
         self.n_foreground_ = int(foreground.sum())
         self.n_clusters_ = int(self.labels_.max()) + 1
         return self
+
+    def _border(self, data: Any, y: Any) -> thresholds.Threshold:
+        """The threshold that was asked for."""
+        self.p_value_, self.reference_ = None, None
+        rule = self.threshold
+        if rule != "reference":
+            return thresholds.find(self.scores_, rule, y=y, m=self.n_foreground)
+        if not can_refer(self._fitted, data):
+            return without_reference(self.scores_)
+        found, self.reference_ = by_reference(self._fitted, data, self.scores_, self)
+        self.p_value_ = None if self.reference_ is None else self.reference_.p_value
+        return found
 
 
 def _warn_of_no_contrast(n_objects: int) -> None:

@@ -8,7 +8,8 @@ scores. Where a rule finds nothing it says so in ``flag`` and calls everything b
 
 Three rules decide by themselves (`two_gauss`, `dist`, `ngauss_var`); `size` must be told how many
 objects are wanted; `best` and `ngauss_best` look at the truth and are upper bounds for
-comparisons, not ways to decide.
+comparisons, not ways to decide. The default of `EWOCS`, "reference", needs the objects, not only
+their scores: it is not among these.
 
 >>> scores = [0.9, 0.8, 0.85, 0.1, 0.2, 0.15, 0.1, 0.12, 0.18, 0.11]
 >>> found = two_gauss(scores)

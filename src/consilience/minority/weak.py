@@ -77,12 +77,15 @@ class WeakClusterer:
         The number of clusters is uniform between 2 and this, or the number of objects.
     soft : bool
         Whether grades are shared among clusters, or 0 and 1.
+    counts : array of shape (n_objects,) or None
+        How often each object counts in the sizes of clusters and among the seeds, with mean 1.
     """
 
     k_max: int = 100
     soft: bool = False
     n_objects: int = field(default=0, repr=False)
     n_features: int = field(default=0, repr=False)
+    counts: NDArray[np.float64] | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         check_value("k_max", self.k_max, [Interval(Integral, 2)], owner="EWOCS")
@@ -153,7 +156,8 @@ class WeakClusterer:
 
     def _n_clusters(self, rng: np.random.Generator) -> int:
         """Uniform between 2 and k_max; one object has one cluster."""
-        most = min(self.k_max, self.n_objects)
+        counted = self.n_objects if self.counts is None else int((self.counts > 0).sum())
+        most = min(self.k_max, counted)
         return int(rng.integers(2, most + 1)) if most >= 2 else 1
 
 
@@ -179,7 +183,8 @@ class RandomSplit(WeakClusterer):
 
     def grading(self, dtype: Any) -> Grading | None:
         """The highest hyperplane."""
-        return hard_grading(dtype) if type(self) is RandomSplit else None
+        plain = type(self) is RandomSplit and self.counts is None
+        return hard_grading(dtype) if plain else None
 
     def objects(self, X: Any) -> Terms:
         """The objects, and how large a product can be."""
@@ -216,7 +221,8 @@ class RandomBregman(WeakClusterer):
         """Draw the number of clusters, then that many different objects."""
         rng = random(seed, WEAK, number)
         k = self._n_clusters(rng)
-        return Draw(k, rows=rng.choice(self.n_objects, k, replace=False))
+        chances = None if self.counts is None else self.counts / self.counts.sum()
+        return Draw(k, rows=rng.choice(self.n_objects, k, replace=False, p=chances))
 
     def objects(self, X: Any) -> Terms:
         """The objects' side of the divergence."""
@@ -244,8 +250,10 @@ class RandomBregman(WeakClusterer):
         return products, inverse
 
     def grading(self, dtype: Any) -> Grading | None:
-        """Of all divergences whose products are those of matrices."""
+        """Of all divergences whose products are those of matrices, of objects without weights."""
         divergence = self.divergence
+        if self.counts is not None:
+            return None
         if type(self) is not RandomBregman or type(divergence).product is not Divergence.product:
             return None
         if not self.soft:

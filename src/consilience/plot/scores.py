@@ -36,6 +36,7 @@ Positions = NDArray[np.int64]
 # More points than a picture has pixels across.
 _MAX_POINTS = 2000
 _RULES = {
+    "reference": ("#0072b2", "P"),
     "2gauss": ("#d95f30", "o"),
     "dist": ("#009e73", "s"),
     "ngauss+var": ("#7a5195", "D"),

@@ -14,7 +14,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from consilience._validation import Interval, RandomState, Satisfies, check_value
-from consilience.compare import precision_recall_f1
+from consilience.compare import auc, precision_recall_f1
 from consilience.errors import InvalidInputError
 from consilience.minority import EWOCS, thresholds
 from consilience.minority._fitted import is_pairwise
@@ -298,12 +298,16 @@ def _headline(model: EWOCS, rules: tuple[Threshold, ...], truth: Flags | None) -
             "border to be sure; the column 'ambiguous' of the table of objects marks "
             f"{'them' if undecided > 1 else 'it'}."
         )
-    said.append(_border(model, rules))
+    tested = model.reference_ is not None
+    said.append(model.threshold_result_.why if tested else _border(model, rules))
     if truth is not None:
         hits = precision_recall_f1(model.labels_, truth)
+        lower = auc(model.scores_, truth) < 0.5
         said.append(
             f"Compared with the truth, {percent(hits.precision, 1)} of the objects found are right "
             f"and {percent(hits.recall, 1)} of those there are were found."
+            + " It scores lower than the background: it is no dense group here."
+            * lower
         )
     return said
 

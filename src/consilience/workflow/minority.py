@@ -1,7 +1,7 @@
 """The whole job of minority clustering: the few dense groups in a majority of noise."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -127,6 +127,8 @@ class MinorityResult(Reported):
             "threshold": _finite(model.threshold_),
             "flag": model.flag_,
             "why": model.threshold_result_.why,
+            "p_value": model.p_value_,
+            "reference": None if model.reference_ is None else asdict(model.reference_),
             "thresholds": [
                 {
                     "rule": rule.method,
@@ -191,8 +193,18 @@ class MinorityResult(Reported):
         ]
         if self.agreement is not None:
             scores = ", ".join(f"{name} {value:.3f}" for name, value in self.agreement.items())
-            lines.append(("truth", scores))
+            lines.append(("truth", scores + self.backwards))
         return lines
+
+    @property
+    def backwards(self) -> str:
+        """A sentence where the scores rank the truth the wrong way round, else nothing."""
+        if self.agreement is None or self.agreement["auc"] >= 0.5:
+            return ""
+        return (
+            ". The AUC is below one half: the known groups score lower than the background, they "
+            "are no dense groups in these columns"
+        )
 
     def rows(self) -> tuple[Sequence[str], Sequence[Sequence[str]]]:
         """See `Result.rows`."""
@@ -207,9 +219,10 @@ def minority_groups(
     X: Any,
     n_clusters: int | None = None,
     *,
-    threshold: float | str = "2gauss",
+    threshold: float | str = "reference",
     n_foreground: float | None = None,
     scaling: str = "auto",
+    score: str = "sizes",
     ids: Any = None,
     truth: Any = None,
     background: Any = None,
@@ -227,12 +240,16 @@ def minority_groups(
         and column names are kept.
     n_clusters : int or None, default=None
         Groups of the foreground; None finds the number.
-    threshold : str or float, default="2gauss"
-        Rule for the border, see `EWOCS`. "best" and "ngauss+best" look at the truth.
+    threshold : str or float, default="reference"
+        Rule for the border, see `EWOCS`. "reference" tests whether there is any dense group, and
+        leaves all objects in the background where no more is seen than in data without any.
+        "best" and "ngauss+best" look at the truth.
     n_foreground : int, float or None, default=None
         Number, or share below 1, of foreground objects where ``threshold="size"``.
     scaling : {"auto", "none", "box", "std", "robust"}, default="auto"
         See `EWOCS`.
+    score : {"sizes", "knn"}, default="sizes"
+        What the objects are ranked by, ``score_by`` of `EWOCS`.
     ids, truth : sequences of length n_objects, optional
         Identifiers; known groups, which are compared with the result.
     background : optional
@@ -266,6 +283,7 @@ def minority_groups(
         threshold=threshold,
         n_foreground=n_foreground,
         scaling=scaling,
+        score=score,
         random_state=seed,
         n_jobs=n_jobs,
         **options,
@@ -281,7 +299,7 @@ def minority_groups(
         with job.stage("score", model):
             model.fit(data.X, sources)
         with job.stage("thresholds"):
-            rules = thresholds.every(model.scores_, y=sources, m=model.n_foreground)
+            rules = _rules(model, sources)
         _warn_of_crumbs(model)
         return {"data": data, "rules": rules, "truth": sources, "background": zero}
 
@@ -290,14 +308,23 @@ def minority_groups(
     return MinorityResult(model=model, seed=seed, seconds=job.seconds, notes=tuple(notes), **found)
 
 
+def _rules(model: EWOCS, sources: Any) -> tuple[Threshold, ...]:
+    """Every rule that can be tried, after the one that decided where it is not among them."""
+    rules = thresholds.every(model.scores_, y=sources, m=model.n_foreground)
+    taken = model.threshold_result_
+    return rules if any(rule.method == taken.method for rule in rules) else (taken, *rules)
+
+
 def job_seed_of(random_state: Any) -> int:
     """See `job_seed`; refuses what cannot be a random state."""
     check_value("random_state", random_state, [RandomState()], owner=_OWNER)
     return job_seed(random_state)
 
 
-def check_minority(**params: Any) -> EWOCS:
+def check_minority(*, score: str = "sizes", **params: Any) -> EWOCS:
     """The estimator with these parameters; refuses those it does not have or take."""
+    # An estimator's 'score' would be a method.
+    params = {"score_by": score, **params}
     known = EWOCS().get_params(deep=False)
     for name in params:
         if name not in known:

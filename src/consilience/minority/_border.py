@@ -1,0 +1,134 @@
+"""The border of a fitted EWOCS by references: who can be compared, and the answer in words."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
+
+from consilience.minority import thresholds
+from consilience.minority._cuts import (
+    Threshold,
+    cut,
+    descending_scores,
+    is_flat,
+    no_contrast,
+    nothing,
+)
+from consilience.minority._fitted import Fitted
+from consilience.minority._neighbours import N_NEIGHBOURS, NeighbourScores
+from consilience.minority._reference import (
+    FEWEST_OBJECTS,
+    REPETITIONS,
+    Model,
+    Reference,
+    against_references,
+)
+from consilience.minority.divergences import Euclidean, Gaussian, Mahalanobis
+from consilience.minority.scores import Running, extend, score_new
+
+__all__ = ["ALPHA", "by_reference", "can_refer", "without_reference"]
+
+Floats = NDArray[np.float64]
+
+# Dense groups are claimed where data without any look so in at most this share of cases.
+ALPHA = 0.05
+# The references are fitted to the lower half of the scores: a larger foreground is a misfit.
+_MAJORITY = 0.5
+
+
+def can_refer(fitted: Fitted, data: Any) -> bool:
+    """Whether there are columns that references can be drawn in."""
+    dense = isinstance(data, np.ndarray) and data.ndim == 2
+    return dense and not fitted.is_pairwise
+
+
+def without_reference(scores: Floats) -> Threshold:
+    """The published rule, for objects that are no table."""
+    found = thresholds.two_gauss(scores)
+    if found.flag == "no_contrast":
+        return found
+    why = (
+        f"{found.why} References need a table of dense columns, so this is the rule '2gauss', "
+        "which does not test whether there is anything."
+    )
+    return replace(found, flag="no_reference", why=why)
+
+
+def by_reference(
+    fitted: Fitted, data: Any, scores: Floats, owner: Any
+) -> tuple[Threshold, Reference | None]:
+    """The border, and what the objects were compared with.
+
+    Parameters
+    ----------
+    fitted : Fitted
+    data : array of shape (n_objects, n_features)
+        Scaled.
+    scores : array of shape (n_objects,)
+    owner : EWOCS
+        Its seed and its threads.
+    """
+    descending = descending_scores(scores, "EWOCS")
+    if is_flat(descending):
+        return no_contrast("reference", len(scores)), None
+    counted = len(data) if fitted.weak.counts is None else int((fitted.weak.counts > 0).sum())
+    if counted < FEWEST_OBJECTS:
+        why = f"{counted} objects are too few to be compared with a reference."
+        return nothing("reference", "no_reference", why), None
+    divergence = getattr(fitted.weak, "divergence", None)
+    bounded = divergence is not None and not isinstance(
+        divergence, Euclidean | Gaussian | Mahalanobis
+    )
+    # Many small fits: threads of libraries inside them would cost more than they give.
+    with threadpool_limits(1):
+        found = against_references(
+            data,
+            lambda rows, number: _model(fitted, data, rows, owner.seed_ + number, owner.n_jobs),
+            owner.seed_,
+            clip=bounded,
+            weights=fitted.weak.counts,
+        )
+    return _told(descending, scores, fitted.weak.counts, found), found
+
+
+def _model(
+    fitted: Fitted, data: Any, rows: NDArray[np.int64], seed: int, n_jobs: int | None
+) -> Model:
+    """Scores by a model of some of the objects, made as that of all of them was."""
+    part = data[rows]
+    counts = None if fitted.weak.counts is None else fitted.weak.counts[rows]
+    if fitted.neighbours is not None:
+        # Half of the objects: half of the neighbours are as far away.
+        return NeighbourScores.of(part, N_NEIGHBOURS // 2, counts)
+    weak = replace(fitted.weak.fit(part), counts=counts)
+    running = Running.empty(len(part), fitted.running.aggregate, part.dtype)
+    extend(running, weak, part, range(REPETITIONS), seed=seed, n_jobs=n_jobs)
+
+    def score(X: Any) -> Floats:
+        return score_new(running, weak, part, running.draws, X, n_jobs=n_jobs)
+
+    return score
+
+
+def _told(descending: Floats, scores: Floats, counts: Floats | None, found: Reference) -> Threshold:
+    """The threshold, its flag, and why."""
+    test = f"(p = {found.p_value:.2g}, {found.n_references} references)"
+    misfit = "" if found.fits else f"No reference fits these data (misfit {found.misfit:.2f}). "
+    if found.p_value > ALPHA:
+        why = f"{misfit}No dense groups: no more is seen than in data without any {test}."
+        return nothing("reference", "no_groups" if found.fits else "no_reference", why)
+    if found.share > _MAJORITY:
+        why = f"{misfit}More than half of the objects stand out {test}: that is no minority."
+        return nothing("reference", "no_reference", why)
+    why = (
+        f"{misfit}{found.excess:.1%} of the objects stand out from data without groups {test}; "
+        f"here the expected F1 is largest, with {found.precision:.0%} of the foreground right."
+    )
+    if counts is None:
+        index = max(round(found.share * len(scores)), 1) - 1
+    else:
+        reached = np.cumsum(counts[np.argsort(-scores, kind="stable")]) / counts.sum()
+        index = min(int(np.searchsorted(reached, found.share)), len(scores) - 1)
+    return cut(descending, index, "reference", why, None if found.fits else "no_reference")

@@ -1,0 +1,110 @@
+"""Distances to the nearest fitted objects: the plain rival of the scores, and who is far away."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.neighbors import NearestNeighbors
+
+__all__ = ["N_NEIGHBOURS", "NeighbourScores", "Reach"]
+
+Floats = NDArray[np.float64]
+
+# Neighbours whose mean distance is the score.
+N_NEIGHBOURS = 20
+# With weights so many times as many are looked at, among which their weight must be found.
+_MORE = 4
+# Distances are at least this share of the typical one: equal objects are not infinitely dense.
+_EQUAL = 1e-9
+# New objects may be rounded otherwise than the fitted ones.
+_SLACK = 1 + 1e-6
+
+
+@dataclass(frozen=True)
+class NeighbourScores:
+    """Minus the logarithm of the mean distance to the nearest objects.
+
+    Attributes
+    ----------
+    tree : NearestNeighbors
+        Of the fitted objects.
+    weights : array or None
+        How often each of them counts, with mean 1.
+    count : int
+        Neighbours.
+    floor : float
+        Least distance.
+    """
+
+    tree: NearestNeighbors
+    weights: Floats | None
+    count: int
+    floor: float
+
+    @classmethod
+    def of(cls, X: Any, count: int, weights: Floats | None = None) -> "NeighbourScores":
+        """The scores of these objects, and of others among them."""
+        tree = NearestNeighbors().fit(X)
+        found = cls(tree, weights, max(1, min(count, X.shape[0] - 1)), 0.0)
+        floor = _EQUAL * float(np.median(found._means(X[:1000], own=False)))
+        return cls(tree, weights, found.count, max(floor, np.finfo(np.float64).tiny))
+
+    def fitted(self, X: Any) -> Floats:
+        """Scores of the fitted objects, each without itself."""
+        return self._logarithm(self._means(X, own=True))
+
+    def __call__(self, X: Any) -> Floats:
+        """Scores of other objects."""
+        return self._logarithm(self._means(X, own=False))
+
+    def _logarithm(self, means: Floats) -> Floats:
+        return -np.log(np.maximum(means, self.floor))
+
+    def _means(self, X: Any, *, own: bool) -> Floats:
+        there = self.tree.n_samples_fit_
+        wanted = self.count if self.weights is None else _MORE * self.count
+        wanted = min(wanted + own, there)
+        # A fitted object is its own nearest, or an equal one is, which comes to the same.
+        distances, rows = self.tree.kneighbors(X, wanted)
+        if own and wanted > 1:
+            distances, rows = distances[:, 1:], rows[:, 1:]
+        if self.weights is None:
+            return np.asarray(distances.mean(axis=1))
+        shares = self.weights[rows]
+        before = np.cumsum(shares, axis=1) - shares
+        shares = np.clip(self.count - before, 0.0, shares)
+        total = shares.sum(axis=1)
+        return np.asarray((distances * shares).sum(axis=1) / np.where(total > 0, total, 1.0))
+
+
+@dataclass(frozen=True)
+class Reach:
+    """How far an object may be from the fitted foreground to belong to it.
+
+    The published score of an object that is far from everything is not the lowest: its grades
+    are equal for all seeds. No fitted object of the foreground is farther from the others than
+    this.
+
+    Attributes
+    ----------
+    tree : NearestNeighbors
+        Of the fitted foreground.
+    longest : float
+        Longest distance of one of its objects to the nearest other.
+    """
+
+    tree: NearestNeighbors
+    longest: float
+
+    @classmethod
+    def of(cls, foreground: Any) -> "Reach":
+        """The reach of these objects, two at least."""
+        tree = NearestNeighbors().fit(foreground)
+        nearest = tree.kneighbors(foreground, 2)[0]
+        # The nearest of all is the object itself.
+        return cls(tree, _SLACK * float(nearest[:, 1].max()))
+
+    def holds(self, X: Any) -> NDArray[np.bool_]:
+        """Whether objects are near enough to be foreground."""
+        return np.asarray(self.tree.kneighbors(X, 1)[0][:, 0] <= self.longest)

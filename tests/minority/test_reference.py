@@ -1,0 +1,223 @@
+"""The border by references: empty on noise, near the best one on planted groups, and its parts."""
+
+import numpy as np
+import pytest
+
+from consilience.compare import auc, precision_recall_f1
+from consilience.datasets import make_minority
+from consilience.errors import InvalidInputError
+from consilience.minority import EWOCS
+from consilience.minority._neighbours import NeighbourScores, Reach
+from consilience.minority._nulls import SIMPLE, on_grid, patches_of
+from consilience.minority._reference import _border, _Compared, _excess, _lower_half
+from consilience.minority.thresholds import best
+
+FEW = {"n_repetitions": 100, "clusterer": None, "random_state": 0}
+
+
+def noise(kind, rng, n=600, d=4):
+    normal = rng.normal(size=(n, d))
+    return {
+        "uniform": rng.uniform(size=(n, d)),
+        "normal": normal @ rng.normal(size=(d, d)),
+        "heavy": normal / np.sqrt(rng.chisquare(3, (n, 1)) / 3),
+        "skewed": np.exp(normal),
+        "rounded": np.round(2 * normal),
+        "shell": normal / np.linalg.norm(normal, axis=1, keepdims=True),
+    }[kind]
+
+
+def planted(rng, n=900, m=50, d=4, spread=0.15):
+    X = rng.normal(size=(n + 2 * m, d))
+    for centre, rows in ((1.0, slice(n, n + m)), (-1.0, slice(n + m, None))):
+        X[rows] = centre + spread * X[rows]
+    return X, np.r_[np.zeros(n, int), np.repeat([1, 2], m)]
+
+
+@pytest.mark.parametrize("kind", ["uniform", "normal", "heavy", "skewed", "rounded", "shell"])
+def test_noise_has_no_foreground(kind):
+    model = EWOCS(**FEW).fit(noise(kind, np.random.default_rng(5)))
+    assert model.n_foreground_ == 0
+    assert model.flag_ == "no_groups"
+    assert model.p_value_ > 0.05
+    assert "no more is seen than in data without any" in model.threshold_result_.why
+
+
+@pytest.mark.parametrize("score_by", ["sizes", "knn"])
+def test_planted_groups_are_found_near_the_best_border(score_by):
+    for seed in range(2):
+        X, y = planted(np.random.default_rng(seed))
+        model = EWOCS(score_by=score_by, **FEW).fit(X)
+        assert model.p_value_ <= 0.05
+        assert model.flag_ is None
+        top = precision_recall_f1(model.scores_ >= best(model.scores_, y).value, y).f1
+        assert precision_recall_f1(model.labels_, y).f1 > top - 0.08
+        assert model.threshold_result_.n_foreground == model.n_foreground_
+
+
+def test_on_the_data_of_the_paper_it_beats_the_published_rules():
+    X, y = make_minority(3, background=0.4, foreground=0.4, random_state=3)
+    f1 = {
+        rule: precision_recall_f1(EWOCS(threshold=rule, **FEW).fit(X).labels_, y).f1
+        for rule in ("reference", "2gauss", "dist")
+    }
+    assert f1["reference"] == max(f1.values())
+
+
+def test_units_do_not_matter():
+    X, _ = planted(np.random.default_rng(0))
+    one = EWOCS(**FEW).fit(X)
+    other = EWOCS(**FEW).fit(X * [1e-150, 1.0, 1e6, 1e150])
+    assert np.mean(one.labels_ != other.labels_) < 0.01
+
+
+def test_threads_do_not_matter():
+    X, _ = planted(np.random.default_rng(0))
+    one, two = (EWOCS(n_jobs=jobs, **FEW).fit(X) for jobs in (1, 2))
+    np.testing.assert_array_equal(one.labels_, two.labels_)
+    assert one.reference_ == two.reference_
+
+
+def test_few_objects_and_other_than_tables_say_so():
+    few = EWOCS(**FEW).fit(np.random.default_rng(0).normal(size=(15, 2)))
+    assert (few.flag_, few.n_foreground_, few.p_value_) == ("no_reference", 0, None)
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    matrix = EWOCS(divergence="precomputed", **FEW).fit(X @ X.T)
+    assert matrix.flag_ == "no_reference"
+    assert matrix.threshold_result_.method == "2gauss"
+
+
+@pytest.mark.parametrize("score_by", ["sizes", "knn"])
+def test_far_away_objects_are_background(score_by):
+    X, _ = planted(np.random.default_rng(1), d=5)
+    model = EWOCS(score_by=score_by, **FEW).fit(X)
+    np.testing.assert_array_equal(model.predict(X), model.labels_)
+    directions = np.random.default_rng(2).normal(size=(40, 5))
+    for far in (10.0, 1e3, 1e6):
+        assert (model.predict(far * directions) == -1).all()
+    near = 1.0 + 0.1 * np.random.default_rng(3).normal(size=(40, 5))
+    assert (model.predict(near) >= 0).mean() > 0.9
+
+
+def test_the_reach_is_the_longest_way_to_another_of_the_foreground():
+    line = np.array([[0.0], [1.0], [3.0]])
+    reach = Reach.of(line)
+    assert reach.longest == pytest.approx(2.0, rel=1e-5)
+    np.testing.assert_array_equal(
+        reach.holds(np.array([[-2.0], [5.0], [5.1]])), [True, True, False]
+    )
+
+
+def test_neighbour_scores_are_their_definition(seed):
+    X = np.random.default_rng(seed).normal(size=(50, 3))
+    gaps = np.sqrt(((X[:, None] - X) ** 2).sum(axis=2))
+    wanted = -np.log(np.sort(gaps, axis=1)[:, 1:8].mean(axis=1))
+    found = NeighbourScores.of(X, 7)
+    np.testing.assert_allclose(found.fitted(X), wanted)
+    new = X[:5] + 0.1
+    far = np.sqrt(((new[:, None] - X) ** 2).sum(axis=2))
+    np.testing.assert_allclose(found(new), -np.log(np.sort(far, axis=1)[:, :7].mean(axis=1)))
+
+
+def test_neighbours_are_a_score_of_tables_only():
+    with pytest.raises(InvalidInputError, match="needs columns"):
+        EWOCS(divergence="precomputed", score_by="knn").fit(np.eye(30))
+
+
+# ---- weights ------------------------------------------------------------------------------
+
+
+def test_equal_weights_are_none(seed):
+    X, _ = planted(np.random.default_rng(seed), n=200, m=15)
+    plain = EWOCS(**FEW).fit(X)
+    equal = EWOCS(**FEW).fit(X, sample_weight=np.full(len(X), 3.0))
+    np.testing.assert_array_equal(plain.scores_, equal.scores_)
+
+
+@pytest.mark.parametrize("weak", ["soft", "hard", "split"])
+def test_weights_do_on_average_what_copies_do(weak):
+    X, _ = planted(np.random.default_rng(0), n=150, m=10)
+    copies = np.random.default_rng(1).integers(1, 4, len(X))
+    long = {"n_repetitions": 600, "threshold": "2gauss", "clusterer": None, "random_state": 0}
+    weighted = EWOCS(weak, k_max=20, scaling="none", **long).fit(X, sample_weight=copies)
+    copied = EWOCS(weak, k_max=20, scaling="none", **long).fit(np.repeat(X, copies, axis=0))
+    first = np.r_[0, np.cumsum(copies)[:-1]]
+    assert np.corrcoef(weighted.scores_, copied.scores_[first])[0, 1] > 0.97
+
+
+@pytest.mark.parametrize("score_by", ["sizes", "knn"])
+def test_a_group_without_weight_is_no_group(score_by):
+    X, y = planted(np.random.default_rng(0))
+    weights = np.where(y == 2, 0.0, 1.0)
+    scores = EWOCS(score_by=score_by, **FEW).fit(X, sample_weight=weights).scores_
+    assert auc(scores[y < 2], y[y < 2] > 0) > 0.9
+    plain = EWOCS(score_by=score_by, **FEW).fit(X).scores_
+    rank = [np.mean(s[y == 0] < np.median(s[y == 2])) for s in (scores, plain)]
+    assert rank[0] < rank[1]
+
+
+@pytest.mark.parametrize("weights", [np.zeros(60), -np.ones(60), np.ones(59), np.ones((60, 2))])
+def test_weights_that_are_none_are_refused(weights):
+    with pytest.raises(ValueError, match="weight"):
+        EWOCS(**FEW).fit(np.random.default_rng(0).normal(size=(60, 2)), sample_weight=weights)
+
+
+# ---- the parts ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", [*SIMPLE, "patches"])
+@pytest.mark.parametrize("d", [3, 80])
+def test_references_have_the_middle_and_the_spread_of_the_data(name, d):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(600, d)) * np.linspace(1, 4, d) + 7
+    family = (SIMPLE | {"patches": patches_of(X, 0)})[name]
+    drawn = family(X, np.ones(len(X)), rng, 3000)
+    assert drawn.shape == (3000, d)
+    np.testing.assert_allclose(drawn.mean(axis=0), X.mean(axis=0), atol=0.6)
+    np.testing.assert_allclose(drawn.std(axis=0), X.std(axis=0), rtol=0.2)
+
+
+def test_references_forget_objects_without_weight():
+    rng = np.random.default_rng(0)
+    X = np.r_[rng.normal(size=(500, 2)), 50 + rng.normal(size=(100, 2))]
+    weights = np.r_[np.ones(500), np.full(100, 1e-9)]
+    for family in (*SIMPLE.values(), patches_of(X, 0)):
+        assert np.mean(family(X, weights, rng, 1000).max(axis=1) > 20) < 0.01
+
+
+def test_rounded_columns_stay_rounded():
+    rng = np.random.default_rng(0)
+    X = np.column_stack([np.round(rng.normal(size=200)), rng.normal(size=200), np.ones(200)])
+    drawn = on_grid(X, rng.normal(size=(500, 3)))
+    assert set(drawn[:, 0]) <= set(X[:, 0])
+    assert set(drawn[:, 2]) == {1.0}
+    assert len(np.unique(drawn[:, 1])) == 500
+
+
+def test_the_lower_half_finds_the_share_of_background(seed):
+    rng = np.random.default_rng(seed)
+    drawn = np.sort(rng.normal(size=20_000))
+    scores = np.r_[rng.normal(size=8000), 6 + rng.normal(size=2000)]
+    share, misfit = _lower_half(scores, np.ones(len(scores)), drawn)
+    assert share == pytest.approx(0.8, abs=0.03)
+    assert misfit < 0.02
+
+
+def test_the_border_is_where_f1_is_largest(seed):
+    """With the true share of background the expected F1 is that of the truth, nearly."""
+    rng = np.random.default_rng(seed)
+    drawn = np.sort(rng.normal(size=50_000))
+    truth = np.r_[np.zeros(9000, bool), np.ones(1000, bool)]
+    scores = np.r_[rng.normal(size=9000), 2.5 + rng.normal(size=1000)]
+    share, _ = _border(scores, np.ones(len(scores)), _Compared(drawn, 0.9, 0.0))
+    cut = np.sort(scores)[-round(share * len(scores))]
+    top = precision_recall_f1(scores >= best(scores, truth).value, truth).f1
+    assert precision_recall_f1(scores >= cut, truth).f1 > top - 0.03
+
+
+def test_no_excess_of_what_is_drawn_alike(seed):
+    rng = np.random.default_rng(seed)
+    drawn, scores = np.sort(rng.normal(size=5000)), rng.normal(size=2000)
+    assert _excess(scores, np.ones(2000), drawn) < 0.01
+    shifted = np.r_[scores, np.full(500, 5.0)]
+    assert _excess(shifted, np.ones(2500), drawn) == pytest.approx(0.2, abs=0.01)
