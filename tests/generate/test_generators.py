@@ -130,6 +130,21 @@ def test_woec_has_two_halves(X):
     assert not ensemble.has_unseen
 
 
+@pytest.mark.parametrize("wrong", [0, -1, 2.5, "many", None])
+@pytest.mark.parametrize(
+    ("recipe", "owner"),
+    [
+        (lambda n: generate.woec(n, 3), "woec"),
+        (generate.split_and_merge, "KMeansEnsemble"),
+        (generate.cosine_split_and_merge, "KMeansEnsemble"),
+        (generate.minibatch_split_and_merge, "KMeansEnsemble"),
+    ],
+)
+def test_recipes_refuse_what_is_no_number_of_members(X, recipe, owner, wrong):
+    with pytest.raises(InvalidParameterError, match=f"'n_members' parameter of {owner} must be"):
+        recipe(wrong).generate(X)
+
+
 def test_many_algorithms_runs_six_of_them_on_ninety_percent(X):
     ensemble = generate.many_algorithms([2, 4], random_state=0).generate(X)
     assert ensemble.n_members == 12
