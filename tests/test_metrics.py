@@ -352,5 +352,9 @@ def test_lengths_are_told_in_the_order_of_the_arguments():
 def test_tables_are_written_out_up_to_a_number_of_cells(monkeypatch):
     monkeypatch.setattr("consilience.metrics.DENSE_CELLS", 4)
     assert isinstance(contingency([0, 1], [0, 1]), np.ndarray)
+    # Both sides count, whichever is the longer.
     assert sparse.issparse(contingency([0, 1, 1], [0, 1, 2]))
+    assert sparse.issparse(contingency([0, 1, 2], [0, 1, 1]))
+    assert isinstance(contingency([0, 1, 2], [0, 0, 0]), np.ndarray)
+    assert isinstance(contingency([0, 0, 0], [0, 1, 2]), np.ndarray)
     assert isinstance(contingency([0, 1, 1], [0, 1, 2], dense=True), np.ndarray)

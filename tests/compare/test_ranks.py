@@ -102,6 +102,11 @@ def test_few_data_sets_warn(seed):
         (np.full((12, 3), np.inf), "finite"),
         ({"a": [1, 2], "b": [1]}, "lengths"),
         ({}, "two methods"),
+        ([["a", "b"], ["c", "d"]], r"ranks needs numbers.*Got \[\['a', 'b'\]"),
+        ({"a": ["x", "y"], "b": [1, 2]}, "ranks needs numbers"),
+        (pd.DataFrame({"a": ["x", "y"], "b": [1, 2]}), "ranks needs numbers"),
+        ([[1, 2], [1]], "as many in every row"),
+        ({"a": 1, "b": 2}, "two data sets"),
     ],
 )
 def test_tables_that_cannot_be_ranked(table, words):
@@ -114,6 +119,8 @@ def test_names_and_means_that_cannot_be_used():
         ranks(np.ones((12, 3)), names=["a", "a", "b"])
     with pytest.raises(InvalidInputError, match="between 1 and their number"):
         ranks_from_means([0.5, 2.5], 12)
+    with pytest.raises(InvalidInputError, match=r"ranks_from_means needs numbers.*Got \['a'\]"):
+        ranks_from_means(["a"], 12)
     with pytest.raises(InvalidParameterError, match="'n_datasets' parameter"):
         ranks_from_means([1.5, 1.5], 1)
     with pytest.raises(InvalidParameterError, match="'larger_is_better' parameter"):

@@ -11,6 +11,7 @@ from consilience.engines import Engine, engine_for
 from consilience.engines.cpu import Cpu
 from consilience.kernels.kmeans.many import many_kmeans
 from consilience.kernels.kmeans.minibatch import many_minibatch_kmeans
+from consilience.kernels.kmeans.scan import make_sieve
 from consilience.kernels.pairs.counts import count_pairs, count_pairs_condensed
 
 X = np.random.default_rng(0).normal(size=(90, 3))
@@ -46,6 +47,26 @@ def test_k_means_and_assignment_are_those_of_the_kernels(rows):
     np.testing.assert_array_equal(mini.labels, wanted.labels)
     facts = engine.column_facts(objects=np.arange(50), n_jobs=2)
     np.testing.assert_allclose(facts.mean, rows[:50].mean(axis=0), rtol=1e-6)
+
+
+def test_dense_rows_are_copied_once_for_all_passes(monkeypatch):
+    made = []
+
+    def noted(rows, n_jobs):
+        made.append(rows)
+        return make_sieve(rows, n_jobs)
+
+    monkeypatch.setattr("consilience.engines.cpu.make_sieve", noted)
+    for rows, copies in ((X, 1), (sparse.csr_array(X), 0)):
+        engine = engine_for(rows)
+        for _ in range(2):
+            engine.assign(engine.lloyd(STARTS).centres)
+        assert len(made) == copies
+        made.clear()
+    # The kernels make none of their own where they are given one.
+    for module in ("many", "minibatch"):
+        monkeypatch.delattr(f"consilience.kernels.kmeans.{module}.make_sieve")
+    engine_for(X).assign(STARTS)
 
 
 def test_pair_counts_are_those_of_the_kernels():

@@ -125,6 +125,16 @@ def test_bad_parameters(params, message):
         CoAssociation(Ensemble([[0, 0, 1]]), missing="x")
 
 
+@pytest.mark.parametrize("missing", ["pair", "all"])
+def test_one_object_has_no_pairs(missing):
+    one = Ensemble([[0], [0], [-2]])
+    for values, kind in (("fraction", np.float32), ("count", np.uint8)):
+        nearest = co_association(
+            one, form="nearest", values=values, missing=missing, dtype=np.float32
+        )
+        assert (nearest.shape, nearest.nnz, nearest.dtype) == ((1, 1), 0, kind)
+
+
 @pytest.mark.parametrize("dtype", [True, 5, "no type", int, complex, object])
 @pytest.mark.parametrize("form", ["dense", "condensed", "nearest", "operator"])
 def test_a_type_that_is_no_float_is_refused(dtype, form):

@@ -34,6 +34,11 @@ def test_a_cell_is_the_mean_of_its_runs():
     assert math.isnan(Cell("4", "Iris", "R=40", "A", (0.5,)).difference)
 
 
+def test_a_cell_without_runs_has_no_figures():
+    empty = cell(values=())
+    assert all(map(math.isnan, (empty.measured, empty.spread, empty.error, empty.difference)))
+
+
 def test_a_claim_is_the_paired_t_test():
     rng = np.random.default_rng(3)
     low = rng.normal(size=12)

@@ -121,6 +121,21 @@ def test_starts_on_a_text_share_one_ensemble(monkeypatch):
     assert starts["PEACE"][0] == ensembles["PEACE, other ensembles"][0]
 
 
+def test_a_text_of_as_few_groups_as_classes_needs_no_start(monkeypatch):
+    # Members tell three rows apart: the methods are the rows, and every start is as good.
+    X, truth = np.repeat(np.eye(3), 4, axis=0), np.repeat(range(3), 4)
+    documents = SimpleNamespace(X=csr_array(X), truth=truth, classes=("a", "b", "c"))
+    monkeypatch.setattr(module, "text", lambda name, place: documents)
+    module._text_ensemble.cache_clear()
+    try:
+        kinds = list(peace_tables(Plan(runs=2, sets=("webkd",), members=(6,))))
+    finally:
+        module._text_ensemble.cache_clear()
+    values = {(c.row, c.column): c.values for cells in kinds for c in cells}
+    for column in ("PEACE", "PEACE selected", "PEACE, other ensembles", "BE", "BE max"):
+        assert set(values["1a CI", column]) == {1.0}
+
+
 def test_the_published_figures_are_those_of_the_paper():
     known = published("peace")
     assert known["2", "webkd", "1a CI", "PEACE"] == (0.423, 0.046)

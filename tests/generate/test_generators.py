@@ -13,6 +13,7 @@ from consilience import NOISE, UNSEEN, generate
 from consilience.errors import InvalidParameterError
 from consilience.generate import NJW, PAM, Combined, EstimatorEnsemble, KMeansEnsemble, Linkage
 from consilience.generate._draw import Clusters, draw_subset, member_seeds, subset_size
+from consilience.generate._plan import _changed_data
 from consilience.generate.clusterers import _spectral_rows, linalg
 
 
@@ -128,6 +129,41 @@ def test_woec_has_two_halves(X):
     assert objects == [42] * 3 + [None] * 4
     assert [record["features"] is None for record in ensemble.records] == [True] * 3 + [False] * 4
     assert not ensemble.has_unseen
+
+
+@pytest.mark.parametrize("wrong", [0, -1, 2.5, "many", None])
+@pytest.mark.parametrize(
+    ("recipe", "owner"),
+    [
+        (lambda n: generate.woec(n, 3), "woec"),
+        (generate.split_and_merge, "KMeansEnsemble"),
+        (generate.cosine_split_and_merge, "KMeansEnsemble"),
+        (generate.minibatch_split_and_merge, "KMeansEnsemble"),
+    ],
+)
+def test_recipes_refuse_what_is_no_number_of_members(X, recipe, owner, wrong):
+    with pytest.raises(InvalidParameterError, match=f"'n_members' parameter of {owner} must be"):
+        recipe(wrong).generate(X)
+
+
+def test_members_made_together_share_the_time_they_took(X, monkeypatch):
+    groups = []
+
+    def seconds(watch):
+        groups.append(watch)
+        return 12.0
+
+    monkeypatch.setattr("consilience.generate.kmeans.Stopwatch.seconds", seconds)
+    records = KMeansEnsemble(16, 3, random_state=0).generate(X).records
+    assert 0 < len(groups) < 16
+    assert sum(record["seconds"] for record in records) == pytest.approx(12.0 * len(groups))
+
+
+def test_a_plan_with_another_number_of_digests_is_compared_as_far_as_it_goes():
+    new = {"shape": [4, 1], "type": "f", "rows": [0, 2, 4], "digests": ["a", "b"]}
+    assert _changed_data(new | {"digests": ["a", "b", "c"]}, new) == []
+    (told,) = _changed_data(new | {"digests": ["x"]}, new)
+    assert told.endswith("first among rows 0 to 1")
 
 
 def test_many_algorithms_runs_six_of_them_on_ninety_percent(X):

@@ -1,6 +1,7 @@
 """The summary of a minority job: it keeps the contract, and says what the model found."""
 
 import json
+from functools import partial
 
 import numpy as np
 import pytest
@@ -216,6 +217,36 @@ def test_kernels_and_matrices(toy):
     assert columns_of(found)["id"] == names
     assert len(section_of(found, "objects")["figure"]["x"]) == len(names)
     assert not any("The view shows" in note for note in found["notes"])
+
+
+class _Rbf:
+    def __call__(self, a, b):
+        return np.exp(-((np.asarray(a)[:, None] - b) ** 2).sum(axis=2))
+
+    def method(self, a, b):
+        return self(a, b)
+
+
+def _rbf(a, b):
+    return _Rbf()(a, b)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "shown"),
+    [
+        (_rbf, "divergence=_rbf,"),
+        (lambda a, b: _rbf(a, b), "<lambda>,"),
+        (partial(_rbf), "functools.partial(_rbf),"),
+        (_Rbf(), "_Rbf>,"),
+        (_Rbf().method, "<bound method _Rbf.method of "),
+    ],
+)
+def test_a_kernel_is_shown_by_its_name_and_not_by_its_address(toy, kernel, shown):
+    X = toy[0][:60]
+    model = EWOCS(divergence=kernel, n_repetitions=5, random_state=0).fit(X)
+    done = {row["what"]: row["value"] for row in summarise_minority(model, X)["done"]}
+    assert shown in done["Model"]
+    assert " at 0x" not in done["Model"]
 
 
 def test_sparse_data_and_frames(toy):

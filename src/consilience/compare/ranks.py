@@ -149,7 +149,7 @@ def ranks_from_means(
     >>> f"{found.p[0, 3]:.1e}"
     '4.5e-08'
     """
-    means = np.asarray(mean_ranks, float)
+    means = _numbers(mean_ranks, owner="ranks_from_means")
     check_value("n_datasets", n_datasets, [Interval(Integral, 2)], owner="ranks_from_means")
     m = means.size
     if means.ndim != 1 or m < 2 or not ((means >= 1) & (means <= m)).all():
@@ -188,7 +188,7 @@ def _table(results: Any) -> tuple[Floats, list[str]]:
     names: list[str] | None = None
     if isinstance(results, Mapping):
         names = [str(name) for name in results]
-        lengths = {len(column) for column in results.values()}
+        lengths = {np.size(column) for column in results.values()}
         if len(lengths) > 1:
             raise InvalidInputError(
                 "ranks needs one result of every method for each data set. "
@@ -197,7 +197,7 @@ def _table(results: Any) -> tuple[Floats, list[str]]:
         results = np.column_stack(list(results.values())) if results else np.empty((0, 0))
     elif hasattr(results, "columns"):
         names = [str(name) for name in results.columns]
-    table = np.asarray(results, float)
+    table = _numbers(results, owner="ranks")
     if table.ndim != 2:
         raise InvalidInputError(
             "ranks needs a table with one row for each data set and one column for each method. "
@@ -206,6 +206,17 @@ def _table(results: Any) -> tuple[Floats, list[str]]:
     if np.isinf(table).any():
         raise InvalidInputError("ranks needs finite results (NaN where one is missing). Got inf.")
     return table, names or [str(i + 1) for i in range(table.shape[1])]
+
+
+def _numbers(values: Any, *, owner: str) -> Floats:
+    """Numbers as an array, whatever its shape; NaN may be among them."""
+    try:
+        return np.asarray(values, float)
+    except (TypeError, ValueError) as error:
+        raise InvalidInputError(
+            f"{owner} needs numbers, as many in every row and NaN where one is missing. "
+            f"Got {repr(values)[:80]} instead."
+        ) from error
 
 
 def _checked_names(names: Sequence[str], n_methods: int) -> tuple[str, ...]:

@@ -159,9 +159,12 @@ def _nearest(
 ) -> sparse.csr_array:
     n = ensemble.n_objects
     k = min(n_neighbors, n - 1)
+    if not k:  # a single object has no pairs
+        kind = count_type(ensemble.n_members) if values == "count" else dtype
+        return sparse.csr_array((n, n), dtype=kind)
     columns, joined, seen = nearest_pairs(ensemble.members, k, missing=missing, n_jobs=n_jobs)
     data = joined if values == "count" else fractions(joined, seen, ensemble.n_members, dtype)
-    starts = np.arange(0, n * k + 1, k) if k else np.zeros(n + 1, np.int64)
+    starts = np.arange(0, n * k + 1, k)
     matrix = sparse.csr_array((data.ravel(), columns.ravel(), starts), shape=(n, n))
     matrix.sort_indices()
     return matrix

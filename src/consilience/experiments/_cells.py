@@ -73,12 +73,12 @@ class Cell:
 
     @property
     def measured(self) -> float:
-        """Mean over the runs."""
-        return float(np.mean(self.values))
+        """Mean over the runs; nan without any."""
+        return float(np.mean(self.values)) if self.values else float("nan")
 
     @property
     def spread(self) -> float:
-        """Standard deviation over the runs; nan for one run."""
+        """Standard deviation over the runs; nan for fewer than two."""
         if len(self.values) < 2:
             return float("nan")
         # Equal runs have none, though their mean may be rounded.
@@ -87,8 +87,8 @@ class Cell:
 
     @property
     def error(self) -> float:
-        """Standard error of the mean over the runs; nan for one run."""
-        return self.spread / sqrt(len(self.values))
+        """Standard error of the mean over the runs; nan for fewer than two."""
+        return self.spread / sqrt(max(len(self.values), 1))
 
     @property
     def difference(self) -> float:

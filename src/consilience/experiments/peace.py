@@ -229,8 +229,11 @@ def _one_start(
     for column in parts:
         run = METHODS[column][0](
             ensemble, n_clusters, init="dirichlet", n_init=1, random_state=seed
-        ).details
-        (labels,), (objective,) = run["start_labels"], run["objectives"]
+        )
+        # Members that tell no more groups apart than wanted need no start: all are equal then.
+        labels, objective = run.labels, 0.0
+        if run.objective is not None:
+            (labels,), (objective,) = run.details["start_labels"], run.details["objectives"]
         scores: Scores = {
             (f"{kind} {index}", column): float(score(truth, labels))
             for index, score in INDICES.items()

@@ -1,5 +1,6 @@
 """A minority job summarised: everything the report says and shows, as plain values."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from numbers import Integral
@@ -45,6 +46,8 @@ Flags = NDArray[np.bool_]
 _FITTED = [Satisfies(lambda value: isinstance(value, EWOCS), "a fitted EWOCS")]
 # Objects whose pairs make a view: of a matrix that is there, of a kernel that must be asked.
 _MAX_MATRIX, _MAX_KERNEL = 1000, 400
+# Where a function or an object lies in memory, as Python shows it.
+_ADDRESS = re.compile(r"<function (\S+) at 0x[0-9A-Fa-f]+>|(?: object)? at 0x[0-9A-Fa-f]+")
 
 
 def summarise_minority(
@@ -263,7 +266,8 @@ def _facts(model: EWOCS) -> dict[str, str]:
     return {
         "Objects": f"{len(model.scores_):,}",
         "Weak clusterings": f"{model.n_repetitions_:,}",
-        "Model": " ".join(repr(model).split()),
+        # Of a function its name: its address would differ from run to run.
+        "Model": _ADDRESS.sub(r"\1", " ".join(repr(model).split())),
     }
 
 
