@@ -139,7 +139,9 @@ def kmeans(scale):
 def ewocs(scale):
     """100 repetitions on 200,000 objects."""
     X = make_data(200_000 // scale)
-    return lambda threads: cs.EWOCS(n_repetitions=100, random_state=0, n_jobs=threads).fit(X)
+    return lambda threads: cs.EWOCS(
+        n_repetitions=100, threshold="2gauss", random_state=0, n_jobs=threads
+    ).fit(X)
 
 
 def co_association(scale):
