@@ -101,8 +101,8 @@ def test_far_away_objects_are_background(score_by):
 
 def test_the_reach_is_the_longest_way_to_another_of_the_foreground():
     line = np.array([[0.0], [1.0], [3.0]])
-    reach = Reach.of(line)
-    assert reach.longest == pytest.approx(2.0, rel=1e-5)
+    reach = Reach(line)
+    assert reach._measured[1] == pytest.approx(2.0, rel=1e-5)
     np.testing.assert_array_equal(
         reach.holds(np.array([[-2.0], [5.0], [5.1]])), [True, True, False]
     )

@@ -197,7 +197,7 @@ class Fitted:
         if foreground.sum() < 2 or not hasattr(data, "shape") or self.is_pairwise:
             # Kernels over any objects have no columns to measure distances in.
             return replace(self, reach=None)
-        return replace(self, reach=Reach.of(data[np.flatnonzero(foreground)]))
+        return replace(self, reach=Reach(data[np.flatnonzero(foreground)]))
 
     @property
     def is_pairwise(self) -> bool:

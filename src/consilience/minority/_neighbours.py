@@ -1,6 +1,7 @@
 """Distances to the nearest fitted objects: the plain rival of the scores, and who is far away."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -86,25 +87,25 @@ class Reach:
     are equal for all seeds. No fitted object of the foreground is farther from the others than
     this.
 
+    It is measured when new objects first ask: most fits are never asked.
+
     Attributes
     ----------
-    tree : NearestNeighbors
-        Of the fitted foreground.
-    longest : float
-        Longest distance of one of its objects to the nearest other.
+    foreground : array or CSR matrix
+        The fitted objects of the foreground, two at least.
     """
 
-    tree: NearestNeighbors
-    longest: float
+    foreground: Any
 
-    @classmethod
-    def of(cls, foreground: Any) -> "Reach":
-        """The reach of these objects, two at least."""
-        tree = NearestNeighbors().fit(foreground)
-        nearest = tree.kneighbors(foreground, 2)[0]
+    @cached_property
+    def _measured(self) -> tuple[NearestNeighbors, float]:
+        """A tree of the objects, and the longest distance of one to the nearest other."""
+        tree = NearestNeighbors().fit(self.foreground)
+        nearest = tree.kneighbors(self.foreground, 2)[0]
         # The nearest of all is the object itself.
-        return cls(tree, _SLACK * float(nearest[:, 1].max()))
+        return tree, _SLACK * float(nearest[:, 1].max())
 
     def holds(self, X: Any) -> NDArray[np.bool_]:
         """Whether objects are near enough to be foreground."""
-        return np.asarray(self.tree.kneighbors(X, 1)[0][:, 0] <= self.longest)
+        tree, longest = self._measured
+        return np.asarray(tree.kneighbors(X, 1)[0][:, 0] <= longest)
