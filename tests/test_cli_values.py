@@ -431,7 +431,9 @@ def test_minority_reports_the_figures_of_the_estimator(blobs, capsys):
     assert found["reliability"] == pytest.approx(model.reliability_)
     assert found["converged"] == model.converged_
     assert found["why"] == model.threshold_result_.why
-    rules = thresholds.every(model.scores_, y=truth.astype(int))
+    # The rule that was used stands first.
+    others = thresholds.every(model.scores_, y=truth.astype(int))
+    rules = [model.threshold_result_, *others]
     assert [one["rule"] for one in found["thresholds"]] == [rule.method for rule in rules]
     for one, rule in zip(found["thresholds"], rules, strict=True):
         assert one["n_foreground"] == rule.n_foreground

@@ -115,6 +115,15 @@ def test_permuting_the_rows_permutes_the_partition():
     assert first.clarity_ == second.clarity_
 
 
+@pytest.mark.parametrize("unit", [1e-150, 1e-6, 1e6, 1e150])
+def test_the_unit_of_the_data_does_not_matter(unit):
+    X, _ = blobs(60, 2, 3)
+    members = cs.generate.KMeansEnsemble(10, random_state=0).generate(X)
+    first, second = fitted(X, members), fitted(X * unit, members)
+    np.testing.assert_array_equal(first.labels_, second.labels_)
+    assert first.clarity_.verdict == second.clarity_.verdict
+
+
 def test_alternatives_begin_with_what_is_taken_and_name_each_number_once():
     model = fitted(blobs()[0])
     numbers = [one.n_clusters for one in model.alternatives_]

@@ -92,6 +92,6 @@ def test_repetitions_of_ewocs_go_through_the_engine(monkeypatch):
         return made(self, *args, **options)
 
     monkeypatch.setattr(Cpu, "repetitions", noted)
-    EWOCS(n_repetitions=5, random_state=0).fit(X)
+    EWOCS(n_repetitions=5, threshold="2gauss", gamma=1.0, random_state=0).fit(X)
     assert asked
     assert set(asked) == {len(X)}

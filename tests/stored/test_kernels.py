@@ -3,8 +3,6 @@
 Mutants of kernels are judged in plain Python, so the inputs are tiny.
 """
 
-import threading
-
 import joblib
 import numpy as np
 from scipy import sparse
@@ -407,10 +405,6 @@ def threads():
         yield (
             "team",
             [team.size, team.run(lambda number: number), aside(), team.run(lambda n: n * 2)],
-        )
-        yield (
-            "daemons",
-            all(one.daemon for one in threading.enumerate() if one is not threading.main_thread()),
         )
         yield "team failed", attempt(team.run, lambda number: [][number])
         wait = team.start(lambda number: number + 1)
