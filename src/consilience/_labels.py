@@ -71,9 +71,8 @@ def _values_and_missing(labels: Any, what: str) -> tuple[NDArray[Any], NDArray[n
             values = np.asarray(labels.to_numpy())
             if values.dtype.kind in "biuf" and not _too_large(values):
                 return values, mask
-            # A column of pandas or polars has to_list, the arrays inside pandas have not.
-            items = labels.to_list() if hasattr(labels, "to_list") else list(labels)
-            return _as_objects(items), mask
+            # Columns of pandas and polars have to_list, not so the arrays inside pandas.
+            return _as_objects(list(labels)), mask
     if hasattr(labels, "__array__"):
         return np.asarray(labels), None
     if isinstance(labels, str | bytes) or not isinstance(labels, Iterable):
