@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
+from consilience.datasets import make_toy_minority
 from consilience.errors import InvalidInputError, InvalidParameterError
 from consilience.minority import EWOCS, thresholds
 from consilience.minority._score_mixture import fit, to_unit
@@ -149,3 +150,17 @@ def test_a_histogram_has_sixty_bins_unless_told(plt, monkeypatch):
     monkeypatch.setattr(module, "score_histogram", histogram)
     module.plot_score_histogram(values, n_components=1)
     assert asked == [60]
+
+
+def test_the_cut_of_a_fitted_model_is_drawn_first():
+    X, _ = make_toy_minority(0.15, random_state=3)
+    model = EWOCS(n_repetitions=30, random_state=0).fit(X)
+    shown = score_curve(model)
+    assert shown.thresholds[0] == model.threshold_result_
+    assert [rule.method for rule in shown.thresholds[1:]] == ["2gauss", "dist", "ngauss+var"]
+    published = EWOCS(n_repetitions=30, threshold="dist", random_state=0).fit(X)
+    assert [rule.method for rule in score_curve(published).thresholds] == [
+        "2gauss",
+        "dist",
+        "ngauss+var",
+    ]

@@ -1,5 +1,6 @@
 """From an ensemble to one clustering: the methods, and the table of them."""
 
+from consilience.consensus._clarity import Clarity
 from consilience.consensus._registry import CONSENSUS, Method
 from consilience.consensus._solve import ConsensusResult
 from consilience.consensus.accumulation import EAC, EACResult, eac
@@ -66,6 +67,7 @@ __all__ = [
     "AmbiguityAware",
     "AutoConsensus",
     "BaumEagon",
+    "Clarity",
     "ConsensusResult",
     "CorrelationClustering",
     "Criterion",

@@ -16,7 +16,7 @@ from sklearn.cluster import KMeans
 
 from consilience.consensus._support import border_sparsity, reach
 
-__all__ = ["REFERENCES", "Clarity", "Verdict", "judge", "references_of"]
+__all__ = ["REFERENCES", "Clarity", "Verdict", "judge"]
 
 Floats = NDArray[np.float64]
 Labels = NDArray[np.int32]
@@ -93,7 +93,7 @@ def judge(
         sees = sparsity >= _SPARSER and agreement >= _AGREED
         verdict: Verdict = "none" if k < 2 else ("clear" if sees else "weak")
         return Clarity(verdict, None, 0, len(some), sparsity, 0.0)
-    chance = [references_of(draw, k, rng) for draw in _kinds(points[some])]
+    chance = [_references(draw, k, rng) for draw in _kinds(points[some])]
     p = max((1 + sum(one >= sparsity for one in kind)) / (REFERENCES + 1) for kind in chance)
     expected = max(float(np.mean(kind)) for kind in chance)
     verdict = _verdict(p, sparsity - expected, agreement)
@@ -115,7 +115,7 @@ def _kinds(points: Floats) -> list[Draw]:
     return kinds
 
 
-def references_of(draw: Draw, k: int, rng: np.random.RandomState) -> list[float]:
+def _references(draw: Draw, k: int, rng: np.random.RandomState) -> list[float]:
     """Sparsest borders of k groups in each of the reference tables, by two ways to cluster."""
     found = []
     for _ in range(REFERENCES):

@@ -13,13 +13,17 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.spatial.distance import squareform
-from sklearn.cluster import HDBSCAN, KMeans
+from sklearn.cluster import HDBSCAN
 from sklearn.decomposition import PCA
 from sklearn.mixture import GaussianMixture
+from sklearn.utils import check_random_state
 
+from consilience.consensus._rules import Link
+from consilience.consensus._solve import ConsensusResult, by_first_appearance
 from consilience.consensus.accumulation import eac
 from consilience.ensemble import Ensemble
 from consilience.kernels.links.trees import cut_merges
+from consilience.partition import kmeans_labels, leading_eigenvectors
 
 __all__ = ["LOOSE", "Partition", "Scene", "partitions"]
 
@@ -35,8 +39,6 @@ _PATIENCE = 6
 _MOST_COLUMNS = 60
 _SHAPES = ("full", "tied", "diag", "spherical")
 _LEAST_OF_DENSITY = (5, 10, 20, 40)
-# Dense eigenvectors of a graph of so many objects take less time than sparse ones.
-_DENSE = 1000
 
 
 @dataclass(frozen=True)
@@ -86,15 +88,15 @@ def partitions(scene: Scene, numbers: Sequence[int], seed: int) -> list[Partitio
     """Everything that the lines say: no partition twice in a line, none of one group."""
     found: dict[tuple[str, bytes], Partition] = {}
     for line, labels in _all(scene, numbers, seed):
-        labels = _numbered(labels)
+        labels = by_first_appearance(ConsensusResult(labels)).labels
         if labels.max() > 0:
             found.setdefault((line, labels.tobytes()), Partition(line, labels))
     return list(found.values())
 
 
 def _all(scene: Scene, numbers: Sequence[int], seed: int) -> Iterator[tuple[str, Any]]:
-    yield from _by_tree("average link", scene, numbers)
-    yield from _by_tree("single link", scene, numbers)
+    yield from _by_tree("average", scene, numbers)
+    yield from _by_tree("single", scene, numbers)
     yield from _by_graph(scene, numbers, seed)
     yield from _by_density(scene)
     yield from _by_ward(scene, numbers)
@@ -104,27 +106,20 @@ def _all(scene: Scene, numbers: Sequence[int], seed: int) -> Iterator[tuple[str,
                 yield "members", member
         return
     for k in numbers:
-        yield "k-means", _kmeans(scene.points, k, scene.n_starts, seed)
+        yield "k-means", _kmeans(scene.points, k, scene, seed)
     yield from _by_mixture(scene.points, numbers, seed)
 
 
-def _numbered(labels: Any) -> Labels:
-    """Labels in the order in which they appear."""
-    first = np.unique(labels, return_index=True, return_inverse=True)
-    rank = np.argsort(np.argsort(first[1]))
-    return rank[first[2]].astype(np.int32)
+def _kmeans(points: Floats, k: int, scene: Scene, seed: int) -> Labels:
+    # The same seed for every number: what one line says does not hang on how many were asked.
+    return kmeans_labels(points, k, None, check_random_state(seed), n_init=scene.n_starts)
 
 
-def _kmeans(points: Floats, k: int, n_starts: int, seed: int) -> Labels:
-    found = KMeans(k, n_init=n_starts, random_state=seed).fit(points)
-    return np.asarray(found.labels_, np.int32)
-
-
-def _by_tree(line: str, scene: Scene, numbers: Sequence[int]) -> Iterator[tuple[str, Any]]:
+def _by_tree(link: Link, scene: Scene, numbers: Sequence[int]) -> Iterator[tuple[str, Any]]:
     """Cuts of the tree of co-association."""
-    tree = eac(scene.ensemble, 1, linkage="average" if line == "average link" else "single").linkage
+    tree = eac(scene.ensemble, 1, linkage=link).linkage
     for k in numbers:
-        yield line, cut_merges(tree, k)
+        yield f"{link} link", cut_merges(tree, k)
 
 
 def _by_ward(scene: Scene, numbers: Sequence[int]) -> Iterator[tuple[str, Any]]:
@@ -136,25 +131,21 @@ def _by_ward(scene: Scene, numbers: Sequence[int]) -> Iterator[tuple[str, Any]]:
 
 def _by_graph(scene: Scene, numbers: Sequence[int], seed: int) -> Iterator[tuple[str, Any]]:
     """k-means on the leading eigenvectors of the graph of neighbours."""
-    vectors = _leading(scene.graph, min(max(numbers), scene.n_objects - 1))
+    normal, root = _normal(scene.graph)
+    count = min(max(numbers), scene.n_objects - 1)
+    rng = check_random_state(seed)
+    _, vectors = leading_eigenvectors(np.asarray(normal.todense()), count, rng)
+    vectors = vectors / root[:, None]
     for k in numbers:
-        if k <= vectors.shape[1]:
-            yield "graph", _kmeans(vectors[:, :k], k, scene.n_starts, seed)
+        if k <= count:
+            yield "graph", _kmeans(vectors[:, :k], k, scene, seed)
 
 
-def _leading(graph: Any, count: int) -> Floats:
-    """Eigenvectors of the largest eigenvalues of the random walk, the largest first."""
-    n = graph.shape[0]
-    # Every object is its own neighbour too: nobody is without one.
-    whole = graph + sparse.eye_array(n)
+def _normal(graph: Any) -> tuple[Any, Floats]:
+    """The graph over the roots of its degrees, and these; everybody is its own neighbour too."""
+    whole = graph + sparse.eye_array(graph.shape[0])
     root = np.sqrt(np.asarray(whole.sum(axis=1)).ravel())
-    normal = whole / root[:, None] / root[None, :]
-    if n <= _DENSE or count > n // 3:
-        _, vectors = np.linalg.eigh(np.asarray(normal.todense()))
-    else:
-        values, vectors = sparse.linalg.eigsh(normal.tocsr(), count, which="LA", v0=np.ones(n))
-        vectors = vectors[:, np.argsort(values)]
-    return np.asarray(vectors[:, ::-1][:, :count] / root[:, None])
+    return whole / root[:, None] / root[None, :], root
 
 
 def _by_density(scene: Scene) -> Iterator[tuple[str, Any]]:

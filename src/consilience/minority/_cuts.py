@@ -19,6 +19,7 @@ __all__ = [
     "Threshold",
     "boundaries",
     "cut",
+    "decided_first",
     "descending_scores",
     "f1_at",
     "group_ends",
@@ -66,6 +67,13 @@ class Threshold:
     candidates: tuple[float, ...]
     flag: Flag | None
     why: str
+
+
+def decided_first(taken: Threshold, rules: tuple[Threshold, ...]) -> tuple[Threshold, ...]:
+    """The rules, after the one that decided where it is not among them."""
+    if any(rule.method == taken.method for rule in rules):
+        return rules
+    return (taken, *rules)
 
 
 def descending_scores(scores: Any, owner: str) -> Floats:

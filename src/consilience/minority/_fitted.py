@@ -211,13 +211,13 @@ class Fitted:
         """
         labels = np.full(len(foreground), -1, np.int32)
         rows = np.flatnonzero(foreground)
-        if self.groups is not None and len(rows):
-            data = self.scaled(X, n_jobs)
-            if self.reach is not None:
-                rows = rows[self.reach.holds(data[rows])]
-        if self.groups is not None and len(rows):
-            members = self.members(data, rows, n_jobs)
-            labels[rows] = self.groups.place(members, n_jobs)
+        if self.groups is None or not len(rows):
+            return labels
+        data = self.scaled(X, n_jobs)
+        if self.reach is not None:
+            rows = rows[self.reach.holds(data[rows])]
+        if len(rows):
+            labels[rows] = self.groups.place(self.members(data, rows, n_jobs), n_jobs)
         return labels
 
 

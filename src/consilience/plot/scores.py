@@ -10,6 +10,7 @@ from scipy.special import ndtr
 
 from consilience._validation import Boolean, Interval, NoneValue, check_value
 from consilience.minority import thresholds
+from consilience.minority._cuts import decided_first
 from consilience.minority._score_mixture import (
     ScoreMixture,
     choose,
@@ -60,7 +61,8 @@ class ScoreCurve:
     foreground : ndarray of shape (n_points,), bool, or None
         Whether the object at each rank is foreground in the truth; None without one.
     thresholds : tuple of Threshold
-        As `consilience.minority.thresholds.every` returns them.
+        As `consilience.minority.thresholds.every` returns them, after the one by which a
+        fitted estimator decided.
     n_objects : int
     """
 
@@ -95,6 +97,8 @@ def score_curve(scores: Any, *, y: Any = None, m: float | None = None) -> ScoreC
     n = len(vector)
     truth = None if y is None else foreground_truth(y, n, owner="plot_scores")
     rules = thresholds.every(vector, y=y, m=m)
+    taken = getattr(scores, "threshold_result_", None)
+    rules = rules if taken is None else decided_first(taken, rules)
     order = np.argsort(-vector, kind="stable")
     evenly = np.linspace(0, n - 1, min(n, _MAX_POINTS)).astype(np.int64)
     at_rules = [rule.n_foreground - 1 for rule in rules if rule.n_foreground]

@@ -17,6 +17,7 @@ from consilience._validation import Interval, RandomState, Satisfies, check_valu
 from consilience.compare import auc, precision_recall_f1
 from consilience.errors import InvalidInputError
 from consilience.minority import EWOCS, thresholds
+from consilience.minority._cuts import decided_first
 from consilience.minority._fitted import is_pairwise
 from consilience.minority._truth import foreground_truth
 from consilience.minority.divergences import Divergence
@@ -26,7 +27,6 @@ from consilience.report._figures import points, section
 from consilience.report._minority_sections import (
     convergence_section,
     histogram_section,
-    is_taken,
     rules_section,
     scores_section,
     truth_section,
@@ -165,9 +165,7 @@ def _comparable_truth(truth: Flags | None, notes: list[str]) -> Flags | None:
 def _rules(model: EWOCS, truth: Flags | None) -> tuple[Threshold, ...]:
     """Every rule that can be tried, and the one that decided where it is not among them."""
     found = thresholds.every(model.scores_, y=truth, m=model.n_foreground)
-    if any(is_taken(model, rule) for rule in found):
-        return found
-    return (model.threshold_result_, *found)
+    return decided_first(model.threshold_result_, found)
 
 
 def _sides(model: EWOCS) -> Floats:

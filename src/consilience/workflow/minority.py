@@ -11,6 +11,7 @@ from consilience._validation import RandomState, check_params, check_value
 from consilience.compare import auc, precision_recall_f1
 from consilience.errors import InvalidInputError, InvalidParameterError, warn
 from consilience.minority import EWOCS, thresholds
+from consilience.minority._cuts import decided_first
 from consilience.minority.divergences import Divergence
 from consilience.minority.thresholds import Threshold
 from consilience.workflow._data import gather
@@ -299,20 +300,14 @@ def minority_groups(
         with job.stage("score", model):
             model.fit(data.X, sources)
         with job.stage("thresholds"):
-            rules = _rules(model, sources)
+            rules = thresholds.every(model.scores_, y=sources, m=model.n_foreground)
+            rules = decided_first(model.threshold_result_, rules)
         _warn_of_crumbs(model)
         return {"data": data, "rules": rules, "truth": sources, "background": zero}
 
     with noting() as notes:
         found = job.run(work)
     return MinorityResult(model=model, seed=seed, seconds=job.seconds, notes=tuple(notes), **found)
-
-
-def _rules(model: EWOCS, sources: Any) -> tuple[Threshold, ...]:
-    """Every rule that can be tried, after the one that decided where it is not among them."""
-    rules = thresholds.every(model.scores_, y=sources, m=model.n_foreground)
-    taken = model.threshold_result_
-    return rules if any(rule.method == taken.method for rule in rules) else (taken, *rules)
 
 
 def job_seed_of(random_state: Any) -> int:
