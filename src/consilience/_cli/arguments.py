@@ -92,9 +92,16 @@ class ClusterWish:
     Parameters
     ----------
     n_clusters : int
-        Number of clusters. Without it, several criteria are asked, and told apart.
+        Number of clusters. Without it, the best supported number is found.
+    max_k : int
+        Most clusters to look for. [default: as far as it is needed]
+    effort : str
+        How closely to look: quick, default or thorough.
+    strict : bool
+        One cluster for all where nothing is clear, instead of the best guess, marked.
     method : str
-        Consensus method; `consilience methods` lists them. [default: by the size of the data]
+        Consensus method; `consilience methods` lists them. [default: autoconsensus, what
+        independent ways to cluster come to]
     methods : str
         Several methods with commas between: each is run, they are compared, and the one
         that agrees best with all clusterings is taken.
@@ -125,6 +132,9 @@ class ClusterWish:
 
     data: Annotated[Path | None, Parameter(parse=False)] = None
     n_clusters: _Number = None
+    max_k: int | None = None
+    effort: str = "default"
+    strict: _Flag = False
     method: str | None = None
     methods: str | None = None
     members: int = 100

@@ -49,7 +49,7 @@ def carry_out_demo(folder: Path, *, force: bool) -> None:
         earlier = check_folder(folder, LABELS, DATA, force=force, resume=False)
         for line in (
             "Two spirals of 200 points each. One run of k-means cuts straight through them;",
-            "100 runs, combined by evidence accumulation, follow the arms.",
+            "100 runs, with what other ways to cluster say, follow the arms. Nobody says how many.",
             "(The very first run compiles the numerical code: allow half a minute.)\n",
         ):
             tell(console, line)
@@ -62,7 +62,7 @@ def carry_out_demo(folder: Path, *, force: bool) -> None:
 def run_demo(
     results: ResultFolder, *, replaces: Sequence[str] = (), callbacks: Sequence[Any] = ()
 ) -> Demo:
-    """Cluster two spirals by k-means alone and by evidence accumulation.
+    """Cluster two spirals by k-means alone and by a consensus.
 
     The data go through a file, so that ``consilience cluster`` on the file written here
     gives the same clusters.
@@ -73,7 +73,7 @@ def run_demo(
     place = results.scratch()
     save(place / DATA)
     reading = Reading(truth_column="arm")
-    asked = ClusterWish(data=place / DATA, linkage="single", reading=reading)
+    asked = ClusterWish(data=place / DATA, reading=reading)
     consensus = find(asked, place / "run", callbacks=callbacks)
     shown = replace(asked, data=results.folder / DATA, writing=Writing(out=results.folder))
     consensus = replace(consensus, wish=shown)
@@ -101,8 +101,8 @@ def _show(demo: Demo, seconds: float, console: Console) -> None:
     for command, why in (
         (as_command("cluster", same), "the same, as you would do it with your own data"),
         (
-            as_command("cluster", replace(same, linkage=None, writing=Writing(force=True))),
-            "average link, and the number of clusters by several criteria: not for chains",
+            as_command("cluster", replace(same, linkage="single", writing=Writing(force=True))),
+            "evidence accumulation alone, by single link, which follows chains",
         ),
         ("consilience methods", "other ways to combine clusterings"),
     ):

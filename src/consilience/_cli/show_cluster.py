@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["show_consensus"]
 
-_MOST_ROWS = 20
+_MOST_ROWS, _MOST_SIZES = 20, 8
 _SURE = 0.95
 
 
@@ -27,6 +27,9 @@ def show_consensus(found: Consensus, console: "Console") -> None:
     tell(console, _how(result))
     if result.choice is not None:
         _show_choice(result.choice, console)
+    elif result.clarity is not None:
+        tell(console, result.clarity.words)
+    _show_alternatives(result, console)
     if result.comparison is not None:
         _show_comparison(result.comparison, console)
     console.print(_clusters(result))
@@ -62,6 +65,18 @@ def _show_choice(choice: "NumberChoice", console: "Console") -> None:
     if choice.criteria:
         console.print(lines)
     tell(console, choice.words)
+
+
+def _show_alternatives(found: ClusterResult, console: "Console") -> None:
+    """Other divisions that are worth a look, and what they would make of these groups."""
+    others = found.to_dict()["alternatives"][1:]
+    for one in others:
+        sizes = ", ".join(map(str, one["sizes"][:_MOST_SIZES]))
+        sizes += ", ..." * (len(one["sizes"]) > _MOST_SIZES)
+        tell(
+            console,
+            f"Worth a look: -k {one['n_clusters']} ({sizes}), which {one['difference']}.",
+        )
 
 
 def _show_comparison(found: "Comparison", console: "Console") -> None:
@@ -111,7 +126,7 @@ def _by_method(found: ClusterResult) -> str:
     if found.parameters.get("linkage") == "average":
         text += (
             " With average link the lifetime tends to ask for too many: leave out --method and "
-            "--linkage, and several criteria are asked."
+            "--linkage, and several kinds of evidence are asked."
         )
     return text
 

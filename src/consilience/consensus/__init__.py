@@ -1,5 +1,6 @@
 """From an ensemble to one clustering: the methods, and the table of them."""
 
+from consilience.consensus._auto_choice import worth_a_look
 from consilience.consensus._clarity import Clarity
 from consilience.consensus._registry import CONSENSUS, Method
 from consilience.consensus._solve import ConsensusResult
@@ -123,6 +124,7 @@ __all__ = [
     "wohb",
     "wokmeans",
     "womc",
+    "worth_a_look",
     "wosp",
     "wspa",
 ]

@@ -30,6 +30,8 @@ _LEVEL = 0.05
 _SPARSER = 0.2
 # A column's peaks are looked for on a grid, its strays left out.
 _GRID, _HALVINGS, _STRAYS = 128, 12, 0.02
+# Numbers of groups that are chosen most often.
+_COMMON = (2, 3, 5)
 # So far do the other lines come to the same groups, at least, where something is clear.
 _AGREED = 0.5
 
@@ -52,6 +54,8 @@ class Clarity:
         Of the borders, see `border_sparsity`; of the objects looked at.
     expected : float
         The same in tables without groups: the mean of the kind that has more.
+    agreement : float
+        How far other ways to cluster come to the same groups.
     """
 
     verdict: Verdict
@@ -60,6 +64,33 @@ class Clarity:
     n_objects: int
     sparsity: float
     expected: float
+    agreement: float
+
+    @property
+    def words(self) -> str:
+        """How clear the groups are, in a sentence or two."""
+        if self.p_value is None:
+            return _WITHOUT_DATA[self.verdict]
+        shown = f"p = {self.p_value:.2g}, {self.n_references} reference tables of each kind"
+        if self.verdict == "none":
+            return (
+                f"No clear structure: data of the same kind without groups have borders as sparse "
+                f"({shown}); take the groups as the best guess."
+            )
+        sparser = "the borders are sparser than data of the same kind without groups have them "
+        if self.verdict == "clear":
+            return f"They are clear: {sparser}({shown}), and several ways to cluster come to them."
+        but = "but by little" if self.agreement >= _AGREED else "but ways to cluster disagree"
+        return f"They are weak: {sparser}({shown}), {but}."
+
+
+_WITHOUT_DATA = {
+    "clear": "They are clear: the members agree about them. (Without data there are no reference "
+    "tables, so there is no p-value.)",
+    "weak": "They are weak: the members hardly tell them apart. (Without data there are no "
+    "reference tables, so there is no p-value.)",
+    "none": "There is nothing to tell apart.",
+}
 
 
 def judge(
@@ -92,12 +123,12 @@ def judge(
     if points is None or k < 2:
         sees = sparsity >= _SPARSER and agreement >= _AGREED
         verdict: Verdict = "none" if k < 2 else ("clear" if sees else "weak")
-        return Clarity(verdict, None, 0, len(some), sparsity, 0.0)
+        return Clarity(verdict, None, 0, len(some), sparsity, 0.0, agreement)
     chance = [_references(draw, k, rng) for draw in _kinds(points[some])]
     p = max((1 + sum(one >= sparsity for one in kind)) / (REFERENCES + 1) for kind in chance)
     expected = max(float(np.mean(kind)) for kind in chance)
     verdict = _verdict(p, sparsity - expected, agreement)
-    return Clarity(verdict, p, REFERENCES, len(some), sparsity, expected)
+    return Clarity(verdict, p, REFERENCES, len(some), sparsity, expected, agreement)
 
 
 def _verdict(p: float, sparser: float, agreement: float) -> Verdict:
@@ -116,17 +147,20 @@ def _kinds(points: Floats) -> list[Draw]:
 
 
 def _references(draw: Draw, k: int, rng: np.random.RandomState) -> list[float]:
-    """Sparsest borders of k groups in each of the reference tables, by two ways to cluster."""
+    """Sparsest borders in each of the reference tables: of k groups, and of the commonest numbers.
+
+    The number was chosen with the data in sight; references that could not choose would make
+    chance look like more.
+    """
     found = []
     for _ in range(REFERENCES):
         table = draw(rng)
         between = pdist(table)
         far = reach(squareform(between))
         seed = int(rng.randint(2**31 - 1))
-        ways = (
-            KMeans(k, n_init=1, random_state=seed).fit(table).labels_,
-            fcluster(linkage(between, "ward"), k, "maxclust") - 1,
-        )
+        tree = linkage(between, "ward")
+        ways = [KMeans(k, n_init=1, random_state=seed).fit(table).labels_]
+        ways += [fcluster(tree, number, "maxclust") - 1 for number in {*_COMMON, k}]
         found.append(max(border_sparsity(np.asarray(one, np.int32), *far)[0] for one in ways))
     return found
 

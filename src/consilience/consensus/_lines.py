@@ -5,7 +5,7 @@ at the same objects, a sample of large data.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -73,10 +73,14 @@ class Scene:
 
 @dataclass(frozen=True)
 class Partition:
-    """What a line says for one number of groups; ``labels`` are 0, 1, ... without gaps."""
+    """What a line says for one number of groups; ``labels`` are 0, 1, ... without gaps.
+
+    ``bic`` is the criterion by which mixtures are judged; None of other lines.
+    """
 
     line: str
     labels: Labels
+    bic: float | None = None
 
     @property
     def n_clusters(self) -> int:
@@ -87,14 +91,19 @@ class Partition:
 def partitions(scene: Scene, numbers: Sequence[int], seed: int) -> list[Partition]:
     """Everything that the lines say: no partition twice in a line, none of one group."""
     found: dict[tuple[str, bytes], Partition] = {}
-    for line, labels in _all(scene, numbers, seed):
-        labels = by_first_appearance(ConsensusResult(labels)).labels
-        if labels.max() > 0:
-            found.setdefault((line, labels.tobytes()), Partition(line, labels))
+    for said in _all(scene, numbers, seed):
+        labels = by_first_appearance(ConsensusResult(said.labels)).labels
+        key = (said.line, labels.tobytes())
+        if labels.max() > 0 and (key not in found or _likelier(said, found[key])):
+            found[key] = replace(said, labels=labels)
     return list(found.values())
 
 
-def _all(scene: Scene, numbers: Sequence[int], seed: int) -> Iterator[tuple[str, Any]]:
+def _likelier(one: Partition, other: Partition) -> bool:
+    return one.bic is not None and other.bic is not None and one.bic < other.bic
+
+
+def _all(scene: Scene, numbers: Sequence[int], seed: int) -> Iterator[Partition]:
     yield from _by_tree("average", scene, numbers)
     yield from _by_tree("single", scene, numbers)
     yield from _by_graph(scene, numbers, seed)
@@ -103,10 +112,10 @@ def _all(scene: Scene, numbers: Sequence[int], seed: int) -> Iterator[tuple[str,
     if scene.points is None:
         for member in scene.ensemble.members:
             if (member >= 0).all():
-                yield "members", member
+                yield Partition("members", member)
         return
     for k in numbers:
-        yield "k-means", _kmeans(scene.points, k, scene, seed)
+        yield Partition("k-means", _kmeans(scene.points, k, scene, seed))
     yield from _by_mixture(scene.points, numbers, seed)
 
 
@@ -115,21 +124,21 @@ def _kmeans(points: Floats, k: int, scene: Scene, seed: int) -> Labels:
     return kmeans_labels(points, k, None, check_random_state(seed), n_init=scene.n_starts)
 
 
-def _by_tree(link: Link, scene: Scene, numbers: Sequence[int]) -> Iterator[tuple[str, Any]]:
+def _by_tree(link: Link, scene: Scene, numbers: Sequence[int]) -> Iterator[Partition]:
     """Cuts of the tree of co-association."""
     tree = eac(scene.ensemble, 1, linkage=link).linkage
     for k in numbers:
-        yield f"{link} link", cut_merges(tree, k)
+        yield Partition(f"{link} link", cut_merges(tree, k))
 
 
-def _by_ward(scene: Scene, numbers: Sequence[int]) -> Iterator[tuple[str, Any]]:
+def _by_ward(scene: Scene, numbers: Sequence[int]) -> Iterator[Partition]:
     between = squareform(scene.distances, checks=False)
     tree = linkage(between if scene.points is not None else np.sqrt(between), "ward")
     for k in numbers:
-        yield "Ward", fcluster(tree, k, "maxclust")
+        yield Partition("Ward", fcluster(tree, k, "maxclust"))
 
 
-def _by_graph(scene: Scene, numbers: Sequence[int], seed: int) -> Iterator[tuple[str, Any]]:
+def _by_graph(scene: Scene, numbers: Sequence[int], seed: int) -> Iterator[Partition]:
     """k-means on the leading eigenvectors of the graph of neighbours."""
     normal, root = _normal(scene.graph)
     count = min(max(numbers), scene.n_objects - 1)
@@ -138,7 +147,7 @@ def _by_graph(scene: Scene, numbers: Sequence[int], seed: int) -> Iterator[tuple
     vectors = vectors / root[:, None]
     for k in numbers:
         if k <= count:
-            yield "graph", _kmeans(vectors[:, :k], k, scene, seed)
+            yield Partition("graph", _kmeans(vectors[:, :k], k, scene, seed))
 
 
 def _normal(graph: Any) -> tuple[Any, Floats]:
@@ -148,7 +157,7 @@ def _normal(graph: Any) -> tuple[Any, Floats]:
     return whole / root[:, None] / root[None, :], root
 
 
-def _by_density(scene: Scene) -> Iterator[tuple[str, Any]]:
+def _by_density(scene: Scene) -> Iterator[Partition]:
     """HDBSCAN for several sizes; who is in no group goes with the nearest who is in one."""
     n = scene.n_objects
     for size in _LEAST_OF_DENSITY:
@@ -158,10 +167,11 @@ def _by_density(scene: Scene) -> Iterator[tuple[str, Any]]:
         labels = model.fit(scene.distances).labels_
         inside = np.flatnonzero(labels >= 0)
         if inside.size:
-            yield "density", labels[inside[scene.distances[:, inside].argmin(axis=1)]]
+            nearest = inside[scene.distances[:, inside].argmin(axis=1)]
+            yield Partition("density", labels[nearest])
 
 
-def _by_mixture(points: Floats, numbers: Sequence[int], seed: int) -> Iterator[tuple[str, Any]]:
+def _by_mixture(points: Floats, numbers: Sequence[int], seed: int) -> Iterator[Partition]:
     """Mixtures of Gaussians of four shapes, while there is hope for a better BIC."""
     most = min(_MOST_COLUMNS, len(points) // 2)
     if points.shape[1] > most:
@@ -172,7 +182,7 @@ def _by_mixture(points: Floats, numbers: Sequence[int], seed: int) -> Iterator[t
             model = GaussianMixture(k, covariance_type=shape, reg_covar=1e-3, random_state=seed)
             model.fit(points)
             value = model.bic(points)
-            yield "mixture", model.predict(points)
+            yield Partition("mixture", model.predict(points), float(value))
             if value < least:
                 least, last = value, k
             if k - last >= _PATIENCE:

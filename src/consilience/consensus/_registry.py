@@ -66,6 +66,10 @@ class Method:
         Whether it aims at clusters of equal size.
     keeps_noise : bool
         Whether objects that every member calls noise are labelled -1.
+    few_clusters : bool
+        Whether it wants members of about as many clusters as there are groups: on 15 tables
+        the mean ARI of these methods was .66 to .68 with such members and .49 to .63 with
+        members of about the root of n clusters.
     memory : str
         The shape of the memory it needs.
     paper : str
@@ -85,6 +89,7 @@ class Method:
     needs_n_clusters: bool
     balanced: bool
     keeps_noise: bool
+    few_clusters: bool
     memory: str
     paper: str
     options: tuple[str, ...] = ()
@@ -168,6 +173,7 @@ def consensus_method(
     needs_n_clusters: bool = True,
     balanced: bool = False,
     keeps_noise: bool = True,
+    few_clusters: bool = False,
 ) -> Callable[[F], F]:
     """Enter a consensus function into the table under its own name, and check its arguments.
 
@@ -181,7 +187,7 @@ def consensus_method(
         The shape of the memory it needs, for instance ``"n R"``.
     rules : mapping of name -> rules, optional
         What values its own parameters may have: for the function and the estimator alike.
-    needs_data, needs_n_clusters, balanced, keeps_noise : bool
+    needs_data, needs_n_clusters, balanced, keeps_noise, few_clusters : bool
         See `Method`.
     """
     numbers = COUNT if needs_n_clusters else [*COUNT, NoneValue()]
@@ -203,6 +209,7 @@ def consensus_method(
             needs_n_clusters=needs_n_clusters,
             balanced=balanced,
             keeps_noise=keeps_noise,
+            few_clusters=few_clusters,
             memory=memory,
             paper=paper,
             options=tuple(name for name in names if name not in _COMMON),

@@ -15,6 +15,7 @@ from sklearn.metrics import euclidean_distances
 from sklearn.utils import check_random_state
 
 from consilience._validation import Interval, NoneValue, Options
+from consilience.consensus._auto_choice import Alternative, choice_of, difference
 from consilience.consensus._base import ChosenNumber
 from consilience.consensus._clarity import Clarity, judge
 from consilience.consensus._lines import LOOSE, Partition, Scene, partitions
@@ -64,30 +65,6 @@ _EFFORTS = {
 }
 
 
-@dataclass(frozen=True)
-class Alternative:
-    """The best supported division into one number of groups.
-
-    Attributes
-    ----------
-    n_clusters : int
-    line : str
-        Where it comes from.
-    agreement, silhouette, modularity, sparsity : float
-        See the notes of `autoconsensus`.
-    sizes : tuple of int
-        Objects of each group, of those looked at, the largest first.
-    """
-
-    n_clusters: int
-    line: str
-    agreement: float
-    silhouette: float
-    modularity: float
-    sparsity: float
-    sizes: tuple[int, ...]
-
-
 @consensus_method(
     estimator="AutoConsensus",
     paper="this package",
@@ -127,8 +104,9 @@ def autoconsensus(
     Returns
     -------
     ConsensusResult
-        ``details`` has ``clarity``, a `Clarity`; ``alternatives``, the best division into each
-        number of groups, the best first; ``line``, where the taken one comes from; and
+        ``details`` has ``clarity``, a `Clarity`; ``choice``, a `NumberChoice`, None where the
+        number was given; ``alternatives``, the best division into each number of groups, the
+        taken one first, then by support; ``line``, where the taken one comes from; and
         ``n_looked_at``, the objects of the sample.
 
     Notes
@@ -174,7 +152,7 @@ def _found(
     seed = int(rng.randint(2**31 - 1))
     scene = _scene(ensemble.take(some), None if X is None else X[some], effort, seed)
     if not scene.distances.any():
-        return _undivided(n)
+        return _undivided(n, k, len(some))
     last = _MOST_NUMBERS if most is None else most
     while True:
         numbers = _numbers(scene.n_objects, last, k)
@@ -182,9 +160,9 @@ def _found(
         if most is not None:  # HDBSCAN finds its own number
             found = [one for one in found if one.n_clusters <= max(numbers)]
         if not found:
-            return _undivided(n)
+            return _undivided(n, k, len(some))
         support = supports(scene, found)
-        best = _best(found, support, k)
+        best, shaped = _best(found, support, k)
         near_the_end = found[best].n_clusters >= _NEAR_THE_END * max(numbers)
         if k is not None or most is not None or not near_the_end or last > scene.n_objects // 4:
             break
@@ -198,9 +176,12 @@ def _found(
         n_objects=effort.references,
         rng=rng,
     )
+    alternatives = _alternatives(found, support, best)
+    chosen = choice_of(alternatives, clarity, len(some), shaped=shaped) if k is None else None
     details = {
         "clarity": clarity,
-        "alternatives": _alternatives(found, support, best),
+        "choice": chosen,
+        "alternatives": alternatives,
         "line": found[best].line,
         "n_looked_at": len(some),
     }
@@ -209,10 +190,16 @@ def _found(
     return ConsensusResult(labels, details=details)
 
 
-def _undivided(n: int) -> ConsensusResult:
+def _undivided(n: int, k: int | None, looked_at: int) -> ConsensusResult:
     """No line divides the objects: they are all alike, or hardly any."""
-    nothing = Clarity("none", None, 0, n, 0.0, 0.0)
-    details = {"clarity": nothing, "alternatives": (), "line": None, "n_looked_at": n}
+    nothing = Clarity("none", None, 0, looked_at, 0.0, 0.0, 0.0)
+    details = {
+        "clarity": nothing,
+        "choice": choice_of((), nothing, looked_at, shaped=False) if k is None else None,
+        "alternatives": (),
+        "line": None,
+        "n_looked_at": looked_at,
+    }
     return ConsensusResult(np.zeros(n, np.int32), details=details)
 
 
@@ -257,21 +244,20 @@ def _numbers(n: int, last: int, k: int | None) -> list[int]:
     return sorted(number for number in tried | ({k} if k else set()) if number < n)
 
 
-def _best(found: list[Partition], support: Support, k: int | None) -> int:
-    """The partition to take: that of the compact lines, or that of the loose ones."""
+def _best(found: list[Partition], support: Support, k: int | None) -> tuple[int, bool]:
+    """The partition to take, and whether it is that of the loose lines and not of the compact."""
     number = np.array([one.n_clusters for one in found])
     # Where no line has the number, the nearest one below or above.
     usable = np.ones(len(found), bool) if k is None else abs(number - k) == abs(number - k).min()
-    score = _score(support)
-    best = int(np.where(usable, score, -np.inf).argmax())
+    best = int(np.where(usable, _score(support), -np.inf).argmax())
     loose = np.array([one.line in LOOSE for one in found])
     loose &= usable & (support.modularity >= _MODULAR) & (support.loose_agreement >= _LOOSELY)
     if not loose.any():
-        return best
+        return best, False
     other = support.loose_agreement + _HALF * support.capped
     rival = int(np.where(loose, other, -np.inf).argmax())
     gain = support.sparsity[rival] - support.sparsity[best]
-    return rival if gain > _SPARSER else best
+    return (rival, True) if gain > _SPARSER else (best, False)
 
 
 def _score(support: Support) -> Floats:
@@ -286,18 +272,31 @@ def _alternatives(found: list[Partition], support: Support, best: int) -> tuple[
     for k in np.unique(number[number != number[best]]):
         taken.append(int(np.where(number == k, score, -np.inf).argmax()))
     taken[1:] = sorted(taken[1:], key=lambda place: -score[place])
+    likeliest = _least_bic(found)
     return tuple(
         Alternative(
             n_clusters=int(number[place]),
             line=found[place].line,
+            support=float(score[place]),
             agreement=float(support.agreement[place]),
             silhouette=float(support.silhouette[place]),
             modularity=float(support.modularity[place]),
             sparsity=float(support.sparsity[place]),
+            bic=likeliest.get(int(number[place])),
             sizes=tuple(sorted(np.bincount(found[place].labels).tolist(), reverse=True)),
+            difference=difference(found[best].labels, found[place].labels),
         )
         for place in taken
     )
+
+
+def _least_bic(found: list[Partition]) -> dict[int, float]:
+    """Of the mixtures of each number of groups."""
+    least: dict[int, float] = {}
+    for one in found:
+        if one.bic is not None:
+            least[one.n_clusters] = min(one.bic, least.get(one.n_clusters, np.inf))
+    return least
 
 
 def _everybody(ensemble: Ensemble, some: NDArray[np.int64], labels: Labels) -> Labels:
@@ -318,7 +317,7 @@ def _everybody(ensemble: Ensemble, some: NDArray[np.int64], labels: Labels) -> L
 class AutoConsensus(
     ChosenNumber,
     function=autoconsensus,
-    attributes=("clarity", "alternatives", "line", "n_looked_at"),
+    attributes=("clarity", "choice", "alternatives", "line", "n_looked_at"),
 ):
     """Cluster by what independent lines of evidence come to; see `autoconsensus`.
 
@@ -332,6 +331,8 @@ class AutoConsensus(
     ----------
     clarity_ : Clarity
         How clear the groups are: ``verdict`` "clear", "weak" or "none", with a p-value.
+    choice_ : NumberChoice or None
+        What speaks for this number of groups; None where it was given.
     alternatives_ : tuple of Alternative
         The best division into each number of groups; the one taken is the first.
     line_ : str

@@ -37,6 +37,7 @@ _FIRST, _RAISE, _LOWER = 0.1, 2.0, 1.5
 
 @consensus_method(
     estimator="BaumEagon",
+    few_clusters=True,
     paper="Rota Bulò, Lourenço, Fred & Pelillo 2010",
     memory="n^2 bytes, or n (R + k) past max_memory",
     rules={

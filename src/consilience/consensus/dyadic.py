@@ -33,6 +33,7 @@ class Aspects(NamedTuple):
 
 @consensus_method(
     estimator="DyadicAspect",
+    few_clusters=True,
     paper="Lourenço, Fred & Figueiredo 2011",
     memory="n^2 bytes, or n (R + k) past max_memory",
     rules={"n_init": COUNT, "tol": NOT_NEGATIVE, "max_iter": COUNT, "max_memory": MEMORY},

@@ -68,6 +68,7 @@ class Factors(NamedTuple):
 
 @consensus_method(
     estimator="NMFConsensus",
+    few_clusters=True,
     paper="Li, Ding & Jordan 2007",
     memory="n (R + k) + n_c k",
     rules={**_RULES, "reading": [Options(("falling", "published"))]},

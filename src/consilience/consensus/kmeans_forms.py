@@ -98,6 +98,7 @@ def sec(
 
 @consensus_method(
     estimator="KCC",
+    few_clusters=True,
     paper="Wu, Liu, Xiong, Cao & Chen 2015",
     memory="n R + n_c k",
     rules={

@@ -68,6 +68,7 @@ class MetaClusters:
 
 @consensus_method(
     estimator="MCLA",
+    few_clusters=True,
     paper="Strehl & Ghosh 2002",
     memory="n (R + k) + n_c^2",
     rules={"solver": CUTS},

@@ -44,6 +44,7 @@ class Fit(NamedTuple):
 
 @consensus_method(
     estimator="MixtureConsensus",
+    few_clusters=True,
     paper="Topchy, Jain & Punch 2004",
     memory="n (R + k) + n_c k",
     rules={**_RULES, "start": [Options(("kcc", "random"))], "smooth": _PSEUDO},
@@ -118,6 +119,7 @@ def mixtureconsensus(
 
 @consensus_method(
     estimator="BCE",
+    few_clusters=True,
     paper="Wang, Shan & Banerjee 2011",
     memory="n (R + k) + n_c k",
     rules={**_RULES, "lap": _PSEUDO},

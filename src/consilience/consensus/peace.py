@@ -30,6 +30,7 @@ _TOO_LOW = 0.5
 
 @consensus_method(
     estimator="PEACE",
+    few_clusters=True,
     paper="Lourenço, Rota Bulò, Rebagliati, Fred, Figueiredo & Pelillo 2013",
     memory="n^2 bytes, or n (R + k) past max_memory",
     rules={**RULES, "two_rates": [Boolean()]},

@@ -30,6 +30,7 @@ def _is_names(value: Any) -> bool:
 
 @consensus_method(
     estimator="SupraConsensus",
+    few_clusters=True,
     paper="Strehl & Ghosh 2002",
     memory="that of its methods",
     rules={"methods": [Satisfies(_is_names, "a list of names of consensus methods")]},

@@ -38,6 +38,7 @@ _PAPER = "Ren, Domeniconi, Zhang & Yu 2017"
 
 @consensus_method(
     estimator="WOMC",
+    few_clusters=True,
     paper=_PAPER,
     memory="n (R + k) + n_c^2",
     rules={"weights": WEIGHTS, "vertex": [Options(("weight", "size"))], "solver": CUTS},

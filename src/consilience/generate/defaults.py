@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
 
-from consilience._validation import Boolean, Interval, check_jobs, check_value
+from consilience._validation import Boolean, Interval, NoneValue, check_jobs, check_value
 from consilience.generate._base import Generator
 from consilience.generate.kmeans import KMeansEnsemble
 
@@ -15,6 +15,8 @@ _MODERATE = 20_000
 # Beyond: clusters of a member, and objects it is fitted to; the others go to the nearest.
 _CLUSTERS = (20, 60)
 _FITTED = 20_000
+# Share of the objects that a member is fitted to where all have the same number of clusters.
+_PART = 0.8
 # Columns above which a member of dense data sees a part of them.
 _WIDE = 1_000
 
@@ -46,6 +48,7 @@ def default_generator(
     random_state: Any = None,
     n_jobs: int | None = None,
     sparse: bool = False,
+    n_groups: int | None = None,
 ) -> GeneratorChoice:
     """The generator to take for data of this size and kind, with one sentence of reason.
 
@@ -59,6 +62,9 @@ def default_generator(
         Handed to the generator.
     sparse : bool, default=False
         Whether the data are a sparse matrix, such as counts of words.
+    n_groups : int or None, default=None
+        Clusters of every member, for methods that want about as many as there are groups; each
+        sees 80 % of the objects then, since else many would be alike. None: many clusters.
 
     Returns
     -------
@@ -91,8 +97,12 @@ def default_generator(
     ):
         check_value(name, value, count, owner="default_generator")
     check_value("sparse", sparse, [Boolean()], owner="default_generator")
+    check_value("n_groups", n_groups, [*count, NoneValue()], owner="default_generator")
     check_jobs(n_jobs, owner="default_generator")
-    names, reasons, settings = _of_size(n_objects)
+    if n_groups is None:
+        names, reasons, settings = _of_size(n_objects)
+    else:
+        names, reasons, settings = _of_number(n_objects, min(n_groups, n_objects))
     if sparse:
         settings["metric"] = "cosine"
         names.append("by cosine")
@@ -103,6 +113,18 @@ def default_generator(
         reasons.append(f"a part of the {n_features:,} columns is enough for each of them")
     generator = KMeansEnsemble(n_members, random_state=random_state, n_jobs=n_jobs, **settings)
     return GeneratorChoice(", ".join(names), generator, "; ".join(reasons) + ".")
+
+
+def _of_number(n_objects: int, n_groups: int) -> tuple[list[str], list[str], dict[str, Any]]:
+    """Names, reasons and settings for members of as many clusters as there are groups."""
+    settings = {"n_clusters": n_groups, "max_samples": _PART}
+    if n_objects > _MODERATE:
+        settings["max_samples"] = _FITTED
+    return (
+        ["k-means on parts of the objects", f"{n_groups} clusters"],
+        ["The method wants members of about as many clusters as there are groups"],
+        settings,
+    )
 
 
 def _of_size(n_objects: int) -> tuple[list[str], list[str], dict[str, Any]]:

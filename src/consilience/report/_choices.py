@@ -1,5 +1,6 @@
 """Sections about decisions: the number of clusters, the method, and the truth where it is known."""
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,12 +11,13 @@ from consilience.report._case import Case
 from consilience.report._figures import Figure, curves, mark, matrix, section, series, table
 from consilience.report._objects import Truth
 from consilience.report._values import finite
+from consilience.report._words import group_sizes
 
 if TYPE_CHECKING:
     from consilience.compare.several import Comparison
-    from consilience.consensus.number import Criterion, NumberChoice
+    from consilience.consensus import Alternative, Clarity, Criterion, NumberChoice
 
-__all__ = ["methods_section", "number_section", "truth_scores", "truth_section"]
+__all__ = ["Decided", "methods_section", "number_section", "truth_scores", "truth_section"]
 
 Section = dict[str, Any]
 
@@ -28,8 +30,43 @@ _TRUTH_WORDS = {
 }
 
 
-def number_section(choice: "NumberChoice") -> Section:
-    """Every criterion for the number of clusters: its curve, its reference, what it chose."""
+@dataclass(frozen=True)
+class Decided:
+    """How the number of groups was found, how clear they are, and what else was seen."""
+
+    choice: "NumberChoice | None" = None
+    clarity: "Clarity | None" = None
+    alternatives: "tuple[Alternative, ...]" = ()
+
+
+def number_section(decided: Decided) -> Section | None:
+    """Everything that speaks for a number of groups, and the divisions worth a look."""
+    choice, clarity = decided.choice, decided.clarity
+    others = _alternatives(decided.alternatives)
+    if choice is None:
+        if clarity is None or not others:
+            return None
+        read = f"The number was given. {clarity.words} {_OTHERS}"
+        return section("number", "How many groups", read, *others)
+    read = _CURVES if clarity is None else f"{clarity.words} {_KINDS} {_OTHERS}"
+    figures = [_criterion(criterion, choice) for criterion in choice.criteria]
+    return section("number", "How many groups", read, *others, _criteria(choice), *figures)
+
+
+_CURVES = (
+    "Each curve is one way to judge a number of groups, and its mark is the number that it "
+    "chooses. Trust the answer where several ways choose the same number and where a curve "
+    "lies far from the dashed one, which is what data without any groups would give."
+)
+_KINDS = (
+    "Each curve is one kind of evidence over the number of groups, and its mark is the number that "
+    "it chooses; 'support' puts the first three together and decides, unless groups of any shape "
+    "have sparser borders. Trust the answer where several kinds choose the same number."
+)
+_OTHERS = "The first table has the divisions that are worth a look: ask for another by its number."
+
+
+def _criteria(choice: "NumberChoice") -> Figure:
     rows = [
         [
             criterion.title,
@@ -41,13 +78,28 @@ def number_section(choice: "NumberChoice") -> Section:
         for criterion in choice.criteria
     ]
     names = ["criterion", "chooses", "clarity (0 to 1)", "decided", "in words"]
-    read = (
-        "Each curve is one way to judge a number of groups, and its mark is the number that it "
-        "chooses. Trust the answer where several ways choose the same number and where a curve "
-        "lies far from the dashed one, which is what data without any groups would give."
-    )
-    figures = [_criterion(criterion, choice) for criterion in choice.criteria]
-    return section("number", "How many groups", read, table(names, rows), *figures)
+    return table(names, rows)
+
+
+def _alternatives(alternatives: "tuple[Alternative, ...]") -> list[Figure]:
+    """The divisions worth a look, as a table; none where there is one only."""
+    from consilience.consensus import worth_a_look
+
+    seen = worth_a_look(alternatives)
+    if len(seen) < 2:
+        return []
+    rows = [
+        [
+            one.n_clusters,
+            group_sizes(list(one.sizes)).removeprefix("of ").removesuffix(" objects"),
+            finite(one.agreement, 2),
+            finite(one.silhouette, 2),
+            one.difference or "taken",
+        ]
+        for one in seen
+    ]
+    names = ["groups", "objects in each", "agreement of ways to cluster", "silhouette", "it"]
+    return [table(names, rows)]
 
 
 def _criterion(criterion: "Criterion", choice: "NumberChoice") -> Figure:

@@ -9,7 +9,8 @@ from consilience.report._case import Case
 from consilience.report._values import counted, percent
 
 if TYPE_CHECKING:
-    from consilience.consensus.number import NumberChoice
+    from consilience.consensus import Clarity, NumberChoice
+    from consilience.report._choices import Decided
 
 __all__ = ["consensus_headline", "group_sizes"]
 
@@ -23,11 +24,11 @@ _SURE = (
 _MAX_LISTED = 8
 
 
-def consensus_headline(
-    case: Case, choice: "NumberChoice | None", agreement: float | None
-) -> list[str]:
-    """What the groups are, how sure we are, what is doubtful, how clear the number is."""
+def consensus_headline(case: Case, decided: "Decided", agreement: float | None) -> list[str]:
+    """What the groups are and how clear, how sure we are of each object, what is doubtful."""
     said = [_groups(case)]
+    if decided.clarity is not None:
+        said.append(_clear(decided.clarity))
     if case.n_clusters > 1:
         sure = case.mean_confidence(case.labels >= 0)
         if sure is not None:
@@ -37,7 +38,7 @@ def consensus_headline(
                 f"have {sure:.2f} on average." + _suited_elsewhere(case)
             )
     said.append(_doubtful(case))
-    said.append(_number(case, choice))
+    said += _number(case, decided)
     if agreement is not None:
         said.append(
             f"With groups matched to the true classes, {percent(agreement, 1)} of the objects "
@@ -115,12 +116,35 @@ def _between(case: Case) -> str:
     return f", most often ({counts[best]:,}) between clusters {a} and {b}"
 
 
-def _number(case: Case, choice: "NumberChoice | None") -> str:
+def _clear(clarity: "Clarity") -> str:
+    """How clear the groups are; where they are not, that is what counts."""
+    if clarity.verdict != "none":
+        return clarity.words.replace("They are", "The groups are", 1)
+    return clarity.words
+
+
+def _number(case: Case, decided: "Decided") -> list[str]:
+    choice = decided.choice
+    if decided.clarity is not None:
+        return [_supported(choice)] if choice is not None and choice.criteria else []
     if choice is None:
-        return (
+        return [
             "The number of groups was asked for or chosen by the method; whether another would fit "
             "better was not examined."
-        )
+        ]
+    return [_by_criteria(case, choice)]
+
+
+def _supported(choice: "NumberChoice") -> str:
+    """How far the kinds of evidence come to the same number."""
+    votes = [one.n_clusters for one in choice.criteria]
+    agree = sum(vote == choice.n_clusters for vote in votes)
+    others = sorted({vote for vote in votes if vote not in (None, choice.n_clusters)})
+    words = f"{agree} of {len(votes)} kinds of evidence choose {choice.n_clusters} groups"
+    return f"{words}; others {listed(others)}." if others else f"{words}."
+
+
+def _by_criteria(case: Case, choice: "NumberChoice") -> str:
     k, taken = case.n_clusters, choice.n_clusters
     votes = [c.n_clusters for c in choice.criteria]
     agree = sum(vote == taken for vote in votes)

@@ -19,6 +19,7 @@ from consilience.ensemble import Ensemble
 from consilience.errors import InvalidInputError
 from consilience.report._case import Case, make_case
 from consilience.report._choices import (
+    Decided,
     methods_section,
     number_section,
     truth_scores,
@@ -41,7 +42,7 @@ from consilience.report._words import consensus_headline
 
 if TYPE_CHECKING:
     from consilience.compare.several import Comparison
-    from consilience.consensus.number import NumberChoice
+    from consilience.consensus import Alternative, Clarity, NumberChoice
 
 __all__ = ["SCHEMA", "summarise_consensus"]
 
@@ -65,6 +66,8 @@ def summarise_consensus(
     tree: Any = None,
     link: Literal["average", "complete", "single"] | None = None,
     choice: "NumberChoice | None" = None,
+    clarity: "Clarity | None" = None,
+    alternatives: "Sequence[Alternative]" = (),
     comparison: "Comparison | None" = None,
     about: Mapping[str, str] | None = None,
     notes: Sequence[str] = (),
@@ -98,7 +101,11 @@ def summarise_consensus(
     link : {"average", "complete", "single"}, optional
         Its linkage, where heights are one less the co-association.
     choice : NumberChoice, optional
-        What `consilience.consensus.choose_n_clusters` found.
+        What `consilience.AutoConsensus` or `consilience.consensus.choose_n_clusters` found.
+    clarity : Clarity, optional
+        How clear the groups are, as `consilience.AutoConsensus` says.
+    alternatives : sequence of Alternative
+        Other divisions that it saw; those worth a look are shown.
     comparison : Comparison, optional
         Several methods on this ensemble.
     about : mapping of str to str, optional
@@ -157,14 +164,15 @@ def summarise_consensus(
     )
     said = [*map(str, notes), *shown.notes, *case.notes]
     against = {} if case.truth is None else truth_scores(case, case.truth)
-    sections = _sections(case, shown, X, columns, made, choice, comparison, seed, said)
+    decided = Decided(choice, clarity, tuple(alternatives))
+    sections = _sections(case, shown, X, columns, made, decided, comparison, seed, said)
     if case.truth is not None:
         sections.append(truth_section(case, case.truth, against, said))
     return {
         "schema": SCHEMA,
         "kind": "consensus",
         "title": str(title),
-        "headline": consensus_headline(case, choice, against.get("consistency_index")),
+        "headline": consensus_headline(case, decided, against.get("consistency_index")),
         "done": done_rows(about, _facts(case, choice)),
         "clusters": cluster_rows(case, said),
         "objects": object_rows(case, shown, ids),
@@ -179,7 +187,7 @@ def _sections(
     X: Any,
     columns: Sequence[str],
     tree: MadeTree | None,
-    choice: "NumberChoice | None",
+    decided: Decided,
     comparison: "Comparison | None",
     seed: int,
     notes: list[str],
@@ -192,7 +200,7 @@ def _sections(
     pairs = pair_view(some, case.labels[shown.pairs], merges)
     found = [
         view_section(case, shown, X, columns, seed, notes),
-        None if choice is None else number_section(choice),
+        number_section(decided),
         matrix_section(shown, pairs, finer=case.finer),
         dendrogram_section(case, shown, pairs, tree),
         ambiguity_section(case),

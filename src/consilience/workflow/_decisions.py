@@ -1,13 +1,47 @@
-"""Decisions as plain values: the number of clusters, the methods compared."""
+"""Decisions as plain values: the number of clusters, its clarity, the methods compared."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from consilience.compare import Comparison
-from consilience.consensus import NumberChoice
+from consilience.consensus import Alternative, Clarity, NumberChoice
 
-__all__ = ["choice_facts", "comparison_facts"]
+__all__ = ["alternative_facts", "choice_facts", "clarity_facts", "comparison_facts"]
+
+
+def clarity_facts(verdict: str | None, clarity: Clarity | None) -> dict[str, Any] | None:
+    """How clear the groups are, and the evidence where there is some."""
+    if clarity is None:
+        return None if verdict is None else {"verdict": verdict}
+    return {
+        "verdict": clarity.verdict,
+        "p_value": clarity.p_value,
+        "n_references": clarity.n_references,
+        "n_objects": clarity.n_objects,
+        "sparsity": round(clarity.sparsity, 4),
+        "expected": round(clarity.expected, 4),
+        "agreement": round(clarity.agreement, 4),
+        "words": clarity.words,
+    }
+
+
+def alternative_facts(alternatives: Sequence[Alternative]) -> list[dict[str, Any]]:
+    """Divisions worth a look: how large the groups are, and what speaks for them."""
+    return [
+        {
+            "n_clusters": one.n_clusters,
+            "found_by": one.line,
+            "sizes": list(one.sizes),
+            "support": round(one.support, 4),
+            "agreement": round(one.agreement, 4),
+            "silhouette": round(one.silhouette, 4),
+            "modularity": round(one.modularity, 4),
+            "difference": one.difference,
+        }
+        for one in alternatives
+    ]
 
 
 def choice_facts(choice: NumberChoice) -> dict[str, Any]:

@@ -13,7 +13,15 @@ from consilience.consensus import CONSENSUS, Method
 from consilience.ensemble import Ensemble
 from consilience.errors import InvalidParameterError
 
-__all__ = ["Named", "check_methods", "fit_method", "method_table", "own_options", "prepared"]
+__all__ = [
+    "Named",
+    "check_methods",
+    "fit_method",
+    "method_table",
+    "own_limits",
+    "own_options",
+    "prepared",
+]
 
 # An option that limits what a method may use: where it has nothing to limit it is no mistake.
 _LIMITS = ("max_memory",)
@@ -58,6 +66,12 @@ def own_options(method: Method) -> tuple[str, ...]:
     """Those options of a method that its estimator takes: not what belongs to one ensemble."""
     taken = _parameters(method)
     return tuple(name for name in method.options if name in taken)
+
+
+def own_limits(method: Method, limits: Options) -> dict[str, Any]:
+    """Those limits that a method knows: the others have nothing to limit there."""
+    known = own_options(method)
+    return {name: value for name, value in limits.items() if name in known}
 
 
 def _parameters(method: Method) -> tuple[str, ...]:

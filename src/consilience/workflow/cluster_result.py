@@ -8,9 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from consilience.compare import Comparison
-from consilience.consensus import NumberChoice
+from consilience.consensus import Alternative, Clarity, NumberChoice, worth_a_look
 from consilience.ensemble import Ensemble
-from consilience.workflow._decisions import choice_facts, comparison_facts
+from consilience.workflow._decisions import (
+    alternative_facts,
+    choice_facts,
+    clarity_facts,
+    comparison_facts,
+)
 from consilience.workflow._faces import face
 from consilience.workflow.result import Reported
 
@@ -34,7 +39,12 @@ class ClusterResult(Reported):
     asked : int or None
         Clusters asked for.
     choice : NumberChoice or None
-        What several criteria say about the number of clusters, where they decided.
+        What speaks for this number of clusters, where it was to be found.
+    clarity : Clarity or None
+        How clear the groups are beside data without any: ``clarity.verdict``, ``p_value``,
+        ``words``. None where a method was named and the number given, or ``strict``.
+    alternatives : tuple of Alternative
+        The best division into each number of groups, the one taken first.
     method, paper : str
         Name and source of the consensus method that was taken.
     parameters : dict
@@ -66,6 +76,8 @@ class ClusterResult(Reported):
     runner_up: NDArray[np.int32] | None
     asked: int | None
     choice: NumberChoice | None
+    clarity: Clarity | None
+    alternatives: tuple[Alternative, ...]
     method: str
     paper: str
     parameters: dict[str, Any]
@@ -105,6 +117,15 @@ class ClusterResult(Reported):
         return "method" if self.choice is None else "criteria"
 
     @property
+    def verdict(self) -> str | None:
+        """ "clear", "weak" or "none": how clear the groups are; None where nobody looked."""
+        if self.clarity is not None:
+            return self.clarity.verdict
+        if self.choice is None:
+            return None
+        return "clear" if self.choice.clear else "none"
+
+    @property
     def n_suited_elsewhere(self) -> int:
         """Objects that the members put together with another cluster more often."""
         if self.confidence is None:
@@ -120,7 +141,9 @@ class ClusterResult(Reported):
         return float(self.confidence[objects].mean())
 
     def candidates(self, most: int = 4) -> list[int]:
-        """Numbers of clusters that hold longest by the method, the best first, if it says."""
+        """Numbers of clusters worth a look, the best first, if the method says."""
+        if self.alternatives:
+            return [one.n_clusters for one in worth_a_look(self.alternatives, most)]
         if self.lifetimes is None:
             return []
         # Lifetimes that are equal but for rounding: the smaller number first, as the method does.
@@ -166,7 +189,9 @@ class ClusterResult(Reported):
             "n_clusters": self.n_clusters,
             "n_clusters_chosen_by": self.chosen_by,
             "n_clusters_candidates": self.candidates(),
+            "clarity": clarity_facts(self.verdict, self.clarity),
             "choice": None if self.choice is None else choice_facts(self.choice),
+            "alternatives": alternative_facts(worth_a_look(self.alternatives)),
             "comparison": None if self.comparison is None else comparison_facts(self.comparison),
             "cluster_sizes": self.sizes,
             "n_noise": self.n_noise,
@@ -211,6 +236,8 @@ class ClusterResult(Reported):
             tree=self.tree,
             link=self.parameters.get("linkage") if self.method == "eac" else None,
             choice=self.choice,
+            clarity=self.clarity,
+            alternatives=self.alternatives,
             comparison=self.comparison,
             about=known | dict(about or {}),
             notes=self.notes,
@@ -269,7 +296,8 @@ class ClusterResult(Reported):
     def _number_in_words(self) -> str:
         if self.asked is not None:
             k = self.n_clusters
-            return "as asked" if k == self.asked else f"{self.asked} were asked for"
+            words = "as asked" if k == self.asked else f"{self.asked} were asked for"
+            return words if self.clarity is None else f"{words}. {self.clarity.words}"
         if self.choice is not None:
             return self.choice.words
         return f"chosen by {self.method}"

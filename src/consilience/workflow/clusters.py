@@ -22,25 +22,24 @@ from consilience._validation import (
     check_value,
 )
 from consilience.compare import against_truth, compare_methods
-from consilience.consensus import (
-    CONSENSUS,
-    Method,
-    NumberChoice,
-    choose_n_clusters,
-    default_method,
-)
-from consilience.consensus import (
-    refine as refined,
-)
+from consilience.consensus import CONSENSUS
+from consilience.consensus import refine as refined
 from consilience.ensemble import Ensemble
-from consilience.errors import InvalidInputError, warn
+from consilience.errors import InvalidInputError, InvalidParameterError, warn
 from consilience.evidence import confidence as confidence_in
 from consilience.evidence import never_seen
 from consilience.generate import RunFolder, default_generator, with_defaults
+from consilience.workflow._choosing import Number, by_criteria, by_lines, strict_method
 from consilience.workflow._data import Data, check_scale, checked_ensemble, gather
 from consilience.workflow._job import Job
 from consilience.workflow._members import check_source, make_members, run_folder
-from consilience.workflow._methods import Named, check_methods, fit_method, own_options, prepared
+from consilience.workflow._methods import (
+    Named,
+    check_methods,
+    fit_method,
+    own_limits,
+    prepared,
+)
 from consilience.workflow._notes import noting
 from consilience.workflow._seeds import job_seed
 from consilience.workflow.cluster_result import ClusterResult
@@ -48,6 +47,7 @@ from consilience.workflow.cluster_result import ClusterResult
 __all__ = ["cluster"]
 
 _OWNER = "cluster"
+_OURS = "autoconsensus"
 _FEW = 5
 _GENERATOR: list[Rule] = [
     HasMethods(("generate", "get_params", "set_params"), "a generator"),
@@ -60,6 +60,9 @@ class _Task:
     """What is asked for, once it is known to be usable."""
 
     n_clusters: int | None
+    max_clusters: int | None
+    effort: str
+    strict: bool
     named: Named
     generator: Any
     n_members: int
@@ -70,14 +73,30 @@ class _Task:
 
     @property
     def wants_number(self) -> bool:
-        """Whether the criteria decide: nobody else did.
-
-        A method that was named and finds the number by itself keeps that right.
-        """
+        """Whether the number is to be found: nobody gave it, and no named method finds its own."""
         if self.n_clusters is not None:
             return False
         methods = self.named.methods
         return not methods or any(method.needs_n_clusters for method in methods)
+
+    @property
+    def by_lines(self) -> bool:
+        """Whether the groups are those of `AutoConsensus`."""
+        return not (self.named.methods or self.strict)
+
+    @property
+    def number_first(self) -> bool:
+        """Whether the members wait for the number, since all methods want about so many."""
+        methods = self.named.methods
+        return (
+            bool(methods)
+            and self.generator is None
+            and all(method.few_clusters for method in methods)
+        )
+
+    @property
+    def n_stages(self) -> int:
+        return 3 + (self.wants_number and not self.by_lines)
 
 
 def cluster(
@@ -93,6 +112,9 @@ def cluster(
     truth: Any = None,
     scale: Any = "auto",
     refine: bool = False,
+    max_clusters: int | None = None,
+    effort: str = "default",
+    strict: bool = False,
     random_state: Any = None,
     n_jobs: int | None = None,
     run: Any = None,
@@ -101,9 +123,10 @@ def cluster(
 ) -> ClusterResult:
     """The consensus clusters of a table, or of clusterings you already have: the whole job.
 
-    Makes clusterings, decides how many clusters there are, combines the clusterings by the
-    method that suits the size of the data, and says how sure it is of every object: what
-    ``consilience cluster`` does, with the same result.
+    Makes clusterings, finds the groups that independent ways to cluster come to, how many they
+    are, and says two things of them: how sure it is of every object, and how clear the groups
+    are as a whole, beside data without any. What ``consilience cluster`` does, with the same
+    result.
 
     Parameters
     ----------
@@ -112,15 +135,16 @@ def cluster(
         of `consilience.datasets.read_table` brings its identifiers and known groups. Not needed
         with ``ensemble``.
     n_clusters : int or None, default=None
-        None asks several criteria, see `consilience.consensus.choose_n_clusters`.
+        None finds the best supported number, see `consilience.AutoConsensus`.
     method : str or None, default=None
-        Consensus method, a name of `consilience.consensus.CONSENSUS`; None takes the one that
-        suits the size of the ensemble.
+        Consensus method, a name of `consilience.consensus.CONSENSUS`; None is
+        `consilience.AutoConsensus`. A method that cannot find the number itself is given that
+        of `AutoConsensus`.
     methods : sequence of str, or mapping of str to mapping, optional
         Several methods: each is run, they are compared, and the one that agrees best with all
         clusterings is taken. A mapping gives each its own options.
     generator : generator or None, default=None
-        Makes the members; None takes k-means as it suits the size of the data.
+        Makes the members; None takes k-means as it suits the size of the data and the method.
     n_members : int, default=100
         Clusterings to make, where no generator is given.
     ensemble : Ensemble, or anything `Ensemble` takes, optional
@@ -132,6 +156,13 @@ def cluster(
         unless X is sparse.
     refine : bool, default=False
         Move objects that another cluster suits better to it, once.
+    max_clusters : int or None, default=None
+        Most groups to look for where the number is to be found. None looks as far as it has to.
+    effort : {"quick", "default", "thorough"}, default="default"
+        How closely `AutoConsensus` looks.
+    strict : bool, default=False
+        One group where nothing is clear, instead of the best guess: criteria decide (see
+        `consilience.consensus.choose_n_clusters`), and a method that suits the size combines.
     random_state : int, RandomState or None, default=None
         Equal numbers give equal results, whatever ``n_jobs``. The command has 0. None draws a
         number, which is ``seed`` of the result.
@@ -162,8 +193,8 @@ def cluster(
     >>> from consilience.datasets import make_gaussians
     >>> X, truth = make_gaussians(150, 3, random_state=0)
     >>> result = cluster(X, n_members=30, truth=truth, random_state=0)
-    >>> result.n_clusters, result.choice.taken, result.method
-    (3, 'stability', 'eac')
+    >>> result.n_clusters, result.clarity.verdict, result.method
+    (3, 'clear', 'autoconsensus')
     >>> result.labels.shape, float(result.confidence.mean()) > 0.9
     ((150,), True)
     """
@@ -172,10 +203,16 @@ def cluster(
     check_members(n_clusters, generator, n_members, random_state, n_jobs, owner=_OWNER)
     check_source(members, generator, run, owner=_OWNER)
     check_value("refine", refine, [Boolean()], owner=_OWNER)
+    check_value("strict", strict, [Boolean()], owner=_OWNER)
+    for name, value in (("max_clusters", max_clusters), ("effort", effort)):
+        check_value(name, value, CONSENSUS[_OURS].rules[name], owner=_OWNER)
     check_scale(scale, owner=_OWNER)
     folder = run_folder(run, owner=_OWNER)
     task = _Task(
         n_clusters=n_clusters,
+        max_clusters=max_clusters,
+        effort=effort,
+        strict=strict,
         named=named,
         generator=generator,
         n_members=n_members,
@@ -185,7 +222,8 @@ def cluster(
         run=folder,
     )
     _check_needs_data(named, X)
-    job = Job(_OWNER, 3 + task.wants_number).told_to(callbacks)
+    _check_looked_for(task)
+    job = Job(_OWNER, task.n_stages).told_to(callbacks)
 
     def work(job: Job) -> dict[str, Any]:
         with job.stage("prepare"):
@@ -236,29 +274,54 @@ def _check_needs_data(named: Named, X: Any) -> None:
             )
 
 
+def _check_looked_for(task: _Task) -> None:
+    """Refuse a largest number where no number is looked for."""
+    if task.max_clusters is not None and not task.wants_number:
+        known = "'n_clusters' gives it" if task.n_clusters else "the method finds its own"
+        raise InvalidParameterError(
+            f"The 'max_clusters' parameter of {_OWNER} (--max-k) belongs to a number that is to "
+            f"be found, and {known}. Leave one of them out."
+        )
+
+
 def _found(job: Job, task: _Task, data: Data, given: Ensemble | None) -> dict[str, Any]:
     """Fields of a `ClusterResult`: members, number, consensus."""
-    generator, why_members = _generator(task, data, given)
+    number = Number(task.n_clusters)
+    first = task.number_first and given is None
+    if first and task.wants_number:
+        number = _number(job, task, data, None)
+    generator, why_members = _generator(task, data, given, number.n_clusters if first else None)
     with job.stage("generate", generator):
         ensemble = given if given is not None else make_members(generator, data.rows, task.run)
-    choice = None
-    if task.wants_number:
-        with job.stage("number of clusters"):
-            choice = choose_n_clusters(
-                data.rows, ensemble=ensemble, random_state=task.seed, n_jobs=task.n_jobs
-            )
-    found = _consensus(job, task, data, ensemble, choice)
+    if task.wants_number and not first and not task.by_lines:
+        number = _number(job, task, data, ensemble)
+    found = _consensus(job, task, data, ensemble, number)
     truth = None if data.truth is None else against_truth(data.truth, found["labels"])
     return found | {
         "ensemble": ensemble,
         "generator": generator,
         "why_members": why_members,
-        "choice": choice,
         "agreement": truth,
     }
 
 
-def _generator(task: _Task, data: Data, given: Ensemble | None) -> tuple[Any, str]:
+def _number(job: Job, task: _Task, data: Data, ensemble: Ensemble | None) -> Number:
+    """The number of groups for methods that cannot find it."""
+    with job.stage("number of clusters"):
+        find = by_criteria if task.strict else by_lines
+        return find(
+            data.rows,
+            ensemble,
+            most=task.max_clusters,
+            effort=task.effort,
+            seed=task.seed,
+            n_jobs=task.n_jobs,
+        )
+
+
+def _generator(
+    task: _Task, data: Data, given: Ensemble | None, n_groups: int | None
+) -> tuple[Any, str]:
     """What makes the members, and why; None where they are given."""
     if given is not None:
         return None, "given."
@@ -274,6 +337,7 @@ def _generator(task: _Task, data: Data, given: Ensemble | None) -> tuple[Any, st
         random_state=task.seed,
         n_jobs=task.n_jobs,
         sparse=sparse.issparse(data.X),
+        n_groups=n_groups,
     )
     return taken.generator, f"{taken.name}. {taken.why}"
 
@@ -288,44 +352,44 @@ def _warn_of_few(n_members: int) -> None:
 
 
 def _consensus(
-    job: Job, task: _Task, data: Data, ensemble: Ensemble, choice: NumberChoice | None
+    job: Job, task: _Task, data: Data, ensemble: Ensemble, number: Number
 ) -> dict[str, Any]:
     """The consensus by the method that was named, by the best of several, or by ours."""
-    k = task.n_clusters if choice is None else choice.n_clusters
+    said = {name: getattr(number, name) for name in ("choice", "clarity", "alternatives")}
     if len(task.named.methods) > 1:
         with job.stage("consensus"):
-            found = _best_of_several(task, k, data, ensemble)
-            return found | _moved(task, ensemble, found)
-    method, why, own = _one_method(task, data, ensemble, choice)
-    model = prepared(method, k, own, random_state=task.seed, n_jobs=task.n_jobs)
+            found = _best_of_several(task, number.n_clusters, data, ensemble)
+            return found | said | _moved(task, ensemble, found)
+    if task.by_lines:
+        return _by_lines(job, task, data, ensemble)
+    if task.named.methods:
+        (method,) = task.named.methods
+        why, own = task.named.why, task.named.options[method.name]
+    else:
+        taken = strict_method(data, ensemble, number.choice)
+        method, why = taken.method, taken.why
+        own = own_limits(method, task.named.limits) | dict(taken.parameters)
+    model = prepared(method, number.n_clusters, own, random_state=task.seed, n_jobs=task.n_jobs)
     with job.stage("consensus", model):
-        found = fit_method(method, model, data.rows, ensemble) | {"why_method": why}
+        found = fit_method(method, model, data.rows, ensemble) | said | {"why_method": why}
         return found | _moved(task, ensemble, found)
 
 
-def _one_method(
-    task: _Task, data: Data, ensemble: Ensemble, choice: NumberChoice | None
-) -> tuple[Method, str, Mapping[str, Any]]:
-    """The method to run, why this one, and its options."""
-    named = task.named
-    if named.methods:
-        (method,) = named.methods
-        return method, named.why, named.options[method.name]
-    n, m = ensemble.n_objects, ensemble.n_members
-    taken = default_method(n, m)
-    why = taken.why
-    if choice is not None and choice.clear and choice.taken == "lifetime" and data.X is not None:
-        lasting = default_method(n, m, n_clusters_known=False)
-        if lasting.name == "eac":
-            taken = lasting
-            why = (
-                "Groups that only lifetimes tell apart are chains or rings: single link follows "
-                "them."
-            )
-    # A limit that this method does not know has nothing to limit there.
-    known = own_options(taken.method)
-    limits = {name: value for name, value in named.limits.items() if name in known}
-    return taken.method, why, limits | dict(taken.parameters)
+def _by_lines(job: Job, task: _Task, data: Data, ensemble: Ensemble) -> dict[str, Any]:
+    """The groups that independent ways to cluster come to."""
+    method = CONSENSUS[_OURS]
+    own = {"max_clusters": task.max_clusters, "effort": task.effort}
+    model = prepared(method, task.n_clusters, own, random_state=task.seed, n_jobs=task.n_jobs)
+    with job.stage("consensus", model):
+        found = fit_method(method, model, data.rows, ensemble)
+        found |= {
+            "choice": model.choice_,
+            "clarity": model.clarity_,
+            "alternatives": model.alternatives_ or (),
+            "why_method": "The groups that independent ways to cluster come to"
+            + (f"; these are those of {model.line_}." if model.line_ else "."),
+        }
+        return found | _moved(task, ensemble, found)
 
 
 def _best_of_several(task: _Task, k: int | None, data: Data, ensemble: Ensemble) -> dict[str, Any]:
