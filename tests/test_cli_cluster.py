@@ -31,14 +31,25 @@ def mixture(k, *, n=240, d=3, separation=8.0, seed=0):
     return ["data.csv", "--truth-column", "truth"]
 
 
-def test_the_number_is_chosen_by_criteria_side_by_side(capsys):
-    assert main(["cluster", *mixture(4), "--members", "40"]) == 0
+@pytest.mark.parametrize(
+    ("more", "criteria"),
+    [
+        (["--strict"], {"lifetime", "delta-area", "pac", "stability"}),
+        (
+            [],
+            {"support", "agreement", "silhouette", "modularity", "borders", "likelihood"},
+        ),
+    ],
+)
+def test_the_number_is_chosen_by_criteria_side_by_side(more, criteria, capsys):
+    assert main(["cluster", *mixture(4), "--members", "40", *more]) == 0
     found = summary()
     assert found["n_clusters"] == 4
     assert found["n_clusters_chosen_by"] == "criteria"
     assert found["choice"]["clear"]
     names = {one["name"] for one in found["choice"]["criteria"]}
-    assert names == {"lifetime", "delta-area", "pac", "stability"}
+    assert names == criteria
+    assert found["clarity"]["verdict"] == "clear"
     out = capsys.readouterr().out
     assert "How many clusters?" in out
     assert found["choice"]["words"].split()[0] in out
@@ -49,7 +60,17 @@ def test_noise_has_no_clear_structure(capsys):
     X = np.random.default_rng(0).uniform(size=(300, 3))
     np.savetxt("data.csv", X, delimiter=",", header="a,b,c", comments="")
     assert main(["cluster", "data.csv", "--members", "40"]) == 0
-    assert summary()["choice"]["clear"] is False
+    found = summary()
+    assert found["choice"]["clear"] is False
+    assert found["clarity"]["verdict"] == "none"
+    assert found["clarity"]["p_value"] > 0.05
+    # The best guess is given all the same.
+    assert found["n_clusters"] > 1
+    assert "No clear structure" in " ".join(capsys.readouterr().out.split())
+    assert main(["cluster", "data.csv", "--members", "40", "--strict", "--force"]) == 0
+    found = summary()
+    assert found["clarity"] == {"verdict": "none"}
+    assert found["n_clusters"] == 1
     assert "no clear structure" in " ".join(capsys.readouterr().out.split())
 
 
@@ -57,8 +78,8 @@ def test_noise_has_no_clear_structure(capsys):
 def test_single_link_is_not_taken_on_a_guess(clear, monkeypatch):
     """Lifetimes that only hint at two groups: single link would split off a stray object."""
     choice = NumberChoice(2, clear, "lifetime", (), "Two, it seems.", 240)
-    monkeypatch.setattr("consilience.workflow.clusters.choose_n_clusters", lambda *_, **__: choice)
-    assert main(["cluster", *mixture(2), "--members", "20", "--no-report"]) == 0
+    monkeypatch.setattr("consilience.workflow._choosing.choose_n_clusters", lambda *_, **__: choice)
+    assert main(["cluster", *mixture(2), "--members", "20", "--no-report", "--strict"]) == 0
     parameters = summary()["method"]["parameters"]
     assert parameters["linkage"] == ("single" if clear else "average")
     assert parameters["min_size"] == (5 if clear else 1)
@@ -166,9 +187,11 @@ def test_methods_for_machines(capsys):
 
 def test_a_limit_that_the_method_chosen_does_not_know_is_no_error(monkeypatch):
     monkeypatch.setattr("consilience.consensus.defaults._QUICK", 0)
-    words = [*mixture(2), "-k", "2", "--members", "5", "--no-report"]
-    assert main(["cluster", *words, "--max-memory", "1 GiB"]) == 0
+    words = [*mixture(2), "-k", "2", "--members", "5", "--no-report", "--max-memory", "1 GiB"]
+    assert main(["cluster", *words, "--strict"]) == 0
     assert summary()["method"]["name"] == "sec"
+    assert main(["cluster", *words, "--force"]) == 0
+    assert summary()["method"]["name"] == "autoconsensus"
 
 
 def test_clusterings_of_one_size_suggest_their_number(capsys):
@@ -183,7 +206,8 @@ def test_clusterings_of_one_size_suggest_their_number(capsys):
     found = summary("consilience-mine")
     assert found["ensemble"]["n_members"] == 8
     assert found["n_clusters"] == 3
-    assert "average link" in capsys.readouterr().out
+    assert found["clarity"]["p_value"] is None
+    assert "there is no p-value" in " ".join(capsys.readouterr().out.split())
 
 
 def test_few_clusterings_are_warned_of(capsys):

@@ -194,7 +194,7 @@ def test_the_report_is_that_of_the_command_but_for_the_command(table):
 
 
 def test_it_says_what_was_found_and_how(table):
-    result = cs.cluster(table, 3, **FEW)
+    result = cs.cluster(table, 3, method="eac", **FEW)
     said = repr(result)
     for words in ("ClusterResult:", "3, of 25, 25, 25 objects", "as asked", "eac, average link",
                   "things.csv: 75 objects, 3 columns", "ari 1.000", *result.notes):  # fmt: skip
@@ -289,12 +289,22 @@ def test_the_command_refuses_an_option_that_one_of_several_methods_does_not_know
 # ---- progress, and cancelling ---------------------------------------------------------------
 
 
-def test_a_callback_sees_every_stage(numbers, seen):
-    result = cs.cluster(numbers, n_members=6, random_state=0, callbacks=[seen])
-    assert seen.begun == ["cluster", *STAGES]
-    assert seen.ended == [*STAGES, "cluster"]
+@pytest.mark.parametrize(
+    ("asked", "stages"),
+    [
+        ({}, ["prepare", "generate", "consensus"]),
+        ({"strict": True}, STAGES),
+        ({"method": "lwea"}, STAGES),
+        ({"method": "mcla"}, ["prepare", "number of clusters", "generate", "consensus"]),
+        ({"method": "mcla", "n_clusters": 2}, ["prepare", "generate", "consensus"]),
+    ],
+)
+def test_a_callback_sees_every_stage(numbers, seen, asked, stages):
+    result = cs.cluster(numbers, n_members=6, random_state=0, callbacks=[seen], **asked)
+    assert seen.begun == ["cluster", *stages]
+    assert seen.ended == [*stages, "cluster"]
     assert seen.closed == 1
-    assert list(result.seconds) == STAGES
+    assert list(result.seconds) == stages
 
 
 def test_one_that_looks_inside_sees_the_members_and_the_method(numbers, stop_at):
