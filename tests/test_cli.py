@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from numba import config as numba_config
 
-from consilience import EAC, Ensemble
+from consilience import AutoConsensus, Ensemble
 from consilience.cli import main
 from consilience.consensus import CONSENSUS
 from consilience.datasets import make_gaussians, read_table
@@ -78,7 +78,8 @@ def test_cluster_writes_labels_and_summary(groups, capsys):
         "standardised": True,
     }
     assert summary["ensemble"]["n_members"] == 5
-    assert summary["method"]["name"] == "eac"
+    assert summary["method"]["name"] == "autoconsensus"
+    assert summary["clarity"]["verdict"] == "clear"
     timings = json.loads(Path("consilience-groups/timings.json").read_text())
     assert set(timings["seconds"]) == {"read", "generate", "consensus"}
     assert summary["files"] == ["labels.csv", "report.html", "timings.json", "summary.json"]
@@ -97,7 +98,7 @@ def test_cluster_is_the_library_with_the_same_seed(groups):
     assert main(["cluster", *groups, "-k", "4", "--seed", "7", "--members", "6"]) == 0
     rows, summary = written("consilience-groups")
     X = read_table("groups.csv", id_column="name", truth_column="group").X
-    model = EAC(4, generator=KMeansEnsemble(6), random_state=7)
+    model = AutoConsensus(4, generator=KMeansEnsemble(6), random_state=7)
     model.fit((X - X.mean(axis=0)) / X.std(axis=0))
     assert [int(row["cluster"]) for row in rows] == model.labels_.tolist()
     np.testing.assert_allclose([float(row["confidence"]) for row in rows], model.confidence_, 1e-5)
@@ -204,7 +205,7 @@ def test_demo_needs_no_arguments(capsys):
     assert "consensus: 100% right" in out
     share = int(re.search(r"k-means alone: (\d+)% right", out).group(1))
     assert share < 75
-    assert "2 clusters" in out
+    assert "2 groups of any shape" in out
     assert all(len(line) <= 80 for line in out.partition("Try next")[0].splitlines())
     assert sorted(path.name for path in Path("consilience-demo").iterdir()) == [
         "labels.csv",

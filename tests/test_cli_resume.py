@@ -153,9 +153,11 @@ def test_the_finished_members_serve_another_method(job, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr("consilience.workflow.clusters._consensus", stop)
         assert main(job) == 2
-    assert main([*job, "--method", "mcla", "--resume"]) == 0
+    # MCLA wants other members: those that are there are refused, and kept.
+    assert main([*job, "--method", "mcla", "--resume"]) == 2
+    assert main([*job, "--method", "lwea", "--resume"]) == 0
     found = json.loads(Path("consilience-data/summary.json").read_text())
-    assert found["method"]["name"] == "mcla"
+    assert found["method"]["name"] == "lwea"
 
 
 def test_nothing_to_resume_is_said_and_no_part_of_the_results(job, capsys):
