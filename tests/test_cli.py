@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from numba import config as numba_config
 
-from consilience import AutoConsensus, Ensemble
+from consilience import EAC, AutoConsensus, Ensemble
 from consilience.cli import main
 from consilience.consensus import CONSENSUS
 from consilience.datasets import make_gaussians, read_table
