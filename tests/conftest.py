@@ -10,6 +10,10 @@ import os
 # Before SciPy is imported: without it scikit-learn skips one of its checks of estimators.
 os.environ["SCIPY_ARRAY_API"] = "1"
 
+# Workers of the suite fill the cores; threads of their libraries' own would only be in the way.
+for _library in ("OMP", "OPENBLAS", "MKL"):
+    os.environ.setdefault(f"{_library}_NUM_THREADS", "1")
+
 # What is said in between, on slow machines, is not what tests of commands look at.
 os.environ["CONSILIENCE_PROGRESS"] = "0"
 
