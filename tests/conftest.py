@@ -11,8 +11,8 @@ import os
 os.environ["SCIPY_ARRAY_API"] = "1"
 
 # Workers of the suite fill the cores; threads of their libraries' own would only be in the way.
-for _library in ("OMP", "OPENBLAS", "MKL"):
-    os.environ.setdefault(f"{_library}_NUM_THREADS", "1")
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 # What is said in between, on slow machines, is not what tests of commands look at.
 os.environ["CONSILIENCE_PROGRESS"] = "0"

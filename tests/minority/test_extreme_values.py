@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from stored.small import few_drawn
 from scipy import sparse
+from stored.small import few_drawn
 
 from consilience._units import exponents, without_unit
 from consilience.errors import ConsilienceError, InvalidInputError
