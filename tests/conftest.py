@@ -10,6 +10,10 @@ import os
 # Before SciPy is imported: without it scikit-learn skips one of its checks of estimators.
 os.environ["SCIPY_ARRAY_API"] = "1"
 
+# Workers of the suite fill the cores; threads of their libraries' own would only be in the way.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 # What is said in between, on slow machines, is not what tests of commands look at.
 os.environ["CONSILIENCE_PROGRESS"] = "0"
 

@@ -57,10 +57,10 @@ def _tie_free_ensemble(seed, linkage, missing, unseen, noise):
     """
     for attempt in range(100):
         rng = np.random.default_rng([seed, attempt])
-        labels = rng.integers(0, rng.integers(2, 5, 14), (14, 14))
+        labels = rng.integers(0, rng.integers(2, 5, 11), (14, 11))
         labels[rng.random(labels.shape) < noise] = -1
         labels[rng.random(labels.shape) < unseen] = -2
-        ensemble = Ensemble(np.repeat(labels, 2 ** np.arange(14), axis=1))
+        ensemble = Ensemble(np.repeat(labels, 2 ** np.arange(11), axis=1))
         D = _distances(ensemble, missing)
         tree = hierarchy.linkage(squareform(D, checks=False), linkage)
         steps = _closest_pairs(D, tree, linkage)

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy import sparse
+from stored.small import few_drawn
 
 from consilience._units import exponents, without_unit
 from consilience.errors import ConsilienceError, InvalidInputError
@@ -47,6 +48,13 @@ def group_in_noise():
     X = np.random.default_rng(0).normal(size=(60, 3))
     X[:15] = X[0] + 0.05 * X[:15]
     return np.clip(np.round(X * 256), -500, 500) / 256
+
+
+@pytest.fixture(autouse=True)
+def small_references():
+    """The unit matters to the references as well, their size does not."""
+    with few_drawn():
+        yield
 
 
 @pytest.mark.parametrize("name", sorted(UNITLESS))

@@ -1,7 +1,10 @@
 """Small data and ensembles that the stored answers are about: clear groups, fixed seeds."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 from scipy import sparse
@@ -9,7 +12,17 @@ from scipy import sparse
 import consilience as cs
 from consilience.generate import KMeansEnsemble
 
-__all__ = ["blobs", "ensembles", "minority", "tables", "truth"]
+__all__ = ["blobs", "ensembles", "few_drawn", "minority", "tables", "truth"]
+
+
+@contextmanager
+def few_drawn() -> Iterator[None]:
+    """References of few objects and repetitions: they take most of the time of a fit of EWOCS."""
+    with (
+        patch.multiple("consilience.minority._reference", _FEW=250, _LEAST=250),
+        patch("consilience.minority._border.REPETITIONS", 20),
+    ):
+        yield
 
 
 @cache
