@@ -12,7 +12,7 @@ array([[ 0,  0],
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import wraps
+from functools import cached_property, wraps
 from inspect import signature
 from os import PathLike
 from typing import Any, NamedTuple, Self, TypeVar, cast, overload
@@ -182,12 +182,21 @@ class Ensemble:
     @property
     def n_clusters(self) -> NDArray[np.int64]:
         """Number of clusters of each member."""
-        return np.maximum(self.members.max(axis=1).astype(np.int64) + 1, 0)
+        return np.maximum(self._highest.astype(np.int64) + 1, 0)
 
     @property
     def has_unseen(self) -> bool:
         """Whether any member missed any object."""
-        return bool(self.members.min() <= UNSEEN)
+        return self._lowest <= UNSEEN
+
+    # Labels never change, and every method asks for these: they are looked for once.
+    @cached_property
+    def _highest(self) -> Labels:
+        return self.members.max(axis=1)
+
+    @cached_property
+    def _lowest(self) -> int:
+        return int(self.members.min())
 
     def __repr__(self) -> str:
         k = self.n_clusters

@@ -9,7 +9,12 @@ from strategies import member_major
 
 from consilience.kernels.labels import products as label_products
 from consilience.kernels.labels.contingency import first_columns
-from consilience.kernels.labels.products import cluster_sums, pair_products, row_sums
+from consilience.kernels.labels.products import (
+    cluster_sums,
+    pair_products,
+    part_sums,
+    row_sums,
+)
 
 seeds = st.integers(0, 2**31)
 
@@ -32,6 +37,32 @@ def test_row_and_cluster_sums_equal_the_products(members, seed, k):
     table, values = rng.random((B.shape[1], k)), rng.random((B.shape[0], k))
     np.testing.assert_allclose(row_sums(members, starts, table), B @ table, atol=1e-12)
     np.testing.assert_allclose(cluster_sums(members, starts, values), B.T @ values, atol=1e-12)
+
+
+@given(member_major(), seeds, st.integers(1, 3))
+def test_part_sums_equal_the_product(members, seed, k):
+    rng = np.random.default_rng(seed)
+    n = members.shape[1]
+    parts, weights = rng.integers(-1, k, n).astype(np.int32), rng.random(n)
+    inside = (parts[:, None] == np.arange(k)) * weights[:, None]
+    got = part_sums(members, first_columns(members), parts, k, weights)
+    np.testing.assert_allclose(got, one_hot(members).T @ inside, atol=1e-12)
+
+
+def test_sums_do_not_depend_on_threads(monkeypatch):
+    monkeypatch.setattr(label_products, "_WORTH", 1)
+    rng = np.random.default_rng(3)
+    members = rng.integers(-2, 4, (5, 3000)).astype(np.int8)
+    starts, values = first_columns(members), rng.random((3000, 3))
+    table, parts = rng.random((starts[-1], 3)), rng.integers(-1, 4, 3000).astype(np.int32)
+    for n_jobs in (2, 3, 7):
+        for call, given_ in (
+            (row_sums, (table,)),
+            (cluster_sums, (values,)),
+            (part_sums, (parts, 4, values[:, 0])),
+        ):
+            one = call(members, starts, *given_)
+            np.testing.assert_array_equal(one, call(members, starts, *given_, n_jobs=n_jobs))
 
 
 @given(member_major(), seeds)
@@ -58,7 +89,7 @@ def test_sums_do_not_depend_on_blocks(monkeypatch):
     for block in (7, 300, 1000):
         monkeypatch.setattr(label_products, "_BLOCK", block)
         out, sums = np.zeros((300, 3)), np.zeros((int(starts[-1]), 3))
-        plain(members, starts, table, out)
-        plain_too(members, starts, values, sums)
+        plain(members, starts, table, 0, 1, out)
+        plain_too(members, starts, values, 0, 1, sums)
         np.testing.assert_array_equal(out, rows)
         np.testing.assert_array_equal(sums, clusters)

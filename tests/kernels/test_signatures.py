@@ -7,7 +7,7 @@ from numba import config
 from strategies import member_major
 
 from consilience.kernels.labels import signatures
-from consilience.kernels.labels.signatures import group_rows, hash_rows
+from consilience.kernels.labels.signatures import group_rows, hash_rows, sort_rows, taken
 
 
 def group_rows_slowly(members):
@@ -96,3 +96,43 @@ def test_groups_do_not_depend_on_threads(n_jobs):
     np.testing.assert_array_equal(first, np.arange(20_000))
     np.testing.assert_array_equal(inverse, np.r_[np.arange(20_000), np.arange(10_000)])
     np.testing.assert_array_equal(counts, np.repeat([2, 1], 10_000))
+
+
+def sort_rows_slowly(members):
+    """Oracle: the groups, in the order of their hashes, by first appearance on ties."""
+    first, inverse, counts = group_rows_slowly(members)
+    keys = np.empty(members.shape[1], np.uint64)
+    signatures.hash_rows(members, keys, 1)
+    order = sorted(range(len(first)), key=lambda g: (int(keys[first[g]]), g))
+    rank = np.argsort(order)
+    return first[order], rank[inverse], counts[order]
+
+
+@given(member_major(max_objects=20))
+def test_sorted_groups_are_the_groups_by_their_hashes(members):
+    assert_groups(sort_rows(members), sort_rows_slowly(members))
+
+
+@given(member_major(max_objects=20))
+def test_sorting_survives_hashes_that_collide(members):
+    with pytest.MonkeyPatch.context() as patch:
+        for few in (1, 2, 3):
+            keys = (members[0] % few).astype(np.uint64) << np.uint64(62)
+            patch.setattr(
+                signatures, "hash_rows", lambda _, out, __, keys=keys: np.copyto(out, keys)
+            )
+            assert_groups(sort_rows(members), sort_rows_slowly(members))
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2, 3, 5])
+def test_sorting_does_not_depend_on_threads(n_jobs):
+    members = np.random.default_rng(0).integers(-2, 3, (6, 3 * signatures._BLOCK)).astype(np.int8)
+    assert_groups(sort_rows(members, n_jobs), sort_rows_slowly(members))
+
+
+@pytest.mark.parametrize("shape", [(), (3,)])
+def test_rows_taken_by_threads_are_the_rows(seed, shape):
+    rng = np.random.default_rng(seed)
+    values, chosen = rng.random((50, *shape)), rng.integers(0, 50, 20_000)
+    for n_jobs in (1, 3):
+        np.testing.assert_array_equal(taken(values, chosen, n_jobs), values[chosen])

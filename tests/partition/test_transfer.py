@@ -108,7 +108,9 @@ def test_planted_groups_of_any_size_are_found(seed, form):
 
 
 def test_many_rows_start_from_a_sample(seed, monkeypatch):
-    monkeypatch.setattr(_embed, "_START_ROWS", 20)
+    monkeypatch.setattr(_embed, "_MANY_ROWS", 20)
+    monkeypatch.setattr(_embed, "_SAMPLE", 20)
+    monkeypatch.setattr(_embed, "_SAMPLE_A_CLUSTER", 1)
     Q, truth = planted(seed, n=200)
     found = transfer_cut(sparse.csr_array(Q), 3, random_state=seed)
     assert adjusted_rand_score(truth, found.labels) == 1.0
@@ -182,11 +184,14 @@ def test_the_sample_to_start_from_holds_no_row_twice(monkeypatch):
             seen.append(X)
             return super().fit(X, y, sample_weight)
 
-    monkeypatch.setattr(_embed, "_START_ROWS", 20)
+    monkeypatch.setattr(_embed, "_MANY_ROWS", 20)
+    monkeypatch.setattr(_embed, "_SAMPLE", 20)
+    monkeypatch.setattr(_embed, "_SAMPLE_A_CLUSTER", 1)
     monkeypatch.setattr(_embed, "KMeans", Watched)
     E = np.random.default_rng(0).normal(size=(24, 2))
-    _embed.kmeans_labels(E, 2, None, np.random.RandomState(0))
-    assert [len(np.unique(X, axis=0)) for X in seen] == [20, 24]
+    labels = _embed.kmeans_labels(E, 2, None, np.random.RandomState(0))
+    assert [len(np.unique(X, axis=0)) for X in seen] == [20]
+    assert len(labels) == 24
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(1, 4), st.integers(1, 3))

@@ -204,12 +204,14 @@ def voting():
     given = np.arange(1, 8)
     rng = np.random.default_rng(0)
     table = rng.integers(0, 4, (7, 3)).astype(np.int32)
-    yield "overlap", votes.overlap(labels, 3, given, table)
+    shared = np.zeros((3, 3), np.int64)
+    votes.overlap(labels, given, table, shared)
+    yield "overlap", shared
     before = table.copy()
     votes.cast_votes(labels, np.array([2, 0, 1]), before, 5)
     yield "cast", before
     parts, n_votes = rng.dirichlet(np.ones(3), 7), np.arange(7)
-    votes.pass_on(labels, 3, given, parts, n_votes)
+    votes.pass_on(labels[None, :], np.array([0, 3]), [0], given, parts, n_votes)
     yield "passed", [parts, n_votes]
 
 

@@ -306,7 +306,8 @@ def refusals_and_repairs():
     yield "large matrix", [values, bool(np.abs(big @ vectors - vectors * values).max() < 1e-6)]
     rng = np.random.default_rng(0)
     cloud = np.concatenate([rng.normal(9 * c, 0.5, (30, 2)) for c in range(3)])
-    with patch.object(_embed, "_START_ROWS", 20):
+    few = {"_MANY_ROWS": 20, "_SAMPLE": 20, "_SAMPLE_A_CLUSTER": 1}
+    with patch.multiple(_embed, **few):
         for weights in (None, np.linspace(1, 2, 90)):
             yield (
                 f"sample {weights is None}",

@@ -119,15 +119,18 @@ def cut_rows(
     kept = dividing_members(rows.members, k)
     widths = np.diff(rows.starts)
     own = np.ones(int(rows.starts[-1])) if weights is None else weights
-    links = LabelLinks(rows.members[kept], own[np.repeat(kept, widths)], n_jobs or 1)
-    parts = transfer_cut(links, k, random_state=random_state, weights=rows.counts)
-    return rows_result(parts, rows)
+    members = rows.members if kept.all() else rows.members[kept]
+    links = LabelLinks(members, own[np.repeat(kept, widths)], n_jobs or 1)
+    parts = transfer_cut(links, k, random_state=random_state, weights=rows.counts, n_jobs=n_jobs)
+    return rows_result(parts, rows, n_jobs=n_jobs)
 
 
-def rows_result(parts: Parts, rows: Rows, **details: Any) -> ConsensusResult:
+def rows_result(
+    parts: Parts, rows: Rows, *, n_jobs: int | None = None, **details: Any
+) -> ConsensusResult:
     """Parts of the rows as a result over objects."""
     return ConsensusResult(
-        parts.labels[rows.inverse],
+        rows.of_objects(parts.labels, n_jobs),
         objective=parts.cut,
         solver=parts.solver,
         details={"note": parts.note, **details},
@@ -140,10 +143,10 @@ def dividing_members(members: NDArray[np.signedinteger[Any]], k: int) -> NDArray
     A cluster of all objects is a hub that only dilutes the cut.
     """
     divides = np.asarray((members != 0).any(axis=1))
-    kept = members[divides]
+    kept = members if divides.all() else members[divides]
     enough = divides.any() and int((kept.max(axis=1).astype(np.int64) + 1).sum()) >= k
     # An object may be in no other cluster; then its only edge stays.
-    if not enough or (kept < 0).all(axis=0).any():
+    if not enough or (kept.min() < 0 and (kept < 0).all(axis=0).any()):
         return np.ones(len(members), bool)
     return divides
 

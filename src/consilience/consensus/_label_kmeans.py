@@ -7,7 +7,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from consilience.consensus._rows import Rows, draw_seeds, several, spectral_start
-from consilience.kernels.kmeans.labels import LabelRuns, Price, assign, count_table, lloyd
+from consilience.kernels._parallel import of_use
+from consilience.kernels.kmeans.labels import (
+    LabelRuns,
+    Price,
+    count_table,
+    lloyd,
+    nearest,
+    threads_of_pass,
+)
 from consilience.kernels.labels.products import cluster_sums, row_sums
 
 __all__ = ["LabelKMeans", "Utility", "kcc_labellings", "kcc_problem", "label_runs", "sec_problem"]
@@ -20,26 +28,29 @@ Sums = Callable[[Floats], Floats]
 _FLOOR = 1e-12
 _SAMPLE_ABOVE = 50_000
 _SAMPLE = 20_000
+# More than any machine has.
+_MOST_THREADS = 1 << 20
 
 
-def cluster_sizes(rows: Rows) -> Floats:
+def cluster_sizes(rows: Rows, n_jobs: int | None = None) -> Floats:
     """Objects in each cluster of each member."""
-    return cluster_sums(rows.members, rows.starts, rows.counts[:, None].astype(float))[:, 0]
+    counts = rows.counts[:, None].astype(float)
+    return cluster_sums(rows.members, rows.starts, counts, n_jobs=n_jobs)[:, 0]
 
 
-def sec_degrees(rows: Rows, weights: Floats) -> tuple[Floats, Floats]:
+def sec_degrees(rows: Rows, weights: Floats, n_jobs: int | None = None) -> tuple[Floats, Floats]:
     """Row sums d_i of the weighted co-association, and the weight of each row's members."""
     own = np.repeat(weights, np.diff(rows.starts))
-    per_cluster = np.column_stack([own * cluster_sizes(rows), own])
-    degree, present = row_sums(rows.members, rows.starts, per_cluster).T
+    per_cluster = np.column_stack([own * cluster_sizes(rows, n_jobs), own])
+    degree, present = row_sums(rows.members, rows.starts, per_cluster, n_jobs=n_jobs).T
     return np.ascontiguousarray(degree), np.ascontiguousarray(present)
 
 
-def sec_price(rows: Rows, weights: Floats) -> Price:
+def sec_price(rows: Rows, weights: Floats, n_jobs: int | None = None) -> Price:
     """Prices of SEC's centres: mu_q = sqrt(w) counts_q / d(q), with d(q) from the counts too."""
     w = np.repeat(weights, np.diff(rows.starts))
-    degree, present = sec_degrees(rows, weights)
-    loads = w * cluster_sizes(rows)
+    degree, present = sec_degrees(rows, weights, n_jobs)
+    loads = w * cluster_sizes(rows, n_jobs)
     total = float((rows.counts * present / degree).sum())
 
     def price(table: NDArray[np.int64], _: NDArray[np.int64]) -> tuple[Floats, Floats, float]:
@@ -52,7 +63,14 @@ def sec_price(rows: Rows, weights: Floats) -> Price:
     return price
 
 
-def kcc_price(rows: Rows, weights: Floats, utility: Utility, p: float, normalised: bool) -> Price:
+def kcc_price(
+    rows: Rows,
+    weights: Floats,
+    utility: Utility,
+    p: float,
+    normalised: bool,
+    n_jobs: int | None = None,
+) -> Price:
     """Prices of KCC's centres: what a label costs where its member's clusters have shares m."""
     widths = np.diff(rows.starts)
     edges = rows.starts[:-1][widths > 0]
@@ -63,7 +81,7 @@ def kcc_price(rows: Rows, weights: Floats, utility: Utility, p: float, normalise
         return np.add.reduceat(values, edges, axis=0)[place]
 
     cost, own = _DISTANCES[utility]
-    whole = cluster_sizes(rows)[:, None]
+    whole = cluster_sizes(rows, n_jobs)[:, None]
     overall = whole / per_member(whole)
     w = np.repeat(weights, widths)[:, None]
     if normalised:
@@ -108,12 +126,12 @@ class LabelKMeans(NamedTuple):
     shift: Floats
     price: Price
 
-    def run(self, labels: Labels, k: int, max_iter: int) -> LabelRuns:
+    def run(self, labels: Labels, k: int, max_iter: int, n_jobs: int | None = None) -> LabelRuns:
         """Lloyd's rounds from the labels given."""
         members, starts, counts, _ = self.rows
         return lloyd(
             members, starts, counts, self.scale, self.shift, labels, k, self.price,
-            max_iter=max_iter,
+            max_iter=max_iter, n_jobs=n_jobs,
         )  # fmt: skip
 
     def take(self, chosen: NDArray[np.int64]) -> "LabelKMeans":
@@ -122,18 +140,18 @@ class LabelKMeans(NamedTuple):
         rows = Rows(np.ascontiguousarray(members[:, chosen]), starts, counts[chosen], inverse)
         return self._replace(rows=rows, scale=self.scale[chosen], shift=self.shift[chosen])
 
-    def nearest(self, table: NDArray[np.int64], sizes: NDArray[np.int64]) -> Labels:
+    def nearest(
+        self, table: NDArray[np.int64], sizes: NDArray[np.int64], n_jobs: int | None = None
+    ) -> Labels:
         """Labels of all rows by the centres of other rows."""
         members, starts, counts, _ = self.rows
         costs, offset, _ = self.price(table, sizes)
-        labels = np.zeros(len(counts), np.int32)
-        tables = count_table(members, starts, counts, labels, len(offset))
-        best = np.empty(len(counts))
-        assign(members, starts, counts, self.scale, costs, offset, labels, best, *tables)
-        return labels
+        return nearest(members, starts, counts, self.scale, costs, offset, n_jobs=n_jobs)
 
 
-def random_labels(problem: LabelKMeans, k: int, max_iter: int, seed: int) -> Labels:
+def random_labels(
+    problem: LabelKMeans, k: int, max_iter: int, seed: int, n_jobs: int | None = None
+) -> Labels:
     """Random labels of the rows; of many rows, those nearest to the centres of a sample.
 
     From random labels all centres start next to the mean, and k-means takes long to part
@@ -144,10 +162,10 @@ def random_labels(problem: LabelKMeans, k: int, max_iter: int, seed: int) -> Lab
     if u <= _SAMPLE_ABOVE:
         return rng.integers(0, k, u, np.int32)
     sample = problem.take(np.sort(rng.choice(u, _SAMPLE, replace=False)))
-    found = sample.run(rng.integers(0, k, _SAMPLE, np.int32), k, max_iter)
+    found = sample.run(rng.integers(0, k, _SAMPLE, np.int32), k, max_iter, n_jobs)
     members, starts, counts, _ = sample.rows
     table, sizes, _ = count_table(members, starts, counts, found.labels, k)
-    return problem.nearest(table, sizes)
+    return problem.nearest(table, sizes, n_jobs)
 
 
 def label_runs(
@@ -161,28 +179,38 @@ def label_runs(
 ) -> list[LabelRuns]:
     """Runs of k-means: the first from the spectral start, the others from random labels."""
     seeds = draw_seeds(random_state, n_init)
-    first = spectral_start(problem.rows, k, seeds[0])
+    first = spectral_start(problem.rows, k, seeds[0], n_jobs=n_jobs)
+    # Where there are rows for all threads these share them, run after run: none waits at the end.
+    by_rows = threads_of_pass(problem.rows.members, k, n_jobs) == of_use(n_jobs, _MOST_THREADS)
+    inside, outside = (n_jobs, None) if by_rows else (None, n_jobs)
 
     def run(number: int) -> LabelRuns:
         labels = first if number == 0 else None
         if labels is None:
-            labels = random_labels(problem, k, max_iter, seeds[number])
-        return problem.run(labels, k, max_iter)
+            labels = random_labels(problem, k, max_iter, seeds[number], inside)
+        return problem.run(labels, k, max_iter, inside)
 
-    return several(run, range(n_init), n_jobs)
+    return several(run, range(n_init), outside)
 
 
-def sec_problem(rows: Rows, weights: Floats) -> LabelKMeans:
+def sec_problem(rows: Rows, weights: Floats, *, n_jobs: int | None = None) -> LabelKMeans:
     """The weighted k-means of SEC."""
-    degree, present = sec_degrees(rows, weights)
-    return LabelKMeans(rows, 1.0 / degree, present / degree**2, sec_price(rows, weights))
+    degree, present = sec_degrees(rows, weights, n_jobs)
+    price = sec_price(rows, weights, n_jobs)
+    return LabelKMeans(rows, 1.0 / degree, present / degree**2, price)
 
 
 def kcc_problem(
-    rows: Rows, weights: Floats, utility: Utility, p: float, normalised: bool
+    rows: Rows,
+    weights: Floats,
+    utility: Utility,
+    p: float,
+    normalised: bool,
+    *,
+    n_jobs: int | None = None,
 ) -> LabelKMeans:
     """The k-means of KCC for a utility."""
-    price = kcc_price(rows, weights, utility, p, normalised)
+    price = kcc_price(rows, weights, utility, p, normalised, n_jobs)
     return LabelKMeans(rows, np.ones(rows.n_rows), np.zeros(rows.n_rows), price)
 
 
@@ -191,7 +219,7 @@ def kcc_labellings(
 ) -> list[NDArray[np.int32]]:
     """Labellings of the rows by KCC (category utility), the best first: starts of others."""
     weights = np.full(len(rows.members), 1.0 / len(rows.members))
-    problem = kcc_problem(rows, weights, "c", 2.0, False)
+    problem = kcc_problem(rows, weights, "c", 2.0, False, n_jobs=n_jobs)
     runs = label_runs(
         problem, k, n_init=n_runs, max_iter=100, random_state=random_state, n_jobs=n_jobs
     )

@@ -7,11 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from consilience.consensus._order import row_order
 from consilience.ensemble import Ensemble
-from consilience.kernels._parallel import in_threads
+from consilience.kernels._parallel import by_rows, in_threads
 from consilience.kernels.labels.contingency import cluster_contingency, first_columns
 from consilience.kernels.labels.products import row_sums
+from consilience.kernels.labels.signatures import sort_rows, taken
 from consilience.partition import kmeans_labels, leading_eigenvectors, one_thread, unit_rows
 
 __all__ = [
@@ -43,15 +43,26 @@ class Rows(NamedTuple):
         """Number of distinct rows."""
         return len(self.counts)
 
+    def of_objects(self, values: NDArray[Any], n_jobs: int | None = None) -> NDArray[Any]:
+        """Values of the rows, for every object that of its row; copied by threads."""
+        return taken(values, self.inverse, n_jobs)
 
-def distinct_rows(ensemble: Ensemble) -> Rows:
+
+def distinct_rows(ensemble: Ensemble, *, n_jobs: int | None = None) -> Rows:
     """The distinct label rows in an order that does not depend on that of the objects.
 
     Random starts are drawn row by row: ordered by a hash of the labels, they give the same
     clusters for shuffled objects.
     """
-    distinct, inverse, counts = ensemble.signatures()
-    return rows_in_order(row_order(distinct.members), distinct.members, inverse, counts)
+    first, inverse, counts = sort_rows(ensemble.members, n_jobs)
+    members = np.empty((ensemble.n_members, len(first)), ensemble.members.dtype)
+
+    # Member by member: what a thread reads here and there is small enough for its cache.
+    def copy(number: slice) -> None:
+        np.take(ensemble.members[number], first, axis=1, out=members[number], mode="clip")
+
+    by_rows(copy, len(members), n_jobs, size=1)
+    return Rows(members, first_columns(members), counts, inverse)
 
 
 def rows_in_order(
@@ -86,7 +97,9 @@ def normal_blocks(table: NDArray[np.float64], starts: NDArray[np.int64]) -> NDAr
     return normal
 
 
-def spectral_start(rows: Rows, k: int, seed: int) -> NDArray[np.int32] | None:
+def spectral_start(
+    rows: Rows, k: int, seed: int, *, n_jobs: int | None = None
+) -> NDArray[np.int32] | None:
     """Labels of the rows by vote of k groups of similar clusters; None if there are too few.
 
     The groups are those of a spectral partition of the bipartite graph of objects and
@@ -99,8 +112,9 @@ def spectral_start(rows: Rows, k: int, seed: int) -> NDArray[np.int32] | None:
     starts = first_columns(members)
     if not k <= starts[-1] <= _MOST_CLUSTERS:
         return None
-    present = row_sums(members, starts, np.ones((int(starts[-1]), 1)))[:, 0]
-    shares = cluster_contingency(members, rows.counts / np.maximum(present, 1))
+    present = row_sums(members, starts, np.ones((int(starts[-1]), 1)), n_jobs=n_jobs)[:, 0]
+    per_label = rows.counts / np.maximum(present, 1)
+    shares = cluster_contingency(members, per_label, n_jobs=n_jobs or 1)
     root = np.sqrt(np.maximum(shares.sum(axis=1), np.finfo(float).tiny))
     rng = check_random_state(seed)
     with one_thread():
@@ -109,4 +123,10 @@ def spectral_start(rows: Rows, k: int, seed: int) -> NDArray[np.int32] | None:
     votes = np.zeros((len(root), k))
     votes[np.arange(len(root)), group] = 1.0
     votes /= np.maximum(votes.sum(axis=0), 1.0)
-    return row_sums(members, starts, votes).argmax(axis=1).astype(np.int32)
+    held, labels = row_sums(members, starts, votes, n_jobs=n_jobs), np.empty(rows.n_rows, np.int32)
+
+    def decide(some: slice) -> None:
+        labels[some] = held[some].argmax(axis=1)
+
+    by_rows(decide, rows.n_rows, n_jobs)
+    return labels

@@ -17,9 +17,14 @@ from consilience.consensus._unplaced import place_unseen
 from consilience.ensemble import NOISE, Ensemble
 from consilience.errors import warn
 from consilience.evidence import never_placed, never_seen
+from consilience.kernels._parallel import by_rows
+from consilience.kernels.labels.signatures import group_rows, taken
 from consilience.rows import rows_of, same_objects
 
 __all__ = ["NOISE_ONLY", "ConsensusResult", "by_first_appearance", "few_rows", "solve"]
+
+# Objects, for each cluster wanted, among which more distinct rows than clusters are looked for.
+_A_LOOK = 50
 
 NOISE_ONLY = "No member put any object into a cluster; every object is noise."
 
@@ -70,6 +75,7 @@ def solve(
     owner: str,
     X: Any = None,
     splits_equals: bool = False,
+    n_jobs: int | None = None,
 ) -> ConsensusResult:
     """Run a method where it is defined, and decide the rest.
 
@@ -90,6 +96,8 @@ def solve(
         Whether the method may tell objects with equal labels apart (balanced parts, or by
         the data). If not, more clusters than distinct label rows give the rows themselves,
         with a warning.
+    n_jobs : int or None
+        Threads of what is done here.
     """
     if n_clusters is not None:
         check_n_clusters(n_clusters, ensemble.n_objects, owner=owner)
@@ -105,19 +113,25 @@ def solve(
     if n_clusters is None:
         result = run(placed, placed.n_objects, data)
     else:
-        result = _decide(placed, int(n_clusters), run, data, splits_equals)
-    result = by_first_appearance(result)
+        result = _decide(placed, int(n_clusters), run, data, splits_equals, n_jobs)
+    result = by_first_appearance(result, n_jobs=n_jobs)
     if some:
         result = _over_all_objects(result, unplaced)
     labels = place_unseen(result.labels, never_seen(ensemble), rows, owner=owner)
     return replace(result, labels=labels, n_clusters=int(labels.max()) + 1)
 
 
-def _decide(ensemble: Ensemble, k: int, run: Run, X: Any, splits_equals: bool) -> ConsensusResult:
+def _decide(
+    ensemble: Ensemble, k: int, run: Run, X: Any, splits_equals: bool, n_jobs: int | None
+) -> ConsensusResult:
     n = ensemble.n_objects
     if k == 1:
         return ConsensusResult(np.zeros(n, np.int32))
-    _, inverse, counts = ensemble.signatures()
+    # As a rule the first few objects differ enough, and nobody else need be looked at.
+    few = np.ascontiguousarray(ensemble.members[:, : _A_LOOK * k])
+    if len(group_rows(few)[0]) > k:
+        return run(ensemble, k, X)
+    _, inverse, counts = ensemble.signatures(n_jobs=n_jobs)
     distinct = len(counts)
     if splits_equals and distinct > 1:
         return ConsensusResult(np.arange(n, dtype=np.int32)) if k >= n else run(ensemble, k, X)
@@ -136,20 +150,47 @@ def few_rows(k: int, distinct: int) -> str:
     )
 
 
-def by_first_appearance(result: ConsensusResult) -> ConsensusResult:
+def by_first_appearance(result: ConsensusResult, *, n_jobs: int | None = None) -> ConsensusResult:
     """The same result with clusters numbered as they first appear; empty ones vanish."""
-    names, first, codes = np.unique(result.labels, return_index=True, return_inverse=True)
-    order = np.argsort(first)
-    rank = np.empty(len(names), np.int32)
-    rank[order] = np.arange(len(names), dtype=np.int32)
+    names, labels = _in_order_of_first(result.labels, n_jobs)
     memberships = result.memberships
     if memberships is not None:
-        used = names[order]
-        empty = np.setdiff1d(np.arange(memberships.shape[1]), used)
-        memberships = memberships[:, np.concatenate([used, empty])]
-    return replace(
-        result, labels=rank[codes].astype(np.int32), n_clusters=len(names), memberships=memberships
-    )
+        empty = np.setdiff1d(np.arange(memberships.shape[1]), names)
+        memberships = _columns(memberships, np.concatenate([names, empty]), n_jobs)
+    return replace(result, labels=labels, n_clusters=len(names), memberships=memberships)
+
+
+def _in_order_of_first(
+    labels: NDArray[np.integer[Any]], n_jobs: int | None
+) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """Names of the clusters as they first appear, and the labels numbered so."""
+    n, low = len(labels), int(labels.min(initial=0))
+    codes = labels.astype(np.int64) - low
+    width = int(codes.max(initial=-1)) + 1
+    found = np.arange(low, low + width) if width <= 4 * n else None
+    if found is None:  # names that are no numbers of clusters
+        found, codes = np.unique(labels, return_inverse=True)
+    first = np.full(len(found), n)
+    np.minimum.at(first, codes, np.arange(n))
+    order = np.argsort(first, kind="stable")[: int((first < n).sum())]
+    rank = np.empty(len(found), np.int32)
+    rank[order] = np.arange(len(order), dtype=np.int32)
+    return found[order], taken(rank, codes, n_jobs)
+
+
+def _columns(
+    table: NDArray[np.float64], chosen: NDArray[np.int64], n_jobs: int | None
+) -> NDArray[np.float64]:
+    """``table[:, chosen]``, copied by threads; the table itself where that is all in order."""
+    if np.array_equal(chosen, np.arange(table.shape[1])):
+        return table
+    out = np.empty((len(table), len(chosen)))
+
+    def copy(rows: slice) -> None:
+        np.take(table[rows], chosen, axis=1, out=out[rows], mode="clip")
+
+    by_rows(copy, len(table), n_jobs)
+    return out
 
 
 def _over_all_objects(result: ConsensusResult, unplaced: NDArray[np.bool_]) -> ConsensusResult:

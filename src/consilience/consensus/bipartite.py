@@ -22,8 +22,9 @@ from consilience.consensus._rows import Rows, distinct_rows
 from consilience.consensus._rules import CUTS, CutSolver
 from consilience.consensus._solve import ConsensusResult, solve
 from consilience.ensemble import Ensemble
+from consilience.kernels._parallel import by_rows
 from consilience.kernels.labels.contingency import cluster_contingency
-from consilience.kernels.labels.products import row_sums
+from consilience.kernels.labels.products import part_sums, row_sums
 from consilience.partition import (
     choose_bipartite,
     kmeans_labels,
@@ -102,25 +103,28 @@ def hbgf(
 
     def run(placed: Ensemble, k: int, _: Any) -> ConsensusResult:
         check_n_parts(k, int(placed.n_clusters.sum()), owner="HBGF")
-        placed = placed[np.flatnonzero(dividing_members(placed.members, k))]
-        n_memberships = int((placed.members >= 0).sum())
-        way, note = choose_bipartite(n_memberships, solver)
+        divides = dividing_members(placed.members, k)
+        placed = placed if divides.all() else placed[np.flatnonzero(divides)]
+        way, note = choose_bipartite(int(np.count_nonzero(placed.members >= 0)), solver)
         if way == "spectral":
             return _spectral(placed, k, note, random_state, n_jobs)
+        return ordered(by_metis)(placed, k, None)
+
+    def by_metis(placed: Ensemble, k: int, _: Any) -> ConsensusResult:
         warn_if_loose(placed, k, "HBGF")
         B = placed.indicator()
         found = split_bipartite(B, k, solver="metis", n_cuts=n_cuts, random_state=random_state)
         return cut_result(found, found.cut)
 
-    return solve(ensemble, n_clusters, ordered(run), owner="HBGF", X=X)
+    return solve(ensemble, n_clusters, run, owner="HBGF", X=X, n_jobs=n_jobs)
 
 
 def _spectral(
     placed: Ensemble, k: int, note: str, random_state: Any, n_jobs: int | None
 ) -> ConsensusResult:
-    rows = distinct_rows(placed)
+    rows = distinct_rows(placed, n_jobs=n_jobs)
     found = spectral_hbgf(rows, k, random_state=random_state, n_jobs=n_jobs)
-    labels = found.labels[rows.inverse]
+    labels = rows.of_objects(found.labels, n_jobs)
     details = {
         "singular_values": found.singular_values,
         "balance": balance(labels, k),
@@ -163,39 +167,48 @@ def spectral_hbgf(
     sigma = np.sqrt(np.maximum(squares, 0.0))
     kept = sigma > _NOTHING
     V, sigma = V[:, kept], sigma[kept]
-    U = unit_rows(row_sums(rows.members, rows.starts, V / root[:, None] / sigma))
-    V = unit_rows(V)
-    centres = _far_apart(U, rows.counts, k, rng)
+    table = V / root[:, None] / sigma
+    both = np.empty((rows.n_rows + len(V), V.shape[1]))
+    unit_rows(V, out=both[rows.n_rows :])
+    raw = row_sums(rows.members, rows.starts, table, n_jobs=n_jobs)
+    U = unit_rows(raw, n_jobs, out=both[: rows.n_rows])
+    centres = _far_apart(U, rows.counts, k, rng, n_jobs)
     weights = np.concatenate([rows.counts, np.ones(len(V))])
-    both = np.concatenate([U, V])
-    labels = kmeans_labels(both, k, weights, rng, init=centres, max_iter=200)
+    labels = kmeans_labels(both, k, weights, rng, init=centres, max_iter=200, n_jobs=n_jobs)
     of_rows, of_clusters = labels[: rows.n_rows], labels[rows.n_rows :]
-    return SpectralCut(of_rows, of_clusters, sigma, _normalised_cut(rows, of_rows, root**2, k))
+    cut = _normalised_cut(rows, of_rows, root**2, k, n_jobs)
+    return SpectralCut(of_rows, of_clusters, sigma, cut)
 
 
-def _far_apart(U: Floats, counts: NDArray[np.int64], k: int, rng: np.random.RandomState) -> Floats:
+def _far_apart(
+    U: Floats,
+    counts: NDArray[np.int64],
+    k: int,
+    rng: np.random.RandomState,
+    n_jobs: int | None = None,
+) -> Floats:
     """A random row, then again and again the row most at right angles to those chosen."""
     first = int(np.searchsorted(np.cumsum(counts), rng.randint(counts.sum()), side="right"))
     chosen = [first]
     towards = np.zeros(len(U))
+
+    def add(rows: slice) -> None:
+        towards[rows] += np.abs((U[rows] * U[chosen[-1]]).sum(axis=1))
+
     for _ in range(k - 1):
-        towards += np.abs((U * U[chosen[-1]]).sum(axis=1))
+        by_rows(add, len(U), n_jobs)
         chosen.append(int(towards.argmin()))
     return U[chosen]
 
 
-def _normalised_cut(rows: Rows, labels: NDArray[np.int32], sizes: Floats, k: int) -> float:
+def _normalised_cut(
+    rows: Rows, labels: NDArray[np.int32], sizes: Floats, k: int, n_jobs: int | None = None
+) -> float:
     """Normalised cut of the objects under the similarity B diag(sizes)^-1 B^T."""
-    inside, volume = np.zeros(k), np.zeros(k)
-    for labels_r, start in zip(rows.members, rows.starts[:-1], strict=True):
-        held = labels_r >= 0
-        width = int(labels_r.max()) + 1
-        if width <= 0:
-            continue
-        cells = labels[held].astype(np.int64) * width + labels_r[held]
-        table = np.bincount(cells, rows.counts[held], minlength=k * width).reshape(k, width)
-        inside += (table**2 / sizes[start : start + width]).sum(axis=1)
-        volume += table.sum(axis=1)
+    counts = rows.counts.astype(float)
+    sums = part_sums(rows.members, rows.starts, labels, k, counts, n_jobs=n_jobs)
+    inside = (sums**2 / sizes[:, None]).sum(axis=0)
+    volume = sums.sum(axis=0)
     return float(k - np.divide(inside, volume, out=np.ones(k), where=volume > 0).sum())
 
 

@@ -89,11 +89,11 @@ def sec(
     weights = _weights(member_weights, ensemble, "SEC")
 
     def run(placed: Ensemble, k: int, _: Any) -> ConsensusResult:
-        rows = distinct_rows(placed)
-        problem = sec_problem(rows, weights)
+        rows = distinct_rows(placed, n_jobs=n_jobs)
+        problem = sec_problem(rows, weights, n_jobs=n_jobs)
         return _best(problem, k, n_init, max_iter, random_state, n_jobs)
 
-    return solve(ensemble, n_clusters, run, owner="SEC", X=X)
+    return solve(ensemble, n_clusters, run, owner="SEC", X=X, n_jobs=n_jobs)
 
 
 @consensus_method(
@@ -170,11 +170,11 @@ def kcc(
     weights = _weights(member_weights, ensemble, "KCC") / ensemble.n_members
 
     def run(placed: Ensemble, k: int, _: Any) -> ConsensusResult:
-        rows = distinct_rows(placed)
-        problem = kcc_problem(rows, weights, utility, p, normalised)
+        rows = distinct_rows(placed, n_jobs=n_jobs)
+        problem = kcc_problem(rows, weights, utility, p, normalised, n_jobs=n_jobs)
         return _best(problem, k, n_init, max_iter, random_state, n_jobs)
 
-    return solve(ensemble, n_clusters, run, owner="KCC", X=X)
+    return solve(ensemble, n_clusters, run, owner="KCC", X=X, n_jobs=n_jobs)
 
 
 def _best(
@@ -191,7 +191,7 @@ def _best(
     )
     best = min(runs, key=lambda run: run.objective)
     return ConsensusResult(
-        best.labels[problem.rows.inverse],
+        problem.rows.of_objects(best.labels, n_jobs),
         objective=best.objective,
         n_iter=best.n_iter,
         converged=best.converged,

@@ -156,7 +156,7 @@ def lwgp(
     """
 
     def run(placed: Ensemble, k: int, _: Any) -> ConsensusResult:
-        rows = distinct_rows(placed)
+        rows = distinct_rows(placed, n_jobs=n_jobs)
         certainty = cluster_certainty(rows, theta, n_jobs=n_jobs)
         found = cut_rows(
             rows, k, owner="LWGP", random_state=random_state, weights=certainty, n_jobs=n_jobs
@@ -164,7 +164,7 @@ def lwgp(
         found.details["certainty"] = certainty
         return found
 
-    return solve(ensemble, n_clusters, run, owner="LWGP", X=X)
+    return solve(ensemble, n_clusters, run, owner="LWGP", X=X, n_jobs=n_jobs)
 
 
 def cluster_certainty(rows: Rows, theta: float, *, n_jobs: int | None = None) -> Floats:

@@ -18,8 +18,9 @@ from consilience.consensus._rows import Rows, distinct_rows
 from consilience.consensus._rules import CUTS, CutSolver
 from consilience.consensus._solve import ConsensusResult, solve
 from consilience.ensemble import Ensemble
+from consilience.kernels._parallel import by_rows
 from consilience.kernels.labels.contingency import cluster_contingency
-from consilience.kernels.labels.products import row_sums
+from consilience.kernels.labels.products import cluster_sums, row_sums
 from consilience.kernels.labels.signatures import hash_rows
 from consilience.partition import Parts, Solver, similarity_graph, split_graph
 
@@ -50,17 +51,19 @@ class MetaClusters:
     shares: Floats
     parts: Parts
 
-    def result(self, rows: Rows, k: int, **details: Any) -> ConsensusResult:
+    def result(
+        self, rows: Rows, k: int, *, n_jobs: int | None = None, **details: Any
+    ) -> ConsensusResult:
         """The same over objects."""
         return ConsensusResult(
-            self.labels[rows.inverse],
+            rows.of_objects(self.labels, n_jobs),
             objective=self.parts.cut,
             solver=self.parts.solver,
-            memberships=self.shares[rows.inverse],
+            memberships=rows.of_objects(self.shares, n_jobs),
             details={
                 **details,
                 "meta_clusters": self.parts.labels,
-                "vanished": k - len(np.unique(self.labels)),
+                "vanished": k - np.count_nonzero(np.bincount(self.labels)),
                 "note": self.parts.note,
             },
         )
@@ -116,11 +119,11 @@ def mcla(
     """
 
     def run(placed: Ensemble, k: int, _: Any) -> ConsensusResult:
-        rows = distinct_rows(placed)
+        rows = distinct_rows(placed, n_jobs=n_jobs)
         found = meta_clusters(rows, k, solver=solver, random_state=random_state, n_jobs=n_jobs)
-        return found.result(rows, k)
+        return found.result(rows, k, n_jobs=n_jobs)
 
-    return solve(ensemble, n_clusters, run, owner="MCLA", X=X)
+    return solve(ensemble, n_clusters, run, owner="MCLA", X=X, n_jobs=n_jobs)
 
 
 def meta_clusters(
@@ -156,7 +159,7 @@ def meta_clusters(
         the row's labels and the seed: independent of the order of the objects, and the same
         for equal objects.
     n_jobs : int or None
-        Threads of the contingency tables; None means one.
+        Threads; None means one. The result does not depend on it.
     owner : str
         Name of the estimator, for messages.
 
@@ -171,13 +174,22 @@ def meta_clusters(
     once = np.ones(rows.n_rows) if weights is None else np.asarray(weights, np.float64)
     masses = once if vertex == "weight" else np.ones(rows.n_rows)
     S = overlap(rows, once, n_jobs=n_jobs)
-    sizes = _cluster_totals(rows, np.sqrt(masses) * rows.counts)
+    mass: Floats = np.sqrt(masses) * rows.counts
+    sizes = cluster_sums(rows.members, rows.starts, mass[:, None], n_jobs=n_jobs)[:, 0]
     if solver == "auto" and n_clusters < _FEW_CLUSTERS:
         solver = "spectral"
     parts = split_graph(similarity_graph(S, sizes), k, solver=solver, random_state=rng)
-    shares = _shares(rows, parts.labels, k)
-    labels = _winners(shares, rows, int(rng.randint(2**31 - 1)))
-    shares /= shares.sum(axis=1, keepdims=True)
+    shares = np.empty((rows.n_rows, k))
+    labels = np.empty(rows.n_rows, np.int32)
+    held, of_parts = _held(rows, parts.labels, k, n_jobs)
+    seed = int(rng.randint(2**31 - 1))
+
+    def decide(some: slice) -> None:
+        np.divide(held[some], of_parts, out=shares[some])
+        labels[some] = _winners(shares[some], rows.members[:, some], seed)
+        shares[some] /= shares[some].sum(axis=1, keepdims=True)
+
+    by_rows(decide, rows.n_rows, n_jobs)
     return MetaClusters(labels, shares, parts)
 
 
@@ -195,33 +207,29 @@ def overlap(rows: Rows, weights: Floats, *, n_jobs: int | None = None) -> Floats
     return similarity
 
 
-def _cluster_totals(rows: Rows, mass: Floats) -> Floats:
-    """Sum of ``mass`` over the rows of each cluster."""
-    totals = np.zeros(int(rows.starts[-1]))
-    for labels, start, stop in zip(rows.members, rows.starts[:-1], rows.starts[1:], strict=True):
-        inside = labels >= 0
-        totals[start:stop] = np.bincount(labels[inside], mass[inside], minlength=stop - start)
-    return totals
+def _held(
+    rows: Rows, part_of_cluster: NDArray[np.int32], k: int, n_jobs: int | None
+) -> tuple[Floats, Floats]:
+    """How many clusters of each meta-cluster hold each row, and how many it has (at least 1).
 
-
-def _shares(rows: Rows, part_of_cluster: NDArray[np.int32], k: int) -> Floats:
-    """Share of each meta-cluster's clusters that hold each row; not the share of members."""
+    Whole numbers first: their quotients tie exactly where they should.
+    """
     votes = np.zeros((len(part_of_cluster), k))
     votes[np.arange(len(part_of_cluster)), part_of_cluster] = 1.0
-    # Whole votes first: quotients of whole numbers tie exactly where they should.
-    held = row_sums(rows.members, rows.starts, votes)
-    held /= np.maximum(votes.sum(axis=0), 1.0)
-    return held
+    held = row_sums(rows.members, rows.starts, votes, n_jobs=n_jobs)
+    return held, np.maximum(votes.sum(axis=0), 1.0)
 
 
-def _winners(shares: Floats, rows: Rows, seed: int) -> NDArray[np.int32]:
+def _winners(
+    shares: Floats, members: NDArray[np.signedinteger[Any]], seed: int
+) -> NDArray[np.int32]:
     """The meta-cluster of the largest share; ties by a hash of labels, meta-cluster and seed."""
     labels: NDArray[np.int32] = shares.argmax(axis=1).astype(np.int32)
     best = shares[np.arange(len(shares)), labels]
     tied = np.flatnonzero((shares == best[:, None]).sum(axis=1) > 1)
     if tied.size:
         keys = np.empty(tied.size, np.uint64)
-        hash_rows(np.ascontiguousarray(rows.members[:, tied]), keys)
+        hash_rows(np.ascontiguousarray(members[:, tied]), keys)
         salt = np.arange(1, shares.shape[1] + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
         drawn = _mix(keys[:, None] + salt[None, :] + np.uint64(seed))
         drawn[shares[tied] < best[tied, None]] = 0

@@ -54,10 +54,14 @@ def usenc(
 
     def run(placed: Ensemble, k: int, _: Any) -> ConsensusResult:
         return cut_rows(
-            distinct_rows(placed), k, owner="USENC", random_state=random_state, n_jobs=n_jobs
+            distinct_rows(placed, n_jobs=n_jobs),
+            k,
+            owner="USENC",
+            random_state=random_state,
+            n_jobs=n_jobs,
         )
 
-    return solve(ensemble, n_clusters, run, owner="USENC", X=X)
+    return solve(ensemble, n_clusters, run, owner="USENC", X=X, n_jobs=n_jobs)
 
 
 class USENC(FixedNumber, function=usenc):

@@ -16,8 +16,9 @@ from consilience.consensus._solve import ConsensusResult, solve
 from consilience.consensus.kmeans_forms import kcc
 from consilience.ensemble import Ensemble
 from consilience.errors import warn
+from consilience.kernels._parallel import by_rows, in_threads
 from consilience.kernels.labels.contingency import cluster_contingency
-from consilience.kernels.labels.votes import cast_votes, overlap, pass_on
+from consilience.kernels.labels.votes import Ballot, pass_on
 
 __all__ = ["CumulativeVoting", "Voting", "cumulativevoting", "voting"]
 
@@ -95,20 +96,19 @@ def voting(
 
     def run(placed: Ensemble, k: int, _: Any) -> ConsensusResult:
         rng = check_random_state(random_state)
-        rows = distinct_rows(placed)
+        rows = distinct_rows(placed, n_jobs=n_jobs)
         start, reference, order = _reference(placed, rows, k, rng, n_jobs)
-        votes, matches = _collect(rows, start, reference, order, k)
-        labels = _plurality(votes, rng)
-        shares = votes / votes.sum(axis=1, keepdims=True)
-        top = shares[np.arange(rows.n_rows), labels]
+        votes, matches = _collect(rows, start, reference, order, k, n_jobs)
+        labels = _plurality(votes, rng, n_jobs)
+        shares, top = _shares(votes, labels, n_jobs)
         return ConsensusResult(
-            labels[rows.inverse],
+            rows.of_objects(labels, n_jobs),
             objective=float(rows.counts @ top / rows.counts.sum()),
-            memberships=shares[rows.inverse],
+            memberships=rows.of_objects(shares, n_jobs),
             details={"reference": "kcc" if reference < 0 else reference, "matches": matches},
         )
 
-    return solve(ensemble, n_clusters, run, owner="Voting", X=X)
+    return solve(ensemble, n_clusters, run, owner="Voting", X=X, n_jobs=n_jobs)
 
 
 def _reference(
@@ -134,23 +134,28 @@ def _reference(
 
 
 def _collect(
-    rows: Rows, start: NDArray[np.int64], reference: int, order: NDArray[np.int64], k: int
+    rows: Rows,
+    start: NDArray[np.int64],
+    reference: int,
+    order: NDArray[np.int64],
+    k: int,
+    n_jobs: int | None,
 ) -> tuple[NDArray[np.int32], list[list[int]]]:
     """Votes of all members on each row, and what each cluster of each member voted for."""
-    votes = np.zeros((rows.n_rows, k), np.int32)
     own = np.arange(k)
-    cast_votes(start, own, votes, 1)
     matches: list[list[int]] = [[] for _ in rows.members]
     if reference >= 0:
         matches[reference] = own.tolist()
-    for member in order:
-        width = int(rows.starts[member + 1] - rows.starts[member])
-        match = _match(overlap(rows.members[member], width, rows.counts, votes))
-        matches[member] = match.tolist()
-        cast_votes(rows.members[member], match, votes, 1)
-    if reference < 0:
-        cast_votes(start, own, votes, -1)
-    return votes, matches
+    with Ballot(rows.counts, k, n_jobs) as ballot:
+        ballot.cast(start, own)
+        for member in order:
+            width = int(rows.starts[member + 1] - rows.starts[member])
+            match = _match(ballot.overlap(rows.members[member], width))
+            matches[member] = match.tolist()
+            ballot.cast(rows.members[member], match)
+        if reference < 0:
+            ballot.cast(start, own, -1)
+    return ballot.votes, matches
 
 
 def _match(table: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -161,15 +166,36 @@ def _match(table: NDArray[np.int64]) -> NDArray[np.int64]:
     return match
 
 
-def _plurality(votes: NDArray[np.int32], rng: Any) -> NDArray[np.int32]:
+def _plurality(votes: NDArray[np.int32], rng: Any, n_jobs: int | None) -> NDArray[np.int32]:
     """The column with the most votes; ties are drawn, once for all objects of a row."""
-    labels = votes.argmax(axis=1)
-    most = votes == votes.max(axis=1, keepdims=True)
-    tied = np.flatnonzero(most.sum(axis=1) > 1)
+    labels, tie = np.empty(len(votes), np.int32), np.empty(len(votes), bool)
+
+    def look(rows: slice) -> None:
+        labels[rows] = votes[rows].argmax(axis=1)
+        most = votes[rows] == votes[rows].max(axis=1, keepdims=True)
+        tie[rows] = most.sum(axis=1) > 1
+
+    by_rows(look, len(votes), n_jobs)
+    tied = np.flatnonzero(tie)
     if tied.size:
-        keys = np.where(most[tied], rng.random_sample((len(tied), votes.shape[1])), -1.0)
+        most = votes[tied] == votes[tied].max(axis=1, keepdims=True)
+        keys = np.where(most, rng.random_sample((len(tied), votes.shape[1])), -1.0)
         labels[tied] = keys.argmax(axis=1)
-    return labels.astype(np.int32)
+    return labels
+
+
+def _shares(
+    votes: NDArray[np.int32], labels: NDArray[np.int32], n_jobs: int | None
+) -> tuple[Floats, Floats]:
+    """Shares of the votes cast on each row, and that of its label."""
+    shares, own = np.empty(votes.shape), np.empty(len(votes))
+
+    def divide(rows: slice) -> None:
+        np.divide(votes[rows], votes[rows].sum(axis=1, keepdims=True), out=shares[rows])
+        own[rows] = shares[rows][np.arange(len(own[rows])), labels[rows]]
+
+    by_rows(divide, len(votes), n_jobs)
+    return shares, own
 
 
 @consensus_method(
@@ -239,24 +265,35 @@ def cumulativevoting(
     """
 
     def run(placed: Ensemble, k: int, _: Any) -> ConsensusResult:
-        rows = distinct_rows(placed)
+        rows = distinct_rows(placed, n_jobs=n_jobs)
         widths = np.diff(rows.starts)
         order = _ranked(rows, reference, k, n_jobs)
-        shares = pass_on_votes(rows, order)
-        shares, lost = merge_columns(shares, rows.counts, k)
+        shares = pass_on_votes(rows, order, n_jobs=n_jobs)
+        shares, lost = merge_columns(shares, rows.counts, k, n_jobs=n_jobs)
         if shares.shape[1] < k:
             warn(
                 f"n_clusters={k} was asked for, but no member has more than {widths.max()} "
                 "clusters, and CumulativeVoting only merges them. Use members with more clusters.",
             )
         return ConsensusResult(
-            shares.argmax(axis=1).astype(np.int32)[rows.inverse],
-            objective=mutual_information(shares, rows.counts),
-            memberships=shares[rows.inverse],
+            rows.of_objects(_largest(shares, n_jobs), n_jobs),
+            objective=mutual_information(shares, rows.counts, n_jobs=n_jobs),
+            memberships=rows.of_objects(shares, n_jobs),
             details={"reference": int(order[0]), "order": order, "lost": lost},
         )
 
-    return solve(ensemble, n_clusters, run, owner="CumulativeVoting", X=X)
+    return solve(ensemble, n_clusters, run, owner="CumulativeVoting", X=X, n_jobs=n_jobs)
+
+
+def _largest(shares: Floats, n_jobs: int | None) -> NDArray[np.int32]:
+    """The column of the largest share of each row."""
+    labels = np.empty(len(shares), np.int32)
+
+    def look(rows: slice) -> None:
+        labels[rows] = shares[rows].argmax(axis=1)
+
+    by_rows(look, len(shares), n_jobs)
+    return labels
 
 
 def _ranked(rows: Rows, reference: Reference, k: int, n_jobs: int | None) -> NDArray[np.int64]:
@@ -373,16 +410,16 @@ def _adjusted(cells: Any, rows: Any, columns: Any, totals: Any) -> Any:
     return np.where(defined, (joined - by_chance) / np.where(defined, most, 1.0), 0.0).round(12)
 
 
-def pass_on_votes(rows: Rows, order: NDArray[np.int64]) -> Floats:
+def pass_on_votes(rows: Rows, order: NDArray[np.int64], *, n_jobs: int | None = None) -> Floats:
     """Shares of each row in the clusters of the first member, after all have voted in order."""
     first = rows.members[order[0]]
     shares = np.zeros((rows.n_rows, int(first.max()) + 1))
     placed = np.flatnonzero(first >= 0)
     shares[placed, first[placed]] = 1.0
     n_votes = (first >= 0).astype(np.int64)
-    for member in order[1:]:
-        width = int(rows.starts[member + 1] - rows.starts[member])
-        pass_on(rows.members[member], width, rows.counts, shares, n_votes)
+    pass_on(
+        rows.members, rows.starts, order[1:].tolist(), rows.counts, shares, n_votes, n_jobs=n_jobs
+    )
     silent = n_votes == 0
     if silent.any():
         overall = rows.counts @ shares
@@ -390,7 +427,9 @@ def pass_on_votes(rows: Rows, order: NDArray[np.int64]) -> Floats:
     return shares
 
 
-def merge_columns(shares: Floats, counts: NDArray[np.int64], k: int) -> tuple[Floats, float]:
+def merge_columns(
+    shares: Floats, counts: NDArray[np.int64], k: int, *, n_jobs: int | None = None
+) -> tuple[Floats, float]:
     """Shares with at most k columns, merged with the least loss of information, and the loss."""
     weights = counts / counts.sum()
     kept = list(range(shares.shape[1]))
@@ -401,7 +440,7 @@ def merge_columns(shares: Floats, counts: NDArray[np.int64], k: int) -> tuple[Fl
     own = sum(_xlogx(weights[b, None] * shares[b]).sum(axis=0) for b in _blocks(len(shares)))
     loss = np.full((len(kept), len(kept)), np.inf)
     for a in kept[:-1]:
-        loss[a, a + 1 :] = _losses(shares, weights, pi, own, a, np.arange(a + 1, len(kept)))
+        loss[a, a + 1 :] = _losses(shares, weights, pi, own, a, np.arange(a + 1, len(kept)), n_jobs)
     lost = 0.0
     while len(kept) > k:
         a, b = (int(q) for q in np.unravel_index(loss.argmin(), loss.shape))
@@ -413,33 +452,47 @@ def merge_columns(shares: Floats, counts: NDArray[np.int64], k: int) -> tuple[Fl
         loss[b], loss[:, b] = np.inf, np.inf
         others = np.array([q for q in kept if q != a])
         if others.size:
-            fresh = _losses(shares, weights, pi, own, a, others)
+            fresh = _losses(shares, weights, pi, own, a, others, n_jobs)
             loss[np.minimum(a, others), np.maximum(a, others)] = fresh
     return np.ascontiguousarray(shares[:, kept]), lost
 
 
 def _losses(
-    shares: Floats, weights: Floats, pi: Floats, own: Floats, a: int, others: NDArray[np.int64]
+    shares: Floats,
+    weights: Floats,
+    pi: Floats,
+    own: Floats,
+    a: int,
+    others: NDArray[np.int64],
+    n_jobs: int | None,
 ) -> Floats:
     """Information lost if column a is merged with each of the others.
 
     (pi_a + pi_b) JS = sum over objects of f(p_a) + f(p_b) - f(p_a + p_b), less the same of
     pi, with f(x) = x log x; what depends on an object's own weight cancels.
     """
-    together = np.zeros(len(others))
-    for block in _blocks(len(shares)):
+
+    def of_block(block: slice) -> Floats:
         joint = weights[block, None] * (shares[block, a, None] + shares[block][:, others])
-        together += _xlogx(joint).sum(axis=0)
+        found: Floats = _xlogx(joint).sum(axis=0)
+        return found
+
+    # Added in the order of the blocks, whoever made them.
+    together = sum(in_threads(of_block, _blocks(len(shares)), n_jobs), np.zeros(len(others)))
     apart = own[a] + own[others] - together
     return apart - (_xlogx(pi[a]) + _xlogx(pi[others]) - _xlogx(pi[a] + pi[others]))
 
 
-def mutual_information(shares: Floats, counts: NDArray[np.int64]) -> float:
+def mutual_information(
+    shares: Floats, counts: NDArray[np.int64], *, n_jobs: int | None = None
+) -> float:
     """Mutual information of columns and objects, in nats."""
     weights = counts / counts.sum()
-    total = 0.0
-    for block in _blocks(len(shares)):
-        total += float(weights[block] @ _xlogx(shares[block]).sum(axis=1))
+
+    def of_block(block: slice) -> float:
+        return float(weights[block] @ _xlogx(shares[block]).sum(axis=1))
+
+    total = sum(in_threads(of_block, _blocks(len(shares)), n_jobs))
     return max(total - float(_xlogx(weights @ shares).sum()), 0.0)
 
 

@@ -88,7 +88,7 @@ def womc(
 
     def run(placed: Ensemble, k: int, _: Any) -> ConsensusResult:
         given = weights_of(weights, ensemble, n_jobs)
-        rows, row_weights = _weighted_rows(placed, of_placed(given, ensemble), weights)
+        rows, row_weights = _weighted_rows(placed, of_placed(given, ensemble), weights, n_jobs)
         found = meta_clusters(
             rows,
             k,
@@ -99,19 +99,21 @@ def womc(
             n_jobs=n_jobs,
             owner="WOMC",
         )
-        return found.result(rows, k, object_weights=given)
+        return found.result(rows, k, n_jobs=n_jobs, object_weights=given)
 
-    return solve(ensemble, n_clusters, run, owner="WOMC", X=X)
+    return solve(ensemble, n_clusters, run, owner="WOMC", X=X, n_jobs=n_jobs)
 
 
-def _weighted_rows(placed: Ensemble, weights: Floats, kind: Any) -> tuple[Rows, Floats]:
+def _weighted_rows(
+    placed: Ensemble, weights: Floats, kind: Any, n_jobs: int | None = None
+) -> tuple[Rows, Floats]:
     """Distinct label rows and the weight of an object of each.
 
     Weights that come from the labels are the same for equal rows; others need not be, and
     then every object is a row of its own.
     """
     if kind is None or isinstance(kind, str):
-        rows = distinct_rows(placed)
+        rows = distinct_rows(placed, n_jobs=n_jobs)
         row_weights = np.empty(rows.n_rows)
         row_weights[rows.inverse] = weights
         return rows, row_weights

@@ -10,7 +10,7 @@ from consilience._validation import Boolean, NoneValue, Options, check_jobs, che
 from consilience.ensemble import Ensemble, takes_ensemble
 from consilience.errors import InvalidInputError
 from consilience.evidence.coassociation import CoAssociation, Missing
-from consilience.kernels._parallel import in_threads
+from consilience.kernels._parallel import by_rows, in_threads
 from consilience.kernels.labels.confidence import Nearness, nearness
 
 __all__ = ["Confidence", "confidence"]
@@ -117,10 +117,21 @@ def confidence(
         own, other, runner_up = _over_pairs(ensemble, codes, n_clusters, n_jobs)
     else:
         own, other, runner_up = nearness(
-            ensemble.members, codes, n_clusters, by_seen=pairwise, n_jobs=n_jobs
+            ensemble.members,
+            codes,
+            n_clusters,
+            by_seen=pairwise,
+            starts=ensemble.offsets(),
+            n_jobs=n_jobs,
         )
-    total = own + other
-    share = np.divide(own, total, out=np.zeros(n), where=total > 0)
+    share = np.empty(n)
+
+    def divide(rows: slice) -> None:
+        total = own[rows] + other[rows]
+        share[rows] = np.divide(own[rows], total, out=np.zeros(len(total)), where=total > 0)
+
+    # A slice is over sooner than a thread has started, unless there are many objects.
+    by_rows(divide, n, n_jobs, size=2**16)
     return Confidence(share, own, other, runner_up, exact=exact or not pairwise)
 
 
@@ -174,6 +185,6 @@ def never_seen(ensemble: Ensemble) -> NDArray[np.bool_]:
 @takes_ensemble
 def never_placed(ensemble: Ensemble) -> NDArray[np.bool_]:
     """Objects that no member put into a cluster: noise or unseen everywhere."""
-    if ensemble.members.min() >= 0:
+    if ensemble._lowest >= 0:
         return np.zeros(ensemble.n_objects, bool)
     return np.asarray((ensemble.members < 0).all(axis=0))

@@ -20,6 +20,7 @@ from joblib import delayed, effective_n_jobs
 __all__ = [
     "Parallel",
     "Team",
+    "by_rows",
     "delayed",
     "in_threads",
     "in_turns",
@@ -35,6 +36,8 @@ T = TypeVar("T")
 _A_CORE = 4
 # Threads that joblib needs beside those that work.
 _HELPERS = 4
+# Rows of a slice of `by_rows`: much more work than Python does around it, small in the cache.
+_ROWS = 1 << 13
 
 
 class Parallel:
@@ -71,6 +74,28 @@ def in_turns(
     if wanted == 1:
         return [turn(0, 1)]
     return _Turns(turn, stop).run(wanted)
+
+
+def by_rows(
+    call: Callable[[slice], object], n_rows: int, n_jobs: int | None, *, size: int = _ROWS
+) -> None:
+    """``call(rows)`` in threads for slices that together are all rows.
+
+    For work of NumPy on rows, which releases the lock. The slices are the same for any ``n_jobs``,
+    so that what is found in one does not depend on it. Few rows are done where this is called.
+
+    >>> done = set()
+    >>> by_rows(lambda rows: done.add((rows.start, rows.stop)), 5, 2, size=2)
+    >>> sorted(done)
+    [(0, 2), (2, 4), (4, 5)]
+    """
+    n_slices = -(-n_rows // size)
+
+    def turn(first: int, step: int) -> None:
+        for number in range(first, n_slices, step):
+            call(slice(number * size, min((number + 1) * size, n_rows)))
+
+    in_turns(turn, n_slices, n_jobs)
 
 
 class _Turns:

@@ -10,6 +10,7 @@ from scipy import sparse
 from consilience._units import check_range
 from consilience._validation import as_numbers
 from consilience.errors import InvalidInputError, warn
+from consilience.kernels.data.scaling import column_ranges
 from consilience.minority._batches import Scorer
 from consilience.minority._groups import Groups, by_clusterer, by_consensus
 from consilience.minority._neighbours import N_NEIGHBOURS, NeighbourScores, Reach
@@ -263,7 +264,7 @@ def chosen_scaling(estimator: Any, X: Any) -> Scaling | None:
         )
     found = fit_scaling(kind, X, owner="EWOCS", n_jobs=estimator.n_jobs)
     if estimator.scaling == "auto" and kind == "robust" and found is not None:
-        ends = found.apply(np.stack([X.min(axis=0), X.max(axis=0)]))
+        ends = found.apply(np.stack(column_ranges(np.ascontiguousarray(X), estimator.n_jobs)))
         # Outliers whose squares would leave the range of numbers have to set the scale.
         if not (np.abs(ends) < _FAR).all():
             return fit_scaling("box", X, owner="EWOCS", n_jobs=estimator.n_jobs)

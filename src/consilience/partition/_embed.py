@@ -13,14 +13,19 @@ from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
+from consilience.kernels._parallel import by_rows
+from consilience.partition._weighted_kmeans import weighted_kmeans
+
 __all__ = ["fill_empty", "kmeans_labels", "leading_eigenvectors", "one_thread", "unit_rows"]
 
 Floats = NDArray[np.float64]
 
 # Past this size the few eigenvectors wanted come from Lanczos.
 _DENSE_EIGEN = 2000
-# k-means chooses among its starts on this many rows, then runs once on all.
-_START_ROWS = 100_000
+# Past so many rows k-means chooses among its starts on a sample, then runs once on all rows.
+_MANY_ROWS = 100_000
+# Rows of the sample: at least, and for each cluster.
+_SAMPLE, _SAMPLE_A_CLUSTER = 20_000, 200
 
 
 @contextmanager
@@ -48,9 +53,15 @@ def leading_eigenvectors(N: Floats, k: int, rng: np.random.RandomState) -> tuple
     return values, np.ascontiguousarray(vectors * np.where(peaks < 0, -1.0, 1.0))
 
 
-def unit_rows(E: Floats) -> Floats:
+def unit_rows(E: Floats, n_jobs: int | None = None, *, out: Floats | None = None) -> Floats:
     """Rows over their length; rows of zeros stay."""
-    unit: Floats = E / (np.linalg.norm(E, axis=1, keepdims=True) + 1e-10)
+    unit: Floats = np.empty(E.shape) if out is None else out
+
+    def divide(rows: slice) -> None:
+        length = np.linalg.norm(E[rows], axis=1, keepdims=True)
+        np.divide(E[rows], length + 1e-10, out=unit[rows])
+
+    by_rows(divide, len(E), n_jobs)
     return unit
 
 
@@ -63,31 +74,32 @@ def kmeans_labels(
     init: Floats | None = None,
     n_init: int = 3,
     max_iter: int = 100,
+    n_jobs: int | None = None,
 ) -> NDArray[np.int32]:
     """k-means of weighted rows: the best of a few starts, or from the centres given.
 
-    Many rows are sampled to choose the start, then all of them are clustered once.
+    Many rows are sampled to choose the start, then all of them are clustered once, by threads:
+    their number changes nothing.
     """
     seed = int(rng.randint(2**31 - 1))
-    sample = None
-    if init is None and len(E) > _START_ROWS:
-        sample = np.sort(rng.choice(len(E), _START_ROWS, replace=False))
     with one_thread(), warnings.catch_warnings():
         # Fewer distinct rows than clusters: the caller counts what was found.
         warnings.simplefilter("ignore", ConvergenceWarning)
-        if sample is not None:
-            chosen = None if weights is None else weights[sample]
-            best = _kmeans(k, "k-means++", n_init, max_iter, seed).fit(
-                E[sample], sample_weight=chosen
+        if len(E) <= _MANY_ROWS:
+            model = (
+                _kmeans(k, "k-means++", n_init, max_iter, seed)
+                if init is None
+                else _kmeans(k, init, 1, max_iter, seed)
             )
-            init = best.cluster_centers_
-        model = (
-            _kmeans(k, "k-means++", n_init, max_iter, seed)
-            if init is None
-            else _kmeans(k, init, 1, max_iter, seed)
-        )
-        labels: NDArray[np.int32] = model.fit(E, sample_weight=weights).labels_
-    return labels.astype(np.int32)
+            labels: NDArray[np.int32] = model.fit(E, sample_weight=weights).labels_
+            return labels.astype(np.int32)
+        if init is None:
+            size = min(len(E), max(_SAMPLE, _SAMPLE_A_CLUSTER * k))
+            sample = np.sort(rng.choice(len(E), size, replace=False))
+            chosen = None if weights is None else weights[sample]
+            model = _kmeans(k, "k-means++", n_init, max_iter, seed)
+            init = model.fit(E[sample], sample_weight=chosen).cluster_centers_
+        return weighted_kmeans(E, init, weights, max_iter=max_iter, n_jobs=n_jobs)
 
 
 def _kmeans(k: int, init: Any, n_init: int, max_iter: int, seed: int) -> KMeans:

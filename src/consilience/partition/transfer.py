@@ -11,9 +11,10 @@ from sklearn.utils import check_random_state
 
 from consilience._validation import as_numbers
 from consilience.errors import InvalidInputError, InvalidParameterError
+from consilience.kernels._parallel import by_rows
 from consilience.kernels.data.tall import csr_gram
 from consilience.kernels.labels.contingency import cluster_contingency, first_columns
-from consilience.kernels.labels.products import cluster_sums, row_sums
+from consilience.kernels.labels.products import cluster_sums, part_sums, row_sums
 from consilience.partition._embed import (
     fill_empty,
     kmeans_labels,
@@ -39,6 +40,7 @@ def transfer_cut(
     *,
     random_state: Any = None,
     weights: NDArray[Any] | None = None,
+    n_jobs: int | None = None,
 ) -> Parts:
     """Parts of the rows of Q by the normalised cut of the graph of rows and columns.
 
@@ -52,6 +54,8 @@ def transfer_cut(
         Starts of k-means.
     weights : array of shape (n_rows,), optional
         How often each row counts, where equal objects share a row: exact.
+    n_jobs : int or None
+        Threads; None means one. The result does not depend on it.
 
     Returns
     -------
@@ -91,8 +95,8 @@ def transfer_cut(
             f"entry, {len(used)}. Got {k} instead."
         )
     with one_thread():
-        E = unit_rows(_embed(links, used, counts, k, rng))
-    labels = kmeans_labels(E, k, None if weights is None else counts, rng)
+        E = unit_rows(_embed(links, used, counts, k, rng, n_jobs), n_jobs)
+    labels = kmeans_labels(E, k, None if weights is None else counts, rng, n_jobs=n_jobs)
     labels, repaired = fill_empty(labels, k, E)
     note = f"{repaired} empty parts were given one row each" if repaired else ""
     cut = _normalised_cut(links.part_sums(labels, counts, k))
@@ -128,7 +132,7 @@ class LabelLinks:
 
     def column_sums(self, counts: Floats) -> Floats:
         """Sum of each column over rows that count so often."""
-        held = cluster_sums(self.members, self._starts, counts[:, None])[:, 0]
+        held = cluster_sums(self.members, self._starts, counts[:, None], n_jobs=self.n_jobs)[:, 0]
         return held * self.weights
 
     def degrees(self) -> Floats:
@@ -142,18 +146,13 @@ class LabelLinks:
 
     def times(self, table: Floats) -> Floats:
         """Q times a table of columns x anything."""
-        return row_sums(self.members, self._starts, self.weights[:, None] * table)
+        weighted = self.weights[:, None] * table
+        return row_sums(self.members, self._starts, weighted, n_jobs=self.n_jobs)
 
     def part_sums(self, labels: NDArray[np.int32], counts: Floats, k: int) -> Floats:
         """Sums of the columns over each part, parts x columns."""
-        sums = np.zeros((k, len(self.weights)))
-        for row, start in zip(self.members, self._starts[:-1], strict=True):
-            held = row >= 0
-            width = int(row.max(initial=-1)) + 1
-            cells = labels[held].astype(np.int64) * width + row[held]
-            table = np.bincount(cells, counts[held], minlength=k * width).reshape(k, width)
-            sums[:, start : start + width] = table
-        return sums * self.weights
+        sums = part_sums(self.members, self._starts, labels, k, counts, n_jobs=self.n_jobs)
+        return np.ascontiguousarray(sums.T) * self.weights
 
 
 @dataclass(frozen=True)
@@ -222,6 +221,7 @@ def _embed(
     counts: Floats,
     k: int,
     rng: np.random.RandomState,
+    n_jobs: int | None = None,
 ) -> Floats:
     """Rows in the space of the k leading eigenvectors; steps 1 to 3 of the transfer cut."""
     degrees = links.degrees()
@@ -232,7 +232,13 @@ def _embed(
     _, V = leading_eigenvectors((N + N.T) / 2, k, rng)
     table = np.zeros((links.shape[1], k))
     table[used] = V * scale[:, None]
-    return links.times(table) / degrees[:, None]
+    E = links.times(table)
+
+    def divide(rows: slice) -> None:
+        E[rows] /= degrees[rows, None]
+
+    by_rows(divide, len(E), n_jobs)
+    return E
 
 
 def _normalised_cut(sums: Floats) -> float:

@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from consilience.kernels._jit import compiled
+from consilience.kernels._parallel import Team, in_turns, of_use
 
-__all__ = ["LabelRuns", "assign", "count_table", "lloyd"]
+__all__ = ["LabelRuns", "assign", "count_table", "lloyd", "nearest", "threads_of_pass"]
 
 Labels = NDArray[np.signedinteger[Any]]
 Floats = NDArray[np.float64]
@@ -23,6 +24,8 @@ Counts = NDArray[np.int64]
 
 # Objects whose distances are held at once: 64 x 20 floats fit the first cache.
 _BLOCK = 64
+# Additions of a pass that are worth a thread: a fifth of a millisecond.
+_WORTH = 2**21
 
 
 class LabelRuns(NamedTuple):
@@ -49,6 +52,7 @@ def lloyd(
     price: Price,
     *,
     max_iter: int,
+    n_jobs: int | None = 1,
 ) -> LabelRuns:
     """Labels of a local optimum of k-means, from the labels given.
 
@@ -72,6 +76,8 @@ def lloyd(
         ``price(counts, sizes) -> (costs, offset, objective)`` of the centres of a labelling.
     max_iter : int
         Most rounds of assignment.
+    n_jobs : int or None, default=1
+        Threads that share the rows; fewer where a pass is over sooner than they begin.
 
     Returns
     -------
@@ -81,25 +87,77 @@ def lloyd(
     """
     labels = labels.copy()
     best = np.zeros(len(labels))
-    counts, sizes, rows = count_table(members, starts, weights, labels, k)
+    counts, sizes, rows = count_table(members, starts, weights, labels, k, n_jobs=n_jobs)
     costs, offset, objective = price(counts, sizes)
-    for n_iter in range(1, max_iter + 1):
-        before = labels.copy()
-        # Nothing is near a centre that does not exist.
-        offset = np.where(rows > 0, offset, np.inf)
-        moved = assign(
-            members, starts, weights, scale, costs, offset, labels, best, counts, sizes, rows
-        )
-        best += shift
-        moved += _fill_empty(members, starts, weights, labels, best, counts, sizes, rows)
-        if not moved:
-            return LabelRuns(labels, objective, n_iter, True)
-        costs, offset, lower = price(counts, sizes)
-        # Rounding can trade equal rows back and forth for ever; no gain is the end.
-        if not lower < objective:
-            return LabelRuns(before, objective, n_iter, True)
-        objective = lower
+    with Team(threads_of_pass(members, k, n_jobs), len(labels)) as team:
+        for n_iter in range(1, max_iter + 1):
+            before = labels.copy()
+            # Nothing is near a centre that does not exist.
+            offset = np.where(rows > 0, offset, np.inf)
+            moved = _assign_all(
+                team, members, starts, weights, scale, costs, offset, labels, best, counts, sizes,
+                rows,
+            )  # fmt: skip
+            best += shift
+            moved += _fill_empty(members, starts, weights, labels, best, counts, sizes, rows)
+            if not moved:
+                return LabelRuns(labels, objective, n_iter, True)
+            costs, offset, lower = price(counts, sizes)
+            # Rounding can trade equal rows back and forth for ever; no gain is the end.
+            if not lower < objective:
+                return LabelRuns(before, objective, n_iter, True)
+            objective = lower
     return LabelRuns(labels, objective, max_iter, False)
+
+
+def threads_of_pass(members: Labels, k: int, n_jobs: int | None) -> int:
+    """Threads that a pass over all rows can use."""
+    return of_use(n_jobs, members.size * k // _WORTH)
+
+
+def nearest(
+    members: Labels,
+    starts: NDArray[np.int64],
+    weights: Counts,
+    scale: Floats,
+    costs: Floats,
+    offset: Floats,
+    *,
+    n_jobs: int | None = 1,
+) -> NDArray[np.int32]:
+    """The nearest centre of every row; parameters as in `lloyd`, prices as in `Price`."""
+    labels, best, k = np.zeros(members.shape[1], np.int32), np.empty(members.shape[1]), len(offset)
+    tables = [np.zeros((len(costs), k), np.int64), np.zeros(k, np.int64), np.zeros(k, np.int64)]
+    with Team(threads_of_pass(members, k, n_jobs), len(labels)) as team:
+        _assign_all(team, members, starts, weights, scale, costs, offset, labels, best, *tables)
+    return labels
+
+
+def _assign_all(
+    team: Team,
+    members: Labels,
+    starts: NDArray[np.int64],
+    weights: Counts,
+    scale: Floats,
+    costs: Floats,
+    offset: Floats,
+    labels: NDArray[np.int32],
+    best: Floats,
+    *tables: Counts,
+) -> int:
+    """`assign` of all rows by a team. Tables are whole numbers: each thread notes its changes."""
+    step, fixed = team.size, (members, starts, weights, scale, costs, offset, labels, best)
+    if step == 1:
+        return int(assign(*fixed, *tables, 0, 1))
+    changes = [np.zeros((step, *table.shape), np.int64) for table in tables]
+
+    def turn(at: int) -> int:
+        return int(assign(*fixed, *(change[at] for change in changes), at, step))
+
+    moved = sum(team.run(turn))
+    for table, change in zip(tables, changes, strict=True):
+        table += change.sum(axis=0)
+    return moved
 
 
 def count_table(
@@ -108,6 +166,8 @@ def count_table(
     weights: Counts,
     labels: NDArray[np.int32],
     k: int,
+    *,
+    n_jobs: int | None = 1,
 ) -> tuple[Counts, Counts, Counts]:
     """Weight of every cluster inside every centre, weight of and rows in every centre.
 
@@ -120,25 +180,33 @@ def count_table(
     counts = np.zeros((int(starts[-1]), k), np.int64)
     sizes = np.zeros(k, np.int64)
     rows = np.zeros(k, np.int64)
-    _count(members, starts, weights, labels, counts, sizes, rows)
+    in_turns(
+        lambda at, step: _count(members, starts, weights, labels, at, step, counts, sizes, rows),
+        min(len(members), threads_of_pass(members, 1, n_jobs)),
+        n_jobs,
+    )
     return counts, sizes, rows
 
 
 @compiled
-def _count(members, starts, weights, labels, counts, sizes, rows):
+def _count(members, starts, weights, labels, at, step, counts, sizes, rows):
+    """Fill the counts of every ``step``-th member; the first turn also those of the centres."""
     n_members, n_rows = members.shape
-    for r in range(n_members):
+    for r in range(at, n_members, step):
         for i in range(n_rows):
             if members[r, i] >= 0:
                 counts[starts[r] + members[r, i], labels[i]] += weights[i]
-    for i in range(n_rows):
-        sizes[labels[i]] += weights[i]
-        rows[labels[i]] += 1
+    if at == 0:
+        for i in range(n_rows):
+            sizes[labels[i]] += weights[i]
+            rows[labels[i]] += 1
 
 
 @compiled
-def assign(members, starts, weights, scale, costs, offset, labels, best, counts, sizes, rows):
-    """Move every row to its nearest centre and return how many moved.
+def assign(
+    members, starts, weights, scale, costs, offset, labels, best, counts, sizes, rows, at=0, step=1
+):
+    """Move every row of every ``step``-th block to its nearest centre and return how many moved.
 
     A row leaves its centre only for a strictly nearer one. ``labels``, ``counts``, ``sizes``
     and ``rows`` are brought up to date; ``best`` receives the distance to the own centre
@@ -148,7 +216,7 @@ def assign(members, starts, weights, scale, costs, offset, labels, best, counts,
     k = costs.shape[1]
     sums = np.empty((_BLOCK, k))
     moved = 0
-    for first in range(0, n_rows, _BLOCK):
+    for first in range(at * _BLOCK, n_rows, step * _BLOCK):
         size = min(_BLOCK, n_rows - first)
         sums[:] = 0.0
         for r in range(n_members):

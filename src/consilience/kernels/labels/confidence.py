@@ -34,7 +34,13 @@ class Nearness(NamedTuple):
 
 
 def nearness(
-    members: Labels, labels: Ints, n_clusters: int, *, by_seen: bool, n_jobs: int | None = 1
+    members: Labels,
+    labels: Ints,
+    n_clusters: int,
+    *,
+    by_seen: bool,
+    starts: Ints | None = None,
+    n_jobs: int | None = 1,
 ) -> Nearness:
     """Means over the other objects of each cluster, objects in no cluster left out.
 
@@ -49,6 +55,8 @@ def nearness(
         False: pairs count by the share of all members that joined them. True: by the share of
         the members that saw them, and a pair weighs as much as members saw it: the sum of joined
         over the sum of seen.
+    starts : (n_members + 1,) int64, optional
+        `first_columns` of the members, where they are known.
     n_jobs : int or None
         Threads; the result does not depend on it.
 
@@ -66,7 +74,7 @@ def nearness(
     ([0.75, 0.75, 0.5, 1.0, 1.0, 1.0], [0.0, 0.0, 0.5, 0.17, 0.17, 0.17])
     """
     n_members, n = members.shape
-    starts = first_columns(members)
+    starts = first_columns(members) if starts is None else starts
     tables = np.zeros((int(starts[-1]), n_clusters), np.int64)
     seen = np.zeros((n_members if by_seen else 0, n_clusters), np.int64)
     # Not filled here: every thread is the first to touch what it writes.

@@ -13,16 +13,20 @@ from numpy.typing import NDArray
 from consilience.kernels._jit import compiled
 from consilience.kernels._parallel import in_turns
 
-__all__ = ["cluster_sums", "pair_products", "row_sums"]
+__all__ = ["cluster_sums", "pair_products", "part_sums", "row_sums"]
 
 Labels = NDArray[np.signedinteger[Any]]
 Floats = NDArray[np.float64]
 
 # Objects whose sums are held at once: small enough for the first cache with k about 20.
 _BLOCK = 128
+# Labels that are worth a thread.
+_WORTH = 2**18
 
 
-def row_sums(members: Labels, starts: NDArray[np.int64], table: Floats) -> Floats:
+def row_sums(
+    members: Labels, starts: NDArray[np.int64], table: Floats, *, n_jobs: int | None = 1
+) -> Floats:
     """Sum of the table's rows of each object's clusters, ``B @ table``.
 
     Parameters
@@ -32,6 +36,8 @@ def row_sums(members: Labels, starts: NDArray[np.int64], table: Floats) -> Float
     starts : (n_members + 1,) int64
         First row of each member in the table (`kernels.labels.contingency.first_columns`).
     table : (n_clusters, k) float64
+    n_jobs : int or None, default=1
+        Threads, over objects; the result does not depend on it.
 
     Returns
     -------
@@ -43,18 +49,25 @@ def row_sums(members: Labels, starts: NDArray[np.int64], table: Floats) -> Float
     >>> row_sums(members, np.array([0, 2, 3]), np.array([[1.0], [2.0], [5.0]])).tolist()
     [[6.0], [2.0]]
     """
-    out = np.zeros((members.shape[1], table.shape[1]))
-    _row_sums(members, starts, np.ascontiguousarray(table), out)
+    # Not filled here: every thread is the first to touch what it writes.
+    out = np.empty((members.shape[1], table.shape[1]))
+    table = np.ascontiguousarray(table)
+    in_turns(
+        lambda at, step: _row_sums(members, starts, table, at, step, out),
+        min(-(-members.shape[1] // _BLOCK), -(-members.size // _WORTH)),
+        n_jobs,
+    )
     return out
 
 
 @compiled
-def _row_sums(members, starts, table, out):
-    """Add to ``out`` in blocks of objects, member by member, so both stay in cache."""
+def _row_sums(members, starts, table, at, step, out):
+    """Fill every ``step``-th block of objects, member by member, so it stays in cache."""
     n_members, n_objects = members.shape
     k = table.shape[1]
-    for first in range(0, n_objects, _BLOCK):
+    for first in range(at * _BLOCK, n_objects, step * _BLOCK):
         last = min(first + _BLOCK, n_objects)
+        out[first:last] = 0.0
         for r in range(n_members):
             for i in range(first, last):
                 label = members[r, i]
@@ -64,7 +77,9 @@ def _row_sums(members, starts, table, out):
                         out[i, q] += table[g, q]
 
 
-def cluster_sums(members: Labels, starts: NDArray[np.int64], values: Floats) -> Floats:
+def cluster_sums(
+    members: Labels, starts: NDArray[np.int64], values: Floats, *, n_jobs: int | None = 1
+) -> Floats:
     """Sum of the objects' rows of values in each cluster, ``B.T @ values``.
 
     Parameters
@@ -72,6 +87,8 @@ def cluster_sums(members: Labels, starts: NDArray[np.int64], values: Floats) -> 
     members, starts
         As in `row_sums`.
     values : (n_objects, k) float64
+    n_jobs : int or None, default=1
+        Threads, over members; the result does not depend on it.
 
     Returns
     -------
@@ -85,24 +102,81 @@ def cluster_sums(members: Labels, starts: NDArray[np.int64], values: Floats) -> 
     [[5.0], [2.0], [5.0]]
     """
     out = np.zeros((int(starts[-1]), values.shape[1]))
-    _cluster_sums(members, starts, np.ascontiguousarray(values), out)
+    values = np.ascontiguousarray(values)
+    in_turns(
+        lambda at, step: _cluster_sums(members, starts, values, at, step, out),
+        min(len(members), -(-members.size // _WORTH)),
+        n_jobs,
+    )
     return out
 
 
 @compiled
-def _cluster_sums(members, starts, values, out):
-    """Add to ``out`` in blocks of objects: a block's values are read once from memory."""
+def _cluster_sums(members, starts, values, at, step, out):
+    """Add to ``out`` in blocks of objects: a thread reads a block's values once from memory."""
     n_members, n_objects = members.shape
     k = values.shape[1]
     for first in range(0, n_objects, _BLOCK):
         last = min(first + _BLOCK, n_objects)
-        for r in range(n_members):
+        for r in range(at, n_members, step):
             for i in range(first, last):
                 label = members[r, i]
                 if label >= 0:
                     g = starts[r] + label
                     for q in range(k):
                         out[g, q] += values[i, q]
+
+
+def part_sums(
+    members: Labels,
+    starts: NDArray[np.int64],
+    parts: NDArray[np.int32],
+    n_parts: int,
+    weights: Floats,
+    *,
+    n_jobs: int | None = 1,
+) -> Floats:
+    """Weight of the objects of each part in each cluster, ``B.T @ diag(weights) @ P``.
+
+    Parameters
+    ----------
+    members, starts
+        As in `row_sums`.
+    parts : (n_objects,) int32
+        The part of each object, 0..n_parts-1; negative for none.
+    n_parts : int
+    weights : (n_objects,) float64
+    n_jobs : int or None, default=1
+        Threads, over members; the result does not depend on it.
+
+    Returns
+    -------
+    ndarray of shape (n_clusters, n_parts)
+        Each entry summed in the order of the objects.
+
+    Examples
+    --------
+    >>> members, parts = np.array([[0, 1, 0], [0, -2, 0]], np.int8), np.array([0, 0, 1], np.int32)
+    >>> part_sums(members, np.array([0, 2, 3]), parts, 2, np.array([1.0, 2.0, 4.0])).tolist()
+    [[1.0, 4.0], [2.0, 0.0], [1.0, 4.0]]
+    """
+    out = np.zeros((int(starts[-1]), n_parts))
+    weights = np.ascontiguousarray(weights, np.float64)
+    in_turns(
+        lambda at, step: _part_sums(members, starts, parts, weights, at, step, out),
+        min(len(members), -(-members.size // _WORTH)),
+        n_jobs,
+    )
+    return out
+
+
+@compiled
+def _part_sums(members, starts, parts, weights, at, step, out):
+    """Fill the clusters of every ``step``-th member: its table stays in cache."""
+    for r in range(at, members.shape[0], step):
+        for i in range(members.shape[1]):
+            if members[r, i] >= 0 and parts[i] >= 0:
+                out[starts[r] + members[r, i], parts[i]] += weights[i]
 
 
 def pair_products(members: Labels, weights: Floats, *, n_jobs: int = 1) -> Floats:

@@ -4,18 +4,22 @@ Objects with equal label rows are indistinguishable to every method that sees on
 labels, so most of them work on one row a group and its count (its *signature*).
 """
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
 from consilience.kernels._jit import compiled
-from consilience.kernels._parallel import Team
+from consilience.kernels._parallel import Team, by_rows, in_turns
 
-__all__ = ["group_rows"]
+__all__ = ["group_rows", "sort_rows", "taken"]
 
 # Object labels are read in blocks so that one member's run of labels stays in cache.
 _BLOCK = 4096
 # Labels that are worth a thread.
 _WORTH = 2**20
+# Keys are sorted in this many parts, by their leading bits.
+_PART_BITS = 6
 
 
 def group_rows(
@@ -54,6 +58,109 @@ def group_rows(
     if n_groups == n_objects:
         return first, inverse, np.ones(n_objects, np.int64)
     return first[:n_groups].copy(), inverse, np.bincount(inverse, minlength=n_groups)
+
+
+def sort_rows(
+    members: NDArray[np.signedinteger], n_jobs: int | None = 1
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """As `group_rows`, with the groups in the order of a hash of their labels.
+
+    Parameters
+    ----------
+    members, n_jobs
+        As in `group_rows`.
+
+    Returns
+    -------
+    first, inverse, counts
+        As in `group_rows`; this order does not depend on that of the objects. Groups of equal
+        hash come by first appearance.
+
+    Examples
+    --------
+    >>> first, inverse, counts = sort_rows(np.array([[0, 1, 0], [2, 2, 2]], np.int8))
+    >>> sorted(first.tolist()), counts[inverse].tolist()
+    ([0, 1], [2, 1, 2])
+    """
+    n = members.shape[1]
+    keys = np.empty(n, np.uint64)
+    hash_rows(members, keys, n_jobs)
+    order = _sorted(keys, n_jobs)
+    ranked, fresh = taken(keys, order, n_jobs), np.ones(n, bool)
+    same = ranked[1:] == ranked[:-1]
+    fresh[1:] = ~same
+    if _differ(members, order, np.flatnonzero(same), n_jobs):
+        return _sorted_groups(members, keys)
+    starts = np.flatnonzero(fresh)
+    inverse = np.empty(n, np.int64)
+    number = np.cumsum(fresh) - 1
+
+    def place(some: slice) -> None:
+        inverse[order[some]] = number[some]
+
+    by_rows(place, n, n_jobs)
+    return order[starts], inverse, np.diff(starts, append=n)
+
+
+def _sorted(keys: NDArray[np.uint64], n_jobs: int | None) -> NDArray[np.int64]:
+    """The stable order of the keys: in parts by their leading bits, each sorted by a thread."""
+    part = (keys >> np.uint64(64 - _PART_BITS)).astype(np.uint8)
+    order = np.argsort(part, kind="stable")
+    edges = np.concatenate([[0], np.cumsum(np.bincount(part, minlength=1 << _PART_BITS))])
+
+    def turn(first: int, step: int) -> None:
+        for at in range(first, 1 << _PART_BITS, step):
+            own = order[edges[at] : edges[at + 1]]
+            own[:] = own[np.argsort(keys[own], kind="stable")]
+
+    in_turns(turn, -(-len(keys) // _BLOCK), n_jobs)
+    return order
+
+
+def _differ(
+    members: NDArray[np.signedinteger],
+    order: NDArray[np.int64],
+    places: NDArray[np.int64],
+    n_jobs: int | None,
+) -> bool:
+    """Whether two objects that follow each other with equal hashes have different labels."""
+    found = []
+
+    def look(some: slice) -> None:
+        one, next_one = order[places[some]], order[places[some] + 1]
+        if any((labels[one] != labels[next_one]).any() for labels in members):
+            found.append(True)
+
+    by_rows(look, len(places), n_jobs)
+    return bool(found)
+
+
+def _sorted_groups(
+    members: NDArray[np.signedinteger], keys: NDArray[np.uint64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """`sort_rows` where different labels have one hash: rare, so that one thread will do."""
+    first, inverse = np.empty(len(keys), np.int64), np.empty(len(keys), np.int64)
+    n_groups = _probe(members, keys, first, inverse)
+    order = np.argsort(keys[first[:n_groups]], kind="stable")
+    rank = np.empty_like(order)
+    rank[order] = np.arange(n_groups)
+    return first[order], rank[inverse], np.bincount(inverse)[order]
+
+
+def taken(values: NDArray[Any], chosen: NDArray[np.int64], n_jobs: int | None) -> NDArray[Any]:
+    """``values[chosen]``, copied by threads.
+
+    >>> taken(np.array([[1, 2], [3, 4]]), np.array([1, 0, 1]), 2).tolist()
+    [[3, 4], [1, 2], [3, 4]]
+    """
+    # Not filled here: every thread is the first to touch what it writes.
+    out: NDArray[Any] = np.empty((len(chosen), *values.shape[1:]), values.dtype)
+
+    def copy(rows: slice) -> None:
+        np.take(values, chosen[rows], axis=0, out=out[rows], mode="clip")
+
+    by_rows(copy, len(chosen), n_jobs)
+    return out
 
 
 def hash_rows(

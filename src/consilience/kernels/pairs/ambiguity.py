@@ -212,9 +212,11 @@ def _relative(table, in_row, in_column, values):
 
 @compiled
 def _look_up_blocks(members, pairs, widths, starts, values, first, turn, sums):
-    """`_look_up` of the blocks of objects first, first + turn, ..."""
-    for start in range(first * _BLOCK, members.shape[1], turn * _BLOCK):
-        stop = min(start + _BLOCK, members.shape[1])
+    """`_look_up` of the objects of one of ``turn`` equal parts, block by block."""
+    n_objects = members.shape[1]
+    last = n_objects * (first + 1) // turn
+    for start in range(n_objects * first // turn, last, _BLOCK):
+        stop = min(start + _BLOCK, last)
         _look_up(members, pairs, widths, starts, values, start, stop, sums)
 
 

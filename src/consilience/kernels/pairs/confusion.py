@@ -95,9 +95,11 @@ def _by_member_pairs(
 
 @compiled
 def _gather_blocks(members, starts, table, at, turn, first, second):
-    """Moments of the objects of blocks at, at + turn, ..."""
-    for start in range(at * _BLOCK, members.shape[1], turn * _BLOCK):
-        stop = min(members.shape[1], start + _BLOCK)
+    """Moments of the objects of one of ``turn`` equal parts, block by block."""
+    n_objects = members.shape[1]
+    last = n_objects * (at + 1) // turn
+    for start in range(n_objects * at // turn, last, _BLOCK):
+        stop = min(last, start + _BLOCK)
         _gather_block(members, starts, table, start, stop, first, second)
 
 
