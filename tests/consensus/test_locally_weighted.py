@@ -16,10 +16,10 @@ from consilience.consensus._rows import distinct_rows
 from consilience.consensus.locally_weighted import (
     LWEA,
     LWGP,
-    _shared,
     cluster_certainty,
     lwea,
     lwgp,
+    shared_clusters,
 )
 from consilience.ensemble import UNSEEN
 from consilience.errors import ConsilienceWarning, InvalidParameterError, MemoryBudgetError
@@ -103,7 +103,7 @@ def test_distances_equal_the_printed_formula(ensemble, missing):
     ensemble = placed(ensemble)
     assume(ensemble is not None)
     rows = distinct_rows(ensemble)
-    vectors = _shared(rows, cluster_certainty(rows, 0.4))
+    vectors = shared_clusters(rows, cluster_certainty(rows, 0.4))
     got = link_distances(rows, vectors, seen_together(rows, missing), n_jobs=None)
     first = [int(np.flatnonzero(rows.inverse == row)[0]) for row in range(rows.n_rows)]
     S = similarity_slowly(ensemble, 0.4, missing)[np.ix_(first, first)]
@@ -147,7 +147,9 @@ def test_dividing_by_the_largest_changes_no_merge(seed):
     ensemble = Ensemble(rng.integers(0, [2, 3, 5, 9, 4, 6], (50, 6)))
     rows = distinct_rows(ensemble)
     certainty = cluster_certainty(rows, None, normalise=True)
-    plain = link_distances(rows, _shared(rows, certainty), seen_together(rows, "pair"), n_jobs=None)
+    plain = link_distances(
+        rows, shared_clusters(rows, certainty), seen_together(rows, "pair"), n_jobs=None
+    )
     tree = agglomerate(plain, "average", weights=rows.counts)
     for k in (2, 3, 5, 9):
         assert same(lwea(ensemble, k, normalise=True).labels, cut_merges(tree, k)[rows.inverse])
@@ -169,7 +171,7 @@ def test_without_weights_it_is_the_co_association(missing, seed):
     labels = rng.integers(-2, 4, (60, 9))
     labels[:, 0] = rng.integers(0, 4, 60)
     rows = distinct_rows(Ensemble(labels))
-    vectors = _shared(rows, cluster_certainty(rows, 1e12))
+    vectors = shared_clusters(rows, cluster_certainty(rows, 1e12))
     got = link_distances(rows, vectors, seen_together(rows, missing), n_jobs=None)
     members = Ensemble(rows.members.T)
     expected = 1 - co_association(members, missing=missing, form="condensed")

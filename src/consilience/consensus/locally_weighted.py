@@ -123,10 +123,10 @@ def lwea(
         check_budget(u, 4 * u * (u - 1), budget, remedy="use LWGP, which needs no such matrix")
         certainty = cluster_certainty(rows, theta, normalise=normalise, n_jobs=n_jobs)
         distances = link_distances(
-            rows, _shared(rows, certainty), seen_together(rows, missing), n_jobs=n_jobs
+            rows, shared_clusters(rows, certainty), seen_together(rows, missing), n_jobs=n_jobs
         )
         if normalise:
-            _stretch(distances, _own_similarity(rows, certainty, missing))
+            _stretch(distances, own_similarity(rows, certainty, missing))
         return tree_result(rows, distances, k, linkage, certainty=certainty)
 
     return solve(ensemble, n_clusters, run, owner="LWEA", X=X)
@@ -208,7 +208,7 @@ def cluster_certainty(
     return certainty
 
 
-def _own_similarity(rows: Rows, certainty: Floats, missing: Missing) -> Floats:
+def own_similarity(rows: Rows, certainty: Floats, missing: Missing) -> Floats:
     """The diagonal of the similarities: of each row to itself."""
     sums = row_sums(rows.members, rows.starts, certainty[:, None])[:, 0]
     seen = (rows.members != UNSEEN).sum(axis=0) if missing == "pair" else len(rows.members)
@@ -224,7 +224,7 @@ def _stretch(distances: Floats, own: Floats) -> None:
     np.subtract(1.0, distances, out=distances)
 
 
-def _shared(rows: Rows, certainty: Floats) -> Vectors:
+def shared_clusters(rows: Rows, certainty: Floats) -> Vectors:
     """Vectors of rows: the certainty of their own clusters, 0 elsewhere."""
 
     def vectors(start: int, stop: int) -> Floats:

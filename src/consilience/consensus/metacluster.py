@@ -174,8 +174,16 @@ def meta_clusters(
     if solver == "auto" and n_clusters < _FEW_CLUSTERS:
         solver = "spectral"
     parts = split_graph(similarity_graph(S, sizes), k, solver=solver, random_state=rng)
+    return let_compete(rows, k, parts, int(rng.randint(2**31 - 1)))
+
+
+def let_compete(rows: Rows, k: int, parts: Parts, seed: int) -> MetaClusters:
+    """Give each row to the meta-cluster of which the largest share of clusters holds it.
+
+    Ties are broken by a hash of the row's labels and the seed.
+    """
     shares = _shares(rows, parts.labels, k)
-    labels = _winners(shares, rows, int(rng.randint(2**31 - 1)))
+    labels = _winners(shares, rows, seed)
     shares /= shares.sum(axis=1, keepdims=True)
     return MetaClusters(labels, shares, parts)
 
