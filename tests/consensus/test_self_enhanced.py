@@ -44,7 +44,7 @@ def steps_slowly(B, A, price, max_iter):
         F = np.clip((C + Y2 + (C + Y2).T) / 2, 0, 1)
         Y1, Y2 = Y1 + A - C - E, Y2 + C - F
         moved = [np.linalg.norm(a - b) for a, b in zip((C, E, F, Y1, Y2), before, strict=True)]
-        still = [max(1e-2 * np.linalg.norm(b), 1e-12 * np.linalg.norm(A)) for b in before]
+        still = [max(1e-2 * np.linalg.norm(b), 1e-4 * np.linalg.norm(A)) for b in before]
         if all(a <= b for a, b in zip(moved, still, strict=True)):
             return (C + C.T) / 2, step, True
     return (C + C.T) / 2, max_iter, False
@@ -130,8 +130,8 @@ def test_the_usual_price_is_the_mean_degree_of_sure_pairs(seed):
     assert usual_price(np.zeros((3, 3)), np.array([1, 1, 1])) == 1.0
 
 
-def test_rounding_does_not_keep_it_from_settling(seed):
-    """No pair is sure: the multipliers of the range stay zero but for rounding."""
+def test_what_goes_to_zero_counts_as_settled(seed):
+    """Hardly a pair is sure: E and the multipliers vanish, and never stop doing so."""
     ensemble, _ = planted(seed)
     assert eccms(ensemble, 3, alpha=1.0, price=5.0).converged
 

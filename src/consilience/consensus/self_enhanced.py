@@ -49,9 +49,9 @@ _THETA = 0.4
 _N_MATRICES = 12
 # A step is the last if everything changes by less, relatively; as published.
 _STILL = 1e-2
-# Changes of this share of the similarities are rounding: a matrix that is zero but for rounding
-# would never stand still relative to itself.
-_ROUNDING = 1e-12
+# Or by less than this share of the similarities: a matrix that goes to zero never stands still
+# relative to itself. The published rule lacks this and then takes all its steps.
+_NOTHING = 1e-4
 
 
 @consensus_method(
@@ -120,7 +120,7 @@ def eccms(
     - B its Laplacian, and A the similarities of `lwea`, C and E minimise tr(C^T L C) +
     price / 2 |E|^2 where A = C + E, E is 0 for sure pairs, and C is symmetric and in [0, 1].
     The steps are those of the alternating direction method as published; they end when no
-    matrix changes by more than 1 % any more, rounding apart, and the tree is that of C.
+    matrix changes by more than 1 % of itself, or by 0.01 % of A, and the tree is that of C.
 
     The matrix that every step multiplies with is inverted once, for each component of the graph
     of sure pairs by itself. Objects with equal labels are one weighted row: the steps on rows are
@@ -235,7 +235,7 @@ def enhanced(
     fixed = sure > 0
     zero = _Spread(np.zeros_like(weak), np.zeros(len(weak)))
     C, E, F, Y1, Y2 = zero, zero, zero, given, zero
-    nothing = _ROUNDING * _norm(given, counts)
+    nothing = _NOTHING * _norm(given, counts)
     with one_thread():
         solver = _Inverse(sure, counts)
         n_iter, converged = 0, False
