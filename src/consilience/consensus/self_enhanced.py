@@ -274,7 +274,8 @@ def _norm(matrix: _Spread, counts: NDArray[np.int64]) -> float:
     """Frobenius norm over all objects."""
     squares = matrix.pairs**2
     whole = float(counts @ squares @ counts)
-    return float(np.sqrt(max(whole + counts @ (matrix.own**2 - squares.diagonal()), 0.0)))
+    diagonal = float(counts @ (matrix.own**2 - squares.diagonal()))
+    return float(np.sqrt(max(whole + diagonal, 0.0)))
 
 
 class _Inverse:
