@@ -69,7 +69,8 @@ class GraphEnsemble(Generator):
     components is divided exactly: the k leading eigenvalues of all of them say how many
     clusters each gets, and k-means runs in each by itself. Components of fewer objects than
     half of ``n_neighbors`` are no groups, and of more components than k the largest k are kept:
-    the objects of others go to the cluster of the nearest object that is kept.
+    the objects of others go to the cluster of the nearest object that is kept. Thin groups of
+    which few clusters are asked need more neighbours, lest they fall into more pieces than k.
 
     Time of a member, for m objects seen: O(m^2 d) at worst for the neighbours and O(m k^2) a
     restart of Lanczos; memory O(m (k + n_neighbors)), m^2 up to 1000 vertices.
@@ -83,7 +84,7 @@ class GraphEnsemble(Generator):
     --------
     >>> angle = np.random.default_rng(0).uniform(0, 2 * np.pi, 300)
     >>> X = np.repeat([1.0, 4.0], 150)[:, None] * np.column_stack([np.cos(angle), np.sin(angle)])
-    >>> ens = GraphEnsemble(5, (2, 4), random_state=0).generate(X)
+    >>> ens = GraphEnsemble(5, (2, 4), n_neighbors=20, random_state=0).generate(X)
     >>> [len(set(labels[:150]) & set(labels[150:])) for labels in ens]
     [0, 0, 0, 0, 0]
     """
