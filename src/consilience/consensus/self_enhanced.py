@@ -117,8 +117,9 @@ def eccms(
     Notes
     -----
     With B the co-association of sure pairs (zero elsewhere and on the diagonal), L = diag(B 1)
-    - B its Laplacian, and A the similarities of `lwea`, C and E minimise tr(C^T L C) +
-    price / 2 |E|^2 where A = C + E, E is 0 for sure pairs, and C is symmetric and in [0, 1].
+    - B its Laplacian, and A the similarities of `lwea`, C and E minimise tr(C^T L C) plus half
+    the price times the sum of squares of E, where A = C + E, E is 0 for sure pairs, and C is
+    symmetric and in [0, 1].
     The steps are those of the alternating direction method as published; they end when no
     matrix changes by more than 1 % of itself, or by 0.01 % of A, and the tree is that of C.
 
