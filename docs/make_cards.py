@@ -27,7 +27,9 @@ METHODS = Path(__file__).parent / "methods"
 N_SEEDS = 5
 # Settings whose answer differs enough from the default's to be worth a line of their own.
 VARIANTS: dict[str, list[dict[str, Any]]] = {
-    "eac": [{"linkage": "single"}],
+    "eac": [{"linkage": "single"}, {"linkage": "ward"}],
+    "lwea": [{"normalise": True}],
+    "lwgp": [{"normalise": True}],
     "cspa": [{"solver": "spectral"}],
     "mcla": [{"solver": "spectral"}],
     "hbgf": [{"solver": "spectral"}],

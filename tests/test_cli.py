@@ -336,7 +336,7 @@ def test_bad_label_files(capsys):
         (["data.csv", "--seed", "-4"], "'--seed' parameter"),
         (["data.csv", "--jobs", "0"], "'--jobs' parameter"),
         (["data.csv", "--max-memory", "much"], "'--max-memory' parameter"),
-        (["data.csv", "--linkage", "ward"], "'linkage' parameter of EAC"),
+        (["data.csv", "--linkage", "centroid"], "'linkage' parameter of EAC"),
         (["data.csv", "--id-column", "who"], "no column 'who'"),
         (["data.csv", "--truth-column", "what"], "Its columns are 'a' and 'b'"),
         (["data.csv", "--id-column", "a", "--truth-column", "b"], "no columns of numbers"),

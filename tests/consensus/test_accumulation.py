@@ -16,7 +16,7 @@ from consilience import Ensemble
 from consilience.consensus import accumulation, eac
 from consilience.consensus._unplaced import add_unplaced
 from consilience.errors import ConsilienceWarning, MemoryBudgetError
-from consilience.evidence import co_association, never_placed
+from consilience.evidence import co_association, never_placed, twins
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*never seen together")
 
@@ -36,16 +36,33 @@ def _distances(ensemble, missing):
     return 1 - co_association(ensemble, missing=missing)
 
 
+def _ward(D, one, other):
+    """What a union adds to the sum of squared distances over sizes, as SciPy scales it."""
+    between, first, second = (
+        (D[np.ix_(a, b)] ** 2).mean() for a, b in [(one, other), (one, one), (other, other)]
+    )
+    a, b = len(one), len(other)
+    return np.sqrt(max(2 * a * b / (a + b) * (between - first / 2 - second / 2), 0.0))
+
+
+_GROUPS = {
+    "average": lambda D, one, other: D[np.ix_(one, other)].mean(),
+    "complete": lambda D, one, other: D[np.ix_(one, other)].max(),
+    "single": lambda D, one, other: D[np.ix_(one, other)].min(),
+    "ward": _ward,
+}
+
+
 def _closest_pairs(D, tree, linkage):
     """At each merge of a tree: its distance, the smallest one, and the second smallest."""
     groups = {i: [i] for i in range(len(D))}
-    mean = {"average": np.mean, "complete": np.max, "single": np.min}[linkage]
+    measure = _GROUPS[linkage]
     for step, (a, b, *_) in enumerate(tree):
         keys = sorted(groups)
         between = sorted(
-            mean(D[np.ix_(groups[p], groups[q])]) for k, p in enumerate(keys) for q in keys[k + 1 :]
+            measure(D, groups[p], groups[q]) for k, p in enumerate(keys) for q in keys[k + 1 :]
         )
-        own = mean(D[np.ix_(groups[int(a)], groups[int(b)])])
+        own = measure(D, groups[int(a)], groups[int(b)])
         yield own, between[0], between[1] if len(between) > 1 else np.inf
         groups[len(D) + step] = groups.pop(int(a)) + groups.pop(int(b))
 
@@ -84,7 +101,7 @@ CASES = [("pair", 0.0, 0.0), ("pair", 0.15, 0.1), ("all", 0.15, 0.1), ("all", 0.
 
 
 @pytest.mark.parametrize(("missing", "unseen", "noise"), CASES)
-@pytest.mark.parametrize("linkage", ["average", "complete", "single"])
+@pytest.mark.parametrize("linkage", sorted(_GROUPS))
 def test_without_ties_tree_and_partitions_are_scipys(seed, linkage, missing, unseen, noise):
     if linkage == "single" or linkage == "complete":
         unseen = unseen / 2  # a pair's distance decides many merges: gaps make ties likelier
@@ -110,11 +127,11 @@ def test_average_link_is_that_of_the_matrix(seed, missing, unseen, noise, repeat
 
 @pytest.mark.parametrize("max_memory", ["1 GiB", TINY])
 @pytest.mark.parametrize(("missing", "unseen", "noise"), CASES)
-@pytest.mark.parametrize("linkage", ["average", "complete", "single"])
+@pytest.mark.parametrize("linkage", sorted(_GROUPS))
 def test_with_ties_every_merge_is_of_a_closest_pair(
     seed, linkage, missing, unseen, noise, max_memory
 ):
-    if linkage == "complete" and max_memory == TINY:
+    if linkage in ("complete", "ward") and max_memory == TINY:
         max_memory = "1 MB"
     ensemble = _random_ensemble(seed, n=25, n_members=8, unseen=unseen, noise=noise)
     with warnings.catch_warnings():
@@ -139,7 +156,7 @@ def test_single_link_heights_equal_scipys_even_with_ties(ensemble, missing):
     np.testing.assert_allclose(np.sort(found.linkage[:, 2]), tree[:, 2], atol=1e-12)
 
 
-@given(ensembles(min_objects=2), st.sampled_from(["average", "complete", "single"]))
+@given(ensembles(min_objects=2), st.sampled_from(sorted(_GROUPS)))
 def test_the_dendrogram_is_one_scipy_accepts(ensemble, linkage):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConsilienceWarning)
@@ -221,15 +238,40 @@ def test_too_large_a_smallest_size_is_said():
         eac(_random_ensemble(0), 3, min_size=0)
 
 
-def test_complete_link_past_the_budget_says_what_to_do():
-    with pytest.raises(MemoryBudgetError, match="Raise max_memory, or use linkage='average'"):
-        eac(_random_ensemble(0), 3, linkage="complete", max_memory="10 B")
+@pytest.mark.parametrize("linkage", ["complete", "ward"])
+def test_links_that_need_the_matrix_past_the_budget_say_what_to_do(linkage):
+    words = f"and {linkage} link has no exact path.*Raise max_memory, or use linkage='average'"
+    with pytest.raises(MemoryBudgetError, match=words):
+        eac(_random_ensemble(0), 3, linkage=linkage, max_memory="10 B")
 
 
-def test_only_complete_link_needs_the_matrix():
+def test_wards_matrix_is_of_floats():
+    ensemble = _random_ensemble(0)
+    u = len(twins(ensemble)[2])
+    pairs = u * (u - 1) // 2
+    eac(ensemble, 3, linkage="complete", max_memory=pairs)
+    with pytest.raises(MemoryBudgetError):
+        eac(ensemble, 3, linkage="ward", max_memory=9 * pairs - 1)
+    eac(ensemble, 3, linkage="ward", max_memory=9 * pairs)
+
+
+def test_average_and_single_link_need_no_matrix():
     for linkage in ("average", "single"):
         assert eac(_random_ensemble(0), 3, linkage=linkage, max_memory=TINY).matrix_free
-    assert not eac(_random_ensemble(0), 3, linkage="complete").matrix_free
+    for linkage in ("complete", "ward"):
+        assert not eac(_random_ensemble(0), 3, linkage=linkage).matrix_free
+
+
+def test_wards_tree_of_many_equal_rows_is_that_of_all_objects(seed):
+    """Rows of different weight: the tree over them must be the tree over every object."""
+    rng = np.random.default_rng(seed)
+    distinct = rng.integers(0, 4, (10, 37))
+    ensemble = Ensemble(distinct[np.concatenate([np.arange(10), rng.integers(0, 10, 25)])])
+    D = squareform(_distances(ensemble, "pair"), checks=False)
+    tree = hierarchy.linkage(D, "ward")
+    np.testing.assert_allclose(
+        eac(ensemble, 2, linkage="ward").linkage[:, 2], tree[:, 2], atol=1e-9
+    )
 
 
 @pytest.mark.parametrize("bad", ["lots", "4 XB", -1, 0, None, True, float("inf")])
@@ -240,7 +282,7 @@ def test_a_wrong_budget_is_refused(bad):
         cs.EAC(3, max_memory=bad).fit(ensemble=_random_ensemble(0))
 
 
-@pytest.mark.parametrize("params", [{"linkage": "ward"}, {"missing": "none"}])
+@pytest.mark.parametrize("params", [{"linkage": "centroid"}, {"missing": "none"}])
 def test_wrong_options_are_refused(params):
     with pytest.raises(ValueError, match="must be one of"):
         eac(_random_ensemble(0), 3, **params)
@@ -259,6 +301,8 @@ def test_objects_nobody_placed_join_the_tree_last():
     np.testing.assert_array_equal(tree, [[0, 1, 1, 2], [2, 3, 1, 3]])
     tree = add_unplaced(np.empty((0, 4)), np.array([False, True]))
     np.testing.assert_array_equal(tree, [[0, 1, 1, 2]])
+    high = add_unplaced(np.array([[0.0, 1.0, 1.5, 2.0]]), np.array([True, True, False]))
+    np.testing.assert_array_equal(high, [[0, 1, 1.5, 2], [2, 3, 1.5, 3]])
 
 
 def test_estimator_and_function_agree(seed):

@@ -28,6 +28,7 @@ FEW = KMeansEnsemble(5, (2, 4), random_state=0)
 ESTIMATORS = [
     cs.EAC(3, generator=FEW),
     cs.EAC(3, linkage="single", generator=FEW),
+    cs.EAC(3, linkage="ward", generator=FEW),
     cs.EAC(2, linkage="complete", generator=FEW, missing="all"),
 ]
 

@@ -16,10 +16,10 @@ from consilience.consensus._rows import distinct_rows
 from consilience.consensus.locally_weighted import (
     LWEA,
     LWGP,
-    _shared,
     cluster_certainty,
     lwea,
     lwgp,
+    shared_clusters,
 )
 from consilience.ensemble import UNSEEN
 from consilience.errors import ConsilienceWarning, InvalidParameterError, MemoryBudgetError
@@ -28,7 +28,7 @@ from consilience.kernels.links.agglomerate import agglomerate
 from consilience.kernels.links.trees import cut_merges
 
 
-def certainty_slowly(ensemble, theta):
+def certainty_slowly(ensemble, theta, normalise=False):
     """Reference: entropy of every cluster over every member, label by label."""
     found = []
     for own in ensemble:
@@ -39,13 +39,15 @@ def certainty_slowly(ensemble, theta):
                 for label in range(other.max() + 1):
                     share = (inside & (other == label)).sum() / inside.sum()
                     entropy -= share * np.log2(share) if share > 0 else 0.0
+            if normalise:
+                entropy /= np.log2(max(int(own.max()) + 1, 2))
             found.append(np.exp(-entropy / (theta * ensemble.n_members)))
     return np.array(found)
 
 
-def similarity_slowly(ensemble, theta, missing):
+def similarity_slowly(ensemble, theta, missing, normalise=False):
     """Reference: summed certainty of the shared clusters over the members that count."""
-    certainty = certainty_slowly(ensemble, theta)
+    certainty = certainty_slowly(ensemble, theta, normalise)
     labels, first = ensemble.labels, ensemble.offsets()
     n, n_members = labels.shape
     S = np.eye(n)
@@ -101,11 +103,66 @@ def test_distances_equal_the_printed_formula(ensemble, missing):
     ensemble = placed(ensemble)
     assume(ensemble is not None)
     rows = distinct_rows(ensemble)
-    vectors = _shared(rows, cluster_certainty(rows, 0.4))
+    vectors = shared_clusters(rows, cluster_certainty(rows, 0.4))
     got = link_distances(rows, vectors, seen_together(rows, missing), n_jobs=None)
     first = [int(np.flatnonzero(rows.inverse == row)[0]) for row in range(rows.n_rows)]
     S = similarity_slowly(ensemble, 0.4, missing)[np.ix_(first, first)]
     np.testing.assert_allclose(got, squareform(1 - S, checks=False), atol=1e-10)
+
+
+@given(ensembles(), st.sampled_from([0.05, None, 3.0]))
+def test_normalised_certainty_equals_its_definition(ensemble, theta):
+    ensemble = placed(ensemble)
+    assume(ensemble is not None)
+    got = cluster_certainty(distinct_rows(ensemble), theta, normalise=True)
+    slowly = certainty_slowly(ensemble, 0.09 if theta is None else theta, normalise=True)
+    np.testing.assert_allclose(got, slowly, atol=1e-10)
+
+
+@given(ensembles(min_objects=4), st.sampled_from(["pair", "all"]))
+def test_normalised_similarities_are_over_their_largest(ensemble, missing):
+    """The printed matrix over its maximum, diagonal included, linked by SciPy."""
+    ensemble = placed(ensemble)
+    assume(ensemble is not None)
+    rows = distinct_rows(ensemble)
+    assume(rows.n_rows > 2)
+    first = [int(np.flatnonzero(rows.inverse == row)[0]) for row in range(rows.n_rows)]
+    ensemble = ensemble.take(first)
+    S = similarity_slowly(ensemble, 0.09, missing, normalise=True)
+    certainty, labels = certainty_slowly(ensemble, 0.09, True), ensemble.labels
+    for i, row in enumerate(labels):
+        own = certainty[(ensemble.offsets()[:-1] + row)[row >= 0]].sum()
+        S[i, i] = own / ((row != UNSEEN).sum() if missing == "pair" else len(row))
+    S /= S.max()
+    tree = lwea(ensemble, 2, normalise=True, missing=missing).details["linkage"]
+    apart = ~np.eye(rows.n_rows, dtype=bool)
+    assert tree[0, 2] == pytest.approx(1 - S[apart].max(), abs=1e-9)
+    expected = linkage(squareform(1 - S, checks=False), "single")
+    got = lwea(ensemble, 2, normalise=True, missing=missing, linkage="single")
+    np.testing.assert_allclose(got.details["linkage"][:, 2], expected[:, 2], atol=1e-9)
+
+
+def test_dividing_by_the_largest_changes_no_merge(seed):
+    rng = np.random.default_rng(seed)
+    ensemble = Ensemble(rng.integers(0, [2, 3, 5, 9, 4, 6], (50, 6)))
+    rows = distinct_rows(ensemble)
+    certainty = cluster_certainty(rows, None, normalise=True)
+    plain = link_distances(
+        rows, shared_clusters(rows, certainty), seen_together(rows, "pair"), n_jobs=None
+    )
+    tree = agglomerate(plain, "average", weights=rows.counts)
+    for k in (2, 3, 5, 9):
+        assert same(lwea(ensemble, k, normalise=True).labels, cut_merges(tree, k)[rows.inverse])
+
+
+def test_by_default_nothing_is_normalised(seed):
+    """The paper's reading: theta 0.4 of plain entropies."""
+    ensemble = Ensemble(np.random.default_rng(seed).integers(0, [2, 3, 9, 5], (40, 4)))
+    for method in (lwea, lwgp):
+        usual = method(ensemble, 3, random_state=0).details["certainty"]
+        np.testing.assert_allclose(usual, certainty_slowly(ensemble, 0.4))
+        other = method(ensemble, 3, normalise=True, random_state=0).details["certainty"]
+        np.testing.assert_allclose(other, certainty_slowly(ensemble, 0.09, True))
 
 
 @pytest.mark.parametrize("missing", ["pair", "all"])
@@ -114,7 +171,7 @@ def test_without_weights_it_is_the_co_association(missing, seed):
     labels = rng.integers(-2, 4, (60, 9))
     labels[:, 0] = rng.integers(0, 4, 60)
     rows = distinct_rows(Ensemble(labels))
-    vectors = _shared(rows, cluster_certainty(rows, 1e12))
+    vectors = shared_clusters(rows, cluster_certainty(rows, 1e12))
     got = link_distances(rows, vectors, seen_together(rows, missing), n_jobs=None)
     members = Ensemble(rows.members.T)
     expected = 1 - co_association(members, missing=missing, form="condensed")
@@ -246,7 +303,8 @@ def test_a_matrix_too_large_is_refused_with_a_remedy():
 @pytest.mark.parametrize(
     ("params", "message"),
     [
-        ({"theta": 0}, "'theta' parameter of LWEA must be a number above 0. Got 0"),
+        ({"theta": 0}, "'theta' parameter of LWEA must be a number above 0 or None. Got 0"),
+        ({"normalise": "yes"}, "'normalise' .* Got 'yes'"),
         ({"theta": "0.4"}, "'theta' .* Got '0.4'"),
         ({"linkage": "ward"}, "'linkage' parameter of LWEA .* Got 'ward'"),
         ({"missing": "none"}, "'missing' .* Got 'none'"),

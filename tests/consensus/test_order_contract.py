@@ -6,6 +6,7 @@ cluster names kept; on planted ensembles also with clusters renamed and members 
 
 import warnings
 from collections import Counter
+from itertools import product
 
 import numpy as np
 import pytest
@@ -112,8 +113,7 @@ def test_names_do_not_matter_either_on_planted_groups(method, seed):
         assert same_partition(ensemble, first, second, order, splits_equals=False)
 
 
-@pytest.mark.parametrize("linkage", LINKS)
-@pytest.mark.parametrize("function", [eac, eeac])
+@pytest.mark.parametrize(("function", "linkage"), [*product([eac, eeac], LINKS), (eac, "ward")])
 def test_trees_of_twelve_members_survive_twenty_shuffles(function, linkage):
     ensemble, _ = tied(0, n=150, n_members=12)
     first = function(ensemble, 5, linkage=linkage).labels
@@ -124,7 +124,7 @@ def test_trees_of_twelve_members_survive_twenty_shuffles(function, linkage):
 
 
 @pytest.mark.parametrize(("gap", "share"), GAPS)
-@pytest.mark.parametrize("linkage", LINKS)
+@pytest.mark.parametrize("linkage", [*LINKS, "ward"])
 def test_ties_of_evidence_do_not_go_by_names(linkage, gap, share, seed):
     ensemble, _ = tied(seed, n=80, n_members=12, gap=gap, share=share)
     rng = np.random.default_rng(seed)

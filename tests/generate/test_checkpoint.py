@@ -26,6 +26,7 @@ from consilience.errors import ConsilienceError, ConsilienceWarning
 from consilience.generate import (
     Combined,
     EstimatorEnsemble,
+    GraphEnsemble,
     KMeansEnsemble,
     LACEnsemble,
     USPECEnsemble,
@@ -49,6 +50,7 @@ GENERATORS = {
     "estimators": EstimatorEnsemble([KMeans(n_init=1), DBSCAN(eps=0.6)], [2, 3], max_samples=0.8),
     "combined": Combined([KMeansEnsemble(20, 2), _INNER]),
     "lac": LACEnsemble(6, 3),
+    "graph": GraphEnsemble(3, (2, 4)),
     "u-spec": USPECEnsemble(3, (2, 4), n_representatives=20),
 }
 

@@ -12,6 +12,7 @@ from consilience.errors import ConsilienceError, ConsilienceWarning
 from consilience.generate import (
     Combined,
     EstimatorEnsemble,
+    GraphEnsemble,
     KMeansEnsemble,
     LACEnsemble,
     USPECEnsemble,
@@ -29,6 +30,8 @@ GENERATORS = {
     "combined": Combined([KMeansEnsemble(3, 2), EstimatorEnsemble(KMeans(n_init=1), 3)]),
     "lac": LACEnsemble(6, 3),
     "u-spec": USPECEnsemble(3, (2, 4), n_representatives=20),
+    "graph": GraphEnsemble(6, (2, 4)),
+    "graph unseen": GraphEnsemble(6, 3, max_samples=(0.5, 0.8), assign="unseen"),
     "woec": generate.woec(6, 3),
     "split and merge": generate.split_and_merge(5),
     "cosine split and merge": generate.cosine_split_and_merge(5),

@@ -58,6 +58,7 @@ for _name in (
     "KMeansEnsemble",
     "LACEnsemble",
     "USPECEnsemble",
+    "GraphEnsemble",
     "LAC",
     "USPEC",
     "PAM",

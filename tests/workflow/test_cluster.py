@@ -218,7 +218,7 @@ def test_it_says_what_was_found_and_how(table):
         ({"method": "eac", "methods": ["mcla"]}, "'method' and 'methods' parameters"),
         ({"methods": "eac,mcla"}, "'methods' parameter of cluster"),
         ({"methods": []}, "'methods' parameter of cluster"),
-        ({"method": "eac", "linkage": "ward"}, "'linkage' parameter of EAC"),
+        ({"method": "eac", "linkage": "centroid"}, "'linkage' parameter of EAC"),
         ({"n_clusters": 0}, "'n_clusters' parameter of cluster"),
         ({"n_clusters": 76}, "'n_clusters' parameter of cluster"),
         ({"n_members": 0}, "'n_members' parameter of cluster"),
@@ -274,6 +274,18 @@ def test_methods_of_a_mapping_have_options_of_their_own(numbers):
     assert result.comparison.names == ("eac", "mcla")
     chained = cs.EAC(3, linkage="single").fit(ensemble=result.ensemble)
     np.testing.assert_array_equal(result.comparison.labels["eac"], chained.labels_)
+
+
+def test_wards_tree_is_drawn_without_reading_its_heights_as_shares(numbers):
+    """Its heights may exceed 1: they are no shares of clusterings."""
+    by_link = {
+        link: cs.cluster(numbers, 3, method="eac", linkage=link, **FEW)
+        for link in ("ward", "average")
+    }
+    for link, result in by_link.items():
+        assert result.method_in_words().startswith(f"eac, {link} link")
+        (tree,) = [part for part in result.page()["sections"] if part["id"] == "dendrogram"]
+        assert ("a height of 0.3 means" in tree["read"]) == (link == "average")
 
 
 def test_the_command_refuses_an_option_that_one_of_several_methods_does_not_know(file, capsys):

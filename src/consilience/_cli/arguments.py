@@ -111,7 +111,7 @@ class ClusterWish:
         Clusterings you already have, one column each, instead of new ones; an empty cell
         means that a clustering left the object out.
     linkage : str
-        average (compact groups), single (chains) or complete, for method eac.
+        average (compact groups), single (chains), complete or ward, for method eac.
         [default: average]
     refine : bool
         Move objects that another cluster suits better (confidence below 0.5) to it, once.

@@ -28,8 +28,10 @@ from consilience.consensus.monti import MontiConsensus, MontiResult, monticonsen
 from consilience.consensus.number import Criterion, NumberChoice, choose_n_clusters
 from consilience.consensus.path_based import PTA, PTGP, pta, ptgp
 from consilience.consensus.peace import PEACE, peace
+from consilience.consensus.propagated import ECPCSHC, ECPCSMC, ecpcshc, ecpcsmc
 from consilience.consensus.refinement import Refined, refine
 from consilience.consensus.selected import EEAC, eeac
+from consilience.consensus.self_enhanced import ECCMS, eccms
 from consilience.consensus.soft import WOHB, WOSP, wohb, wosp
 from consilience.consensus.subspace import WBPA, WSPA, wbpa, wspa
 from consilience.consensus.supra import SupraConsensus, supraconsensus
@@ -44,7 +46,10 @@ __all__ = [
     "CSPA",
     "CTS",
     "EAC",
+    "ECCMS",
     "ECMC",
+    "ECPCSHC",
+    "ECPCSMC",
     "EEAC",
     "HBGF",
     "HGPA",
@@ -99,7 +104,10 @@ __all__ = [
     "default_method",
     "dyadicaspect",
     "eac",
+    "eccms",
     "ecmc",
+    "ecpcshc",
+    "ecpcsmc",
     "eeac",
     "hbgf",
     "hgpa",

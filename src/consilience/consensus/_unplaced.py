@@ -46,7 +46,9 @@ def place_unseen(
 
 
 def add_unplaced(tree: NDArray[np.float64], placed: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """A tree over all objects: that of the placed ones, then the others, one by one, at height 1.
+    """A tree over all objects: that of the placed ones, then the others, one by one, last.
+
+    They join at height 1, or at the tree's own where that is above.
 
     Parameters
     ----------
@@ -73,5 +75,6 @@ def add_unplaced(tree: NDArray[np.float64], placed: NDArray[np.bool_]) -> NDArra
     grown = np.concatenate([[first], base + np.arange(max(len(joining) - 1, 0))])[: len(joining)]
     sizes = max(inside.size, 1) + 1.0 + np.arange(len(joining))
     pairs = np.sort(np.column_stack([joining, grown]), axis=1)
-    added = np.column_stack([pairs, np.ones(len(joining)), sizes])
+    heights = np.full(len(joining), max(1.0, tree[:, 2].max(initial=0.0)))
+    added = np.column_stack([pairs, heights, sizes])
     return np.concatenate([moved, added])

@@ -17,7 +17,7 @@ from consilience.consensus._base import ChosenNumber
 from consilience.consensus._order import tie_order
 from consilience.consensus._registry import consensus_method
 from consilience.consensus._rows import Rows, rows_in_order
-from consilience.consensus._rules import LINKS, MISSING, Link
+from consilience.consensus._rules import LINKS_AND_WARD, MISSING, LinkOrWard
 from consilience.consensus._solve import NOISE_ONLY, ConsensusResult, by_first_appearance, few_rows
 from consilience.consensus._unplaced import add_unplaced, place_unseen
 from consilience.engines import engine_for
@@ -51,12 +51,12 @@ class EACResult(ConsensusResult):
     Attributes
     ----------
     linkage : ndarray of shape (n_objects - 1, 4)
-        The dendrogram in SciPy's format. Heights are 1 - co-association; objects that no
-        member ever placed join last, at height 1.
+        The dendrogram in SciPy's format. Heights are 1 - co-association (Ward's: see `eac`);
+        objects that no member ever placed join last, at height 1 or the largest other.
     lifetimes : ndarray
         Lifetime of the partition into k clusters, for k = 2, 3, ...
     matrix_free : bool
-        Whether the tree needs no matrix of pairs: always but for complete link.
+        Whether the tree needs no matrix of pairs: always but for complete link and Ward's.
     """
 
     linkage: Tree = field(kw_only=True)
@@ -67,15 +67,15 @@ class EACResult(ConsensusResult):
 @consensus_method(
     estimator="EAC",
     paper="Fred & Jain 2005",
-    memory="n R; n^2 for complete link",
-    rules={"linkage": LINKS, "missing": MISSING, "min_size": COUNT, "max_memory": MEMORY},
+    memory="n R; n^2 for complete link and Ward's",
+    rules={"linkage": LINKS_AND_WARD, "missing": MISSING, "min_size": COUNT, "max_memory": MEMORY},
     needs_n_clusters=False,
 )
 def eac(
     ensemble: Ensemble,
     n_clusters: int | None = None,
     *,
-    linkage: Link = "average",
+    linkage: LinkOrWard = "average",
     missing: Missing = "pair",
     min_size: int = 1,
     max_memory: float | str = "4 GiB",
@@ -90,8 +90,9 @@ def eac(
     n_clusters : int or None, default=None
         Clusters wanted: the last ``n_clusters - 1`` merges are undone. None takes the
         number that survives over the widest range of heights.
-    linkage : {"average", "complete", "single"}, default="average"
-        Average suits compact groups, single follows chains. The lifetime rule works well
+    linkage : {"average", "complete", "single", "ward"}, default="average"
+        Average suits compact groups, single follows chains, Ward's prefers groups of similar
+        size. The lifetime rule works well
         with single link, and asks for too many clusters with average link on members
         with many clusters.
     missing : {"pair", "all"}, default="pair"
@@ -102,8 +103,8 @@ def eac(
         clusters of that size make up the number, and the objects of all others go to the
         cluster they are most often with. 1 is the published rule.
     max_memory : number of bytes or text such as "2 GiB", default="4 GiB"
-        For the matrix of pairs, which only complete link needs; it raises where the matrix
-        takes more. Average link keeps rows of it in a quarter of this: less costs time only.
+        For the matrix of pairs, which only complete link and Ward's need; it raises where the
+        matrix takes more. Average link keeps rows of it in a quarter of this: less costs time only.
     random_state : int, RandomState or None
         Not used: nothing here is random.
 
@@ -118,12 +119,16 @@ def eac(
     are made on the fly, average link a nearest-neighbour chain on cluster histograms: memory
     O(n R) both.
 
+    Ward's link takes 1 - co-association for Euclidean distances, as SciPy's ``linkage`` does
+    with any distances: the pair merges whose union adds least to the sum of squares, and the
+    height is the root of twice what it adds. Heights may exceed 1.
+
     Ties: permuting the objects permutes the labels, and ``max_memory`` changes none. Rows
     are linked in an order that hangs neither on that of the objects nor, where they differ in
     more than names, on the names of clusters or the order of members. On ties, complete link
-    merges the first pair in this order, single link the smallest row the tree reaches from
-    the first, and the chain of average link goes to the first of the nearest but back to where
-    it came from if that is one of them; shares are compared as whole numbers.
+    and Ward's merge the first pair in this order, single link the smallest row the tree reaches
+    from the first, and the chain of average link goes to the first of the nearest but back to
+    where it came from if that is one of them; shares are compared as whole numbers.
 
     References
     ----------
@@ -165,7 +170,7 @@ def eac(
         n_clusters=int(labels.max()) + 1,
         linkage=add_unplaced(full, ~unplaced),
         lifetimes=lifetimes(full[:, 2]),
-        matrix_free=linkage != "complete",
+        matrix_free=linkage in ("average", "single"),
     )
 
 
@@ -197,7 +202,7 @@ def _nothing_placed(ensemble: Ensemble) -> EACResult:
     return EACResult(labels, linkage=tree, lifetimes=np.empty(0), matrix_free=False)
 
 
-def _tree(rows: Rows, linkage: Link, missing: Missing, budget: int, n_jobs: int) -> Tree:
+def _tree(rows: Rows, linkage: LinkOrWard, missing: Missing, budget: int, n_jobs: int) -> Tree:
     """The weighted tree over the rows."""
     if rows.n_rows == 1:
         return np.empty((0, 4))
@@ -212,34 +217,35 @@ def _tree(rows: Rows, linkage: Link, missing: Missing, budget: int, n_jobs: int)
             return average_link_whole(rows.members, rows.counts, n_jobs=n_jobs)
         return average_link(rows.members, rows.counts, missing=missing, max_memory=room)
     with_seen = missing == "pair" and has_unseen(rows.members)
-    needed = _matrix_bytes(rows, with_seen)
+    needed = _matrix_bytes(rows, linkage, with_seen)
     if needed > budget:
         raise MemoryBudgetError(
             f"The co-association of {rows.n_rows} distinct objects takes {_gib(needed)}, more than "
-            f"max_memory={_gib(budget)}, and complete link has no exact path without it. Raise "
+            f"max_memory={_gib(budget)}, and {linkage} link has no exact path without it. Raise "
             "max_memory, or use linkage='average' or 'single'."
         )
-    return _complete_link(rows, with_seen, n_jobs)
+    return _link_matrix(rows, linkage, with_seen, n_jobs)
 
 
-def _matrix_bytes(rows: Rows, with_seen: bool) -> int:
+def _matrix_bytes(rows: Rows, linkage: LinkOrWard, with_seen: bool) -> int:
     """Peak memory of the matrix: counts, and floats where they are needed."""
     pairs = rows.n_rows * (rows.n_rows - 1) // 2
     count = np.dtype(count_type(len(rows.members))).itemsize
-    return pairs * (2 * count + 8 if with_seen else count)
+    floats = 8 if with_seen or linkage == "ward" else 0
+    return pairs * ((2 if with_seen else 1) * count + floats)
 
 
-def _complete_link(rows: Rows, with_seen: bool, n_jobs: int) -> Tree:
+def _link_matrix(rows: Rows, linkage: LinkOrWard, with_seen: bool, n_jobs: int) -> Tree:
     """The tree from the condensed matrix.
 
-    Where every pair has the same denominator, distances are whole numbers R - c: ties stay
-    exact, and the tree is made of the bytes themselves.
+    Where every pair has the same denominator, distances are whole numbers R - c: ties of
+    complete link stay exact, and the tree is made of the bytes themselves.
     """
     n_members = len(rows.members)
     joined, seen = engine_for(rows.members).pair_counts(
         with_seen=with_seen, condensed=True, n_jobs=n_jobs
     )
-    if seen is None:
+    if seen is None and linkage == "complete":
         np.subtract(n_members, joined, out=joined)
         tree = agglomerate(joined, "complete", weights=rows.counts)
         tree[:, 2] /= n_members
@@ -247,7 +253,7 @@ def _complete_link(rows: Rows, with_seen: bool, n_jobs: int) -> Tree:
     shares = fractions(joined, seen, n_members)
     del joined, seen
     np.subtract(1.0, shares, out=shares)
-    return agglomerate(shares, "complete", weights=rows.counts)
+    return agglomerate(shares, linkage, weights=rows.counts)
 
 
 def _gib(n_bytes: int) -> str:
@@ -341,7 +347,7 @@ class EAC(ChosenNumber, function=eac, attributes=("linkage", "lifetimes", "matri
     [40, 40]
     """
 
-    linkage: Link = "average"
+    linkage: LinkOrWard = "average"
     missing: Missing = "pair"
     min_size: int = 1
     max_memory: float | str = "4 GiB"

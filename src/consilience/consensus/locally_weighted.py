@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import xlogy
 
-from consilience._validation import MEMORY, POSITIVE, memory_in_bytes
+from consilience._labels import UNSEEN
+from consilience._validation import MEMORY, POSITIVE, Boolean, NoneValue, Rule, memory_in_bytes
 from consilience.consensus._base import FixedNumber
 from consilience.consensus._cuts import cut_rows
 from consilience.consensus._registry import consensus_method
@@ -24,23 +25,29 @@ from consilience.consensus._solve import ConsensusResult, solve
 from consilience.ensemble import Ensemble
 from consilience.evidence import Missing
 from consilience.kernels.labels.contingency import cluster_contingency
+from consilience.kernels.labels.products import row_sums
 
 __all__ = ["LWEA", "LWGP", "cluster_certainty", "lwea", "lwgp"]
 
 Floats = NDArray[np.float64]
+
+# As published: of entropies, and of entropies over the largest that a member of its size can have.
+_THETA, _NORMALISED_THETA = 0.4, 0.09
+_RULES: dict[str, list[Rule]] = {"theta": [*POSITIVE, NoneValue()], "normalise": [Boolean()]}
 
 
 @consensus_method(
     estimator="LWEA",
     paper="Huang, Wang & Lai 2018",
     memory="u^2 + n_c^2 (u distinct label rows)",
-    rules={"theta": POSITIVE, "linkage": LINKS, "missing": MISSING, "max_memory": MEMORY},
+    rules={**_RULES, "linkage": LINKS, "missing": MISSING, "max_memory": MEMORY},
 )
 def lwea(
     ensemble: Ensemble,
     n_clusters: int,
     *,
-    theta: float = 0.4,
+    theta: float | None = None,
+    normalise: bool = False,
     linkage: Link = "average",
     missing: Missing = "pair",
     max_memory: float | str = "4 GiB",
@@ -52,9 +59,13 @@ def lwea(
 
     Parameters
     ----------
-    theta : float, default=0.4
+    theta : float or None, default=None
         How fast the weight of a cluster falls with its entropy, above 0; the larger, the
-        closer to `eac`.
+        closer to `eac`. None is the published 0.4, or 0.09 with ``normalise``.
+    normalise : bool, default=False
+        Divide the entropy of a cluster by the logarithm of the clusters of its member, so
+        that members with few clusters and with many weigh alike, and the similarities by
+        the largest of them.
     linkage : {"average", "complete", "single"}, default="average"
         How the distance of two groups follows from those of their objects.
     missing : {"pair", "all"}, default="pair"
@@ -78,6 +89,10 @@ def lwea(
     nothing to that member's sum. Two objects are as similar as the summed weight of the
     clusters they share, divided by the members.
 
+    With ``normalise``, H(c) is divided by log2 of the number of clusters of c's own member
+    (of at least two), and the matrix of similarities by its largest entry, the diagonal
+    included: that stretches the heights of the tree and changes no merge.
+
     Objects with equal labels are one weighted object, at distance 0 from each other. In the
     formula as printed they are similar by less than 1; but where every member saw every
     object nothing is more similar to either, so their joining first changes nothing except
@@ -86,7 +101,9 @@ def lwea(
     References
     ----------
     Huang, Wang & Lai (2018), Locally weighted ensemble clustering, IEEE Transactions on
-    Cybernetics 48(5), sections III.B to III.D.
+    Cybernetics 48(5), sections III.B to III.D. The normalised entropy: Zhang, Jia, Song,
+    Yang & Liu (2025), Similarity and dissimilarity guided co-association matrix construction
+    for ensemble clustering, IEEE TKDE.
 
     Examples
     --------
@@ -104,10 +121,12 @@ def lwea(
         rows = distinct_rows(placed)
         u = rows.n_rows
         check_budget(u, 4 * u * (u - 1), budget, remedy="use LWGP, which needs no such matrix")
-        certainty = cluster_certainty(rows, theta, n_jobs=n_jobs)
+        certainty = cluster_certainty(rows, theta, normalise=normalise, n_jobs=n_jobs)
         distances = link_distances(
-            rows, _shared(rows, certainty), seen_together(rows, missing), n_jobs=n_jobs
+            rows, shared_clusters(rows, certainty), seen_together(rows, missing), n_jobs=n_jobs
         )
+        if normalise:
+            _stretch(distances, own_similarity(rows, certainty, missing))
         return tree_result(rows, distances, k, linkage, certainty=certainty)
 
     return solve(ensemble, n_clusters, run, owner="LWEA", X=X)
@@ -117,13 +136,14 @@ def lwea(
     estimator="LWGP",
     paper="Huang, Wang & Lai 2018",
     memory="n (R + k) + n_c^2",
-    rules={"theta": POSITIVE},
+    rules=_RULES,
 )
 def lwgp(
     ensemble: Ensemble,
     n_clusters: int,
     *,
-    theta: float = 0.4,
+    theta: float | None = None,
+    normalise: bool = False,
     X: Any = None,
     random_state: Any = None,
     n_jobs: int | None = None,
@@ -134,7 +154,7 @@ def lwgp(
     ----------
     n_clusters : int
         Clusters wanted, at most n_c.
-    theta : float, default=0.4
+    theta, normalise
         See `lwea`.
 
     Returns
@@ -157,7 +177,7 @@ def lwgp(
 
     def run(placed: Ensemble, k: int, _: Any) -> ConsensusResult:
         rows = distinct_rows(placed, n_jobs=n_jobs)
-        certainty = cluster_certainty(rows, theta, n_jobs=n_jobs)
+        certainty = cluster_certainty(rows, theta, normalise=normalise, n_jobs=n_jobs)
         found = cut_rows(
             rows, k, owner="LWGP", random_state=random_state, weights=certainty, n_jobs=n_jobs
         )
@@ -167,20 +187,44 @@ def lwgp(
     return solve(ensemble, n_clusters, run, owner="LWGP", X=X, n_jobs=n_jobs)
 
 
-def cluster_certainty(rows: Rows, theta: float, *, n_jobs: int | None = None) -> Floats:
+def cluster_certainty(
+    rows: Rows, theta: float | None, *, normalise: bool = False, n_jobs: int | None = None
+) -> Floats:
     """The ensemble-driven index of every cluster: 1 if no member divides it, towards 0.
 
     ``exp(-H / (theta R))`` with H the entropy, in bits, of how the R members divide the
-    cluster's objects, summed over members (Huang, Wang & Lai 2018, section III.B).
+    cluster's objects, summed over members (Huang, Wang & Lai 2018, section III.B); over the
+    logarithm of the clusters of its own member if to be normalised.
     """
+    if theta is None:
+        theta = _NORMALISED_THETA if normalise else _THETA
     tables = cluster_contingency(rows.members, rows.counts.astype(float), n_jobs=n_jobs or 1)
     shares = tables / tables.diagonal()[:, None]
     entropy = -xlogy(shares, shares).sum(axis=1) / np.log(2.0)
+    if normalise:
+        widths = np.diff(rows.starts)
+        entropy /= np.repeat(np.log2(np.maximum(widths, 2)), widths)
     certainty: Floats = np.exp(-np.maximum(entropy, 0.0) / (theta * len(rows.members)))
     return certainty
 
 
-def _shared(rows: Rows, certainty: Floats) -> Vectors:
+def own_similarity(rows: Rows, certainty: Floats, missing: Missing) -> Floats:
+    """The diagonal of the similarities: of each row to itself."""
+    sums = row_sums(rows.members, rows.starts, certainty[:, None])[:, 0]
+    seen = (rows.members != UNSEEN).sum(axis=0) if missing == "pair" else len(rows.members)
+    own: Floats = sums / seen
+    return own
+
+
+def _stretch(distances: Floats, own: Floats) -> None:
+    """Distances, in place, of similarities over the largest of them and of ``own``."""
+    largest = max(float(own.max()), 1.0 - float(distances.min()))
+    np.subtract(1.0, distances, out=distances)
+    distances /= largest
+    np.subtract(1.0, distances, out=distances)
+
+
+def shared_clusters(rows: Rows, certainty: Floats) -> Vectors:
     """Vectors of rows: the certainty of their own clusters, 0 elsewhere."""
 
     def vectors(start: int, stop: int) -> Floats:
@@ -195,7 +239,8 @@ def _shared(rows: Rows, certainty: Floats) -> Vectors:
 class LWEA(FixedNumber, function=lwea):
     """Cluster by locally weighted evidence accumulation; see `lwea` for the method."""
 
-    theta: float = 0.4
+    theta: float | None = None
+    normalise: bool = False
     linkage: Link = "average"
     missing: Missing = "pair"
     max_memory: float | str = "4 GiB"
@@ -204,4 +249,5 @@ class LWEA(FixedNumber, function=lwea):
 class LWGP(FixedNumber, function=lwgp):
     """Cluster by the locally weighted graph of objects and clusters; see `lwgp` for the method."""
 
-    theta: float = 0.4
+    theta: float | None = None
+    normalise: bool = False

@@ -179,10 +179,19 @@ def meta_clusters(
     if solver == "auto" and n_clusters < _FEW_CLUSTERS:
         solver = "spectral"
     parts = split_graph(similarity_graph(S, sizes), k, solver=solver, random_state=rng)
+    return let_compete(rows, k, parts, int(rng.randint(2**31 - 1)), n_jobs)
+
+
+def let_compete(
+    rows: Rows, k: int, parts: Parts, seed: int, n_jobs: int | None = None
+) -> MetaClusters:
+    """Give each row to the meta-cluster of which the largest share of clusters holds it.
+
+    Ties are broken by a hash of the row's labels and the seed.
+    """
     shares = np.empty((rows.n_rows, k))
     labels = np.empty(rows.n_rows, np.int32)
     held, of_parts = _held(rows, parts.labels, k, n_jobs)
-    seed = int(rng.randint(2**31 - 1))
 
     def decide(some: slice) -> None:
         np.divide(held[some], of_parts, out=shares[some])

@@ -5,6 +5,7 @@ from consilience.generate.clusterers import NJW, PAM, Linkage
 from consilience.generate.combined import Combined, with_defaults
 from consilience.generate.defaults import GeneratorChoice, default_generator
 from consilience.generate.estimators import EstimatorEnsemble
+from consilience.generate.graphs import GraphEnsemble
 from consilience.generate.kmeans import KMeansEnsemble
 from consilience.generate.lac import LAC, LACEnsemble, LACRun
 from consilience.generate.recipes import (
@@ -29,6 +30,7 @@ __all__ = [
     "Combined",
     "EstimatorEnsemble",
     "GeneratorChoice",
+    "GraphEnsemble",
     "KMeansEnsemble",
     "LACEnsemble",
     "LACRun",

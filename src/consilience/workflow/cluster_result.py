@@ -224,6 +224,8 @@ class ClusterResult(Reported):
         """See `Reported.page`."""
         known = self._about(Clusterings=self.why_members, Method=self.method_in_words())
         data = self.data
+        # Heights of Ward's tree are no shares of clusterings.
+        link = self.parameters.get("linkage") if self.method == "eac" else None
         return face("report").summarise_consensus(
             self.ensemble,
             self.labels,
@@ -234,7 +236,7 @@ class ClusterResult(Reported):
             runner_up=self.runner_up,
             columns=data.columns,
             tree=self.tree,
-            link=self.parameters.get("linkage") if self.method == "eac" else None,
+            link=None if link == "ward" else link,
             choice=self.choice,
             clarity=self.clarity,
             alternatives=self.alternatives,
