@@ -27,6 +27,8 @@ TableName = Literal["clusters", "columns", "differences", "objects"]
 
 # What a rule may speak of: so many of the columns that set the group apart most.
 _MOST_FEATURES = 30
+# Groups that get a rule: two trees each.
+_MOST_RULES = 50
 # Words in fewer objects tell nothing of groups; more columns than these no person reads.
 _FEWEST_HAVE, _MOST_WORDS = 2, 20_000
 
@@ -41,7 +43,8 @@ class Profile:
     ----------
     clusters : mapping
         One line a group: its objects and their share, the mean confidence, the rule with its
-        precision and recall. A last line, cluster -1, for objects in none.
+        precision and recall (of the 50 largest groups). A last line, cluster -1, for objects in
+        none.
     columns : mapping
         Columns by ``importance``, the most important first: the share of the column's variance
         that lies between the groups, less what chance gives; 0 is nothing, 1 all. ``kind`` is
@@ -175,9 +178,7 @@ def profile(
     table, notes = _readable(columns_of(X, n, names=columns, sources=sources))
     found = differences(table, groups, len(names), level=level)
     strength = found.strength()
-    rules = [
-        find_rule(_features(table, found, strength[g]), groups == g) for g in range(len(names))
-    ]
+    rules = _rules(table, found, strength, groups, len(names))
     sure = None if confidence is None else np.asarray(confidence, np.float64)
     shown = np.array([*names, -1][: len(strength)], dtype=object)
     return Profile(
@@ -222,6 +223,22 @@ def _readable(table: Columns) -> tuple[Columns, tuple[str, ...]]:
         table.n_objects, names, table.numbers, words=table.words[:, kept], word_names=names
     )
     return some, (*table.notes, note)
+
+
+def _rules(
+    table: Columns,
+    found: Differences,
+    strength: NDArray[np.float64],
+    groups: Codes,
+    n_groups: int,
+) -> list[Rule | None]:
+    """A rule for each group; of very many, for the largest."""
+    sizes = np.bincount(groups[groups >= 0], minlength=n_groups)
+    largest = set(np.argsort(-sizes, kind="stable")[:_MOST_RULES].tolist())
+    return [
+        find_rule(_features(table, found, strength[g]), groups == g) if g in largest else None
+        for g in range(n_groups)
+    ]
 
 
 def _features(table: Columns, found: Differences, strength: NDArray[np.float64]) -> list[Feature]:

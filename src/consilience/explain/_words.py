@@ -50,8 +50,8 @@ def caution(profile: "Profile") -> str:
     about = (
         "An effect is the chance that an object of the cluster has the larger value than one of "
         "the others, less the chance of the smaller (Cliff's delta), or the difference of two "
-        f"shares: from -1 to 1, with its {100 * profile.level:g} % interval. Differences are shown where "
-        "p, corrected for all comparisons by Benjamini and Hochberg, is at most 0.05."
+        f"shares: from -1 to 1, with its {100 * profile.level:g} % interval. Differences are shown "
+        "where p, corrected for all comparisons by Benjamini and Hochberg, is at most 0.05."
     )
     if profile.clustered:
         about += (
@@ -207,9 +207,8 @@ def as_html(profile: "Profile") -> str:
             f"<tr><th{left}>{escape(name)}</th><td{left}>{escape(words)}</td></tr>"
             for name, words in cluster_lines(profile, i)
         )
-        parts.append(
-            f"<p><strong>{escape(_head(profile, i))}</strong></p><table><tbody>{rows}</tbody></table>"
-        )
+        parts.append(f"<p><strong>{escape(_head(profile, i))}</strong></p>")
+        parts.append(f"<table><tbody>{rows}</tbody></table>")
     if len(profile.columns["column"]) and len(profile.clusters["cluster"]) > 1:
         parts.append(f"<p>{escape(caution(profile))}</p>")
     parts += [f"<p>{escape(note)}</p>" for note in profile.notes]
