@@ -145,7 +145,7 @@ def _of_kinds(X: Any, names: tuple[str, ...], sources: Sequence[str]) -> Columns
         if missing.all():
             empty.append(name)
         elif values.dtype.kind in "biuf":
-            found = np.where(missing | ~np.isfinite(values), np.nan, values)
+            found = np.where(missing, np.nan, values)
             if _is_flag(found):
                 codes = np.where(np.isnan(found), -1, found).astype(np.int64)
                 categories.append(Categories(name, codes, ("0", "1"), flag=True))
@@ -174,7 +174,7 @@ def _column(X: Any, j: int) -> tuple[NDArray[Any], NDArray[np.bool_]]:
     if values.dtype.kind in "mM":
         values = values.astype(str)
     if values.dtype.kind in "biuf":
-        return values, missing
+        return values, missing | ~np.isfinite(values)
     cells = values.astype(object)
     known = np.flatnonzero(~missing)
     missing[known] = [cell is None or cell != cell for cell in cells[known]]
@@ -182,7 +182,7 @@ def _column(X: Any, j: int) -> tuple[NDArray[Any], NDArray[np.bool_]]:
         numbers = np.full(len(cells), np.nan)
         if not all(isinstance(cell, str | bytes) for cell in cells[~missing]):
             numbers[~missing] = cells[~missing].astype(np.float64)
-            return numbers, missing
+            return numbers, ~np.isfinite(numbers)
     except (TypeError, ValueError):
         pass
     return cells, missing

@@ -51,7 +51,9 @@ class Condition(NamedTuple):
             return f"{column} is {int(self.high)}"
         if category is not None:
             return f"{column} is {category}" if self.high else f"{column} is not {category}"
-        return f"{column} {'>' if self.high else '<='} {self.bound:.15g}"
+        text = f"{self.bound:.15g}"
+        bound = text if float(text) == self.bound else repr(self.bound)
+        return f"{column} {'>' if self.high else '<='} {bound}"
 
 
 class Rule(NamedTuple):
@@ -90,7 +92,9 @@ def find_rule(features: Sequence[Feature], inside: Mask) -> Rule | None:
     """
     if not features or inside.all() or not inside.any():
         return None
-    table = np.column_stack([_filled(one.values) for one in features])
+    # The tree sees places in the order of the values, in which its single precision is exact.
+    distinct, places = zip(*(_places(one.values) for one in features), strict=True)
+    table = np.column_stack(places)
     some = _some(table, inside)
     best: Rule | None = None
     for weight in (None, "balanced"):
@@ -98,22 +102,22 @@ def find_rule(features: Sequence[Feature], inside: Mask) -> Rule | None:
             max_depth=MOST_CONDITIONS, class_weight=weight, random_state=0
         ).fit(table[some], inside[some])
         for path in _paths(tree.tree_):
-            rule = _counted(_simplified(features, path), inside)
+            rule = _counted(_simplified(features, distinct, path), inside)
             if best is None or _better(rule, best):
                 best = rule
     return best
 
 
-def _filled(values: Floats) -> Floats:
+def _places(values: Floats) -> tuple[Floats, NDArray[np.int64]]:
+    """The different values, and the place of each object's among them; the middle if missing."""
     known = np.isfinite(values)
-    return values if known.all() else np.where(known, values, _middle(values[known]))
+    distinct, place = np.unique(values[known], return_inverse=True)
+    found = np.full(len(values), int(np.median(place)) if len(place) else 0, np.int64)
+    found[known] = place
+    return distinct, found
 
 
-def _middle(values: Floats) -> float:
-    return float(np.median(values)) if len(values) else 0.0
-
-
-def _some(table: Floats, inside: Mask) -> NDArray[np.int64]:
+def _some(table: NDArray[np.int64], inside: Mask) -> NDArray[np.int64]:
     """Objects in an order that is theirs whatever that of the file; of many, some of both kinds."""
     if len(table) <= _MOST_OBJECTS:
         return np.lexsort((*table.T[::-1], inside))
@@ -138,32 +142,29 @@ def _paths(tree: Any) -> Iterator[list[tuple[int, bool, float]]]:
 
 
 def _simplified(
-    features: Sequence[Feature], path: Sequence[tuple[int, bool, float]]
+    features: Sequence[Feature],
+    distinct: Sequence[Floats],
+    path: Sequence[tuple[int, bool, float]],
 ) -> tuple[Condition, ...]:
     """Conditions of a way, the tightest of each column and direction, with short numbers."""
     tightest: dict[tuple[int, bool], float] = {}
-    for j, high, bound in path:
+    for j, high, place in path:
         known = tightest.get((j, high))
-        if known is None or (bound > known) == high:
-            tightest[j, high] = bound
+        if known is None or (place > known) == high:
+            tightest[j, high] = place
     return tuple(
-        Condition(features[j], high, _short(features[j].values, bound))
-        for (j, high), bound in tightest.items()
+        Condition(features[j], high, _short(*distinct[j][int(place) :][:2].tolist()))
+        for (j, high), place in tightest.items()
     )
 
 
-def _short(values: Floats, bound: float) -> float:
-    """The shortest number that parts the values as ``bound`` does.
+def _short(low: float, high: float) -> float:
+    """The shortest number in [low, high): it parts values as they do.
 
-    >>> _short(np.array([2.4, 2.51, 9.0]), 2.4550001)
-    2.5
+    >>> _short(2.4, 2.51), _short(0.1, 0.2), _short(1e300, 1.7e308)
+    (2.5, 0.15, 9e+307)
     """
-    known = values[np.isfinite(values)]
-    below, above = known[known <= bound], known[known > bound]
-    if not len(below) or not len(above):
-        return bound
-    low, high = float(below.max()), float(above.min())
-    middle = low + (high - low) / 2
+    middle = low / 2 + high / 2
     tried = (float(f"{middle:.{digits}g}") for digits in range(1, 18))
     return next((one for one in tried if low <= one < high), low)
 
