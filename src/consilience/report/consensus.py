@@ -27,6 +27,7 @@ from consilience.report._choices import (
 from consilience.report._done import done_rows
 from consilience.report._members import members_section
 from consilience.report._pairs import MadeTree, pair_view, restricted
+from consilience.report._profile import profile_section
 from consilience.report._sections import (
     ambiguity_section,
     cluster_rows,
@@ -42,6 +43,7 @@ from consilience.report._words import consensus_headline
 if TYPE_CHECKING:
     from consilience.compare.several import Comparison
     from consilience.consensus.number import NumberChoice
+    from consilience.explain import Profile
 
 __all__ = ["SCHEMA", "summarise_consensus"]
 
@@ -66,6 +68,7 @@ def summarise_consensus(
     link: Literal["average", "complete", "single"] | None = None,
     choice: "NumberChoice | None" = None,
     comparison: "Comparison | None" = None,
+    profile: "Profile | None" = None,
     about: Mapping[str, str] | None = None,
     notes: Sequence[str] = (),
     title: str = "Consensus of many clusterings",
@@ -101,6 +104,8 @@ def summarise_consensus(
         What `consilience.consensus.choose_n_clusters` found.
     comparison : Comparison, optional
         Several methods on this ensemble.
+    profile : Profile, optional
+        What makes each group, of `consilience.explain.profile`.
     about : mapping of str to str, optional
         What was done: data, generator, method, seed, time, command.
     notes : sequence of str, optional
@@ -158,6 +163,8 @@ def summarise_consensus(
     said = [*map(str, notes), *shown.notes, *case.notes]
     against = {} if case.truth is None else truth_scores(case, case.truth)
     sections = _sections(case, shown, X, columns, made, choice, comparison, seed, said)
+    if profile is not None and (explained := profile_section(profile, said)) is not None:
+        sections.insert(1, explained)  # after the view of the objects
     if case.truth is not None:
         sections.append(truth_section(case, case.truth, against, said))
     return {
