@@ -68,6 +68,17 @@ def test_explained_is_the_anova_share_of_the_ranks(case):
     assert found == pytest.approx(1 - within / whole, abs=1e-9)
 
 
+@given(columns_with_groups(), st.randoms())
+def test_no_dealing_of_the_values_explains_more_than_is_attainable(case, random):
+    values, groups, k = case
+    found = rank_effects(values, groups, k)
+    shuffled = values[random.sample(range(len(values)), len(values))]
+    shuffled = np.where(np.isnan(values), np.nan, 0) + np.where(np.isnan(shuffled), 0, shuffled)
+    for one in (found, rank_effects(shuffled, groups, k)):
+        if not np.isnan(one.explained[0]):
+            assert one.explained[0] <= one.attainable[0] + 1e-9
+
+
 def test_groups_are_taken_in_parts_without_a_difference(monkeypatch):
     rng = np.random.default_rng(0)
     values, groups = rng.integers(0, 9, (200, 3)).astype(float), rng.integers(0, 7, 200)
@@ -196,6 +207,7 @@ def test_importance_of_two_values_is_one_number_for_numbers_and_categories():
     explained = share_explained(counts[:, [1]], counts.sum(axis=1))
     assert explained[0] == pytest.approx(ranks.explained[0])
     number = without_chance(ranks.explained, np.array([60]), np.array([2]))[0]
+    assert ranks.attainable[0] <= 1
     assert number == pytest.approx(category_importance(counts), abs=1e-12)
 
 
@@ -205,6 +217,10 @@ def test_importance_of_chance_is_near_zero_and_of_the_groups_themselves_one():
     noise = rank_effects(rng.normal(size=(48, 400)), groups, 8).explained
     assert noise.mean() > 0.13  # (8 - 1) / 47 by chance alone
     assert without_chance(noise, np.full(400, 48), np.full(400, 8)).mean() < 0.05
+    apart = rank_effects(np.sort(rng.normal(size=(48, 5)), axis=0), groups, 8)
+    np.testing.assert_allclose(apart.explained, apart.attainable)
+    whole = without_chance(apart.explained, np.array(48), np.array(8), apart.attainable)
+    np.testing.assert_allclose(whole, 1.0)
     same = np.eye(8, dtype=int) * 6
     assert category_importance(same) == pytest.approx(1.0)
     chance = [category_importance(rng.multinomial(6, np.full(5, 0.2), 8)) for _ in range(200)]

@@ -32,7 +32,7 @@ def show_profile(profile: Profile, console: "Console") -> None:
     tell(console, "\nWhat makes each cluster:")
     matter = matter_words(profile)
     if matter:
-        tell(console, f"Columns that matter most (0 nothing, 1 all): {matter}.")
+        tell(console, f"Columns that matter most (0 nothing, 1 no overlap): {matter}.")
     lines = Table.grid(padding=(0, 2))
     most = _MOST_WORDS if "word" in profile.columns["kind"] else _MOST_LINES
     for i in range(min(len(clusters), _MOST_CLUSTERS)):

@@ -139,7 +139,9 @@ def _numbers(columns: Columns, groups: Codes, n_groups: int, level: float) -> _P
     }
     figures["rest_median"] = np.array(rest).reshape(len(inside), values.shape[1])
     known = found.known
-    importance = without_chance(found.explained, known.sum(axis=0), (known > 0).sum(axis=0))
+    importance = without_chance(
+        found.explained, known.sum(axis=0), (known > 0).sum(axis=0), found.attainable
+    )
     spoken = [Spoken(name, "", "number") for name in columns.number_names]
     return _Part(spoken, figures, importance.tolist())
 

@@ -36,7 +36,8 @@ class Ranked(NamedTuple):
 
     ``delta`` is Cliff's, ``low`` and ``high`` its interval, ``p`` of the rank-sum test, ``known``
     the values of each group. ``explained``, one a column, is the groups' share of the variance of
-    the ranks. NaN where the group or the rest has no value.
+    the ranks, ``attainable`` what it would be if no two groups overlapped. NaN where the group or
+    the rest has no value.
     """
 
     delta: Floats
@@ -45,6 +46,7 @@ class Ranked(NamedTuple):
     p: Floats
     known: Counts
     explained: Floats
+    attainable: Floats
 
 
 class Shares(NamedTuple):
@@ -100,7 +102,7 @@ def rank_effects(
     d = values.shape[1]
     theta, variance = np.full((n_groups, d), np.nan), np.full((n_groups, d), np.nan)
     known, ties = np.zeros((n_groups, d), np.int64), np.zeros(d)
-    explained = np.full(d, np.nan)
+    explained, attainable = np.full(d, np.nan), np.full(d, np.nan)
     for j in range(d):
         used = np.isfinite(values[:, j]) & (groups >= 0)
         group = groups[used]
@@ -115,11 +117,11 @@ def rank_effects(
             theta[some, j], variance[some, j] = _superiority(run, group, some, total, rank)
         ties[j] = float(np.sum(total**3 - total))
         sums = np.bincount(group, rank[run], minlength=n_groups)
-        explained[j] = _explained(sums, known[:, j], rank, total)
+        explained[j], attainable[j] = _explained(sums, known[:, j], rank, total)
     others = known.sum(axis=0) - known
     low, high = superiority_interval(theta, known, others, variance, level=level)
     p = _rank_sum_p(theta, known.astype(np.float64), others, ties)
-    return Ranked(2 * theta - 1, 2 * low - 1, 2 * high - 1, p, known, explained)
+    return Ranked(2 * theta - 1, 2 * low - 1, 2 * high - 1, p, known, explained, attainable)
 
 
 def _superiority(
@@ -233,18 +235,30 @@ def _rank_sum_p(theta: Floats, m: Floats, n: Floats, ties: Floats) -> Floats:
     return np.where(np.isnan(theta), np.nan, np.where(variance > 0, p, 1.0))
 
 
-def _explained(sums: NDArray[Any], known: Counts, rank: Floats, total: Floats) -> float:
-    """Share of the variance of the ranks that lies between the groups; NaN of a constant."""
+def _explained(
+    sums: NDArray[Any], known: Counts, rank: Floats, total: Floats
+) -> tuple[float, float]:
+    """Share of the variance of the ranks between the groups, and the most it could be.
+
+    The most, if the same ranks were dealt to the groups in the order of their means. NaN of a
+    constant.
+    """
     n = total.sum()
-    if not n:
-        return float("nan")
-    mean = float(total @ rank) / n
+    mean = float(total @ rank) / n if n else 0.0
     whole = float(total @ (rank - mean) ** 2)
     if not whole > 0:
-        return float("nan")
+        return float("nan"), float("nan")
     there = known > 0
-    between = float(known[there] @ (sums[there] / known[there] - mean) ** 2)
-    return min(between / whole, 1.0)
+    sizes, means = known[there], sums[there] / known[there]
+    order = np.argsort(means)
+    dealt = np.concatenate([[0.0], np.cumsum(np.repeat(rank, total.astype(np.int64)))])
+    ends = np.concatenate([[0], np.cumsum(sizes[order])])
+    best = np.diff(dealt[ends]) / sizes[order]
+    between, most = (
+        float(weights @ (values - mean) ** 2)
+        for weights, values in ((sizes, means), (sizes[order], best))
+    )
+    return min(between / whole, 1.0), min(most / whole, 1.0)
 
 
 def share_effects(

@@ -1,9 +1,10 @@
 """How much a column matters for the grouping as a whole, on one scale for all kinds.
 
-It is the share of the column's variance that lies between the groups, corrected for what chance
-alone would give: 0 for a column that the groups know nothing of, 1 for one they decide. Of numbers
-it is that of their ranks (epsilon squared of Kruskal and Wallis); of categories Cramér's V squared
-with Bergsma's correction. On columns of two values and two groups the two are the same number.
+It is the share of the column's variance that lies between the groups, on a scale from what chance
+alone gives (0) to what groups that nowhere overlap would have (1). Of numbers it is the share of
+the variance of their ranks (as of Kruskal and Wallis); of categories Cramér's V squared with
+Bergsma's correction. On columns of 0 and 1 and two groups the two are the same number, where the
+ones can be one of the groups.
 """
 
 import numpy as np
@@ -15,20 +16,24 @@ Floats = NDArray[np.float64]
 
 
 def without_chance(
-    explained: Floats, n: NDArray[np.integer], n_groups: NDArray[np.integer]
+    explained: Floats,
+    n: NDArray[np.integer],
+    n_groups: NDArray[np.integer],
+    attainable: Floats | float = 1.0,
 ) -> Floats:
-    """Shares of variance less what so many groups of so many objects explain by chance.
+    """Shares of variance from 0, what so many groups explain by chance, to 1, all they could.
 
     NaN where every object is a group of its own, or nothing varies.
 
-    >>> without_chance(np.array([0.5]), np.array([11]), np.array([3])).tolist()
-    [0.375]
+    >>> without_chance(np.array([0.5, 0.8]), np.array([11]), np.array([3]), 0.8).round(9).tolist()
+    [0.5, 1.0]
     """
     n, n_groups = np.asarray(n, np.float64), np.asarray(n_groups, np.float64)
-    left = n - n_groups
     with np.errstate(divide="ignore", invalid="ignore"):
-        found = ((n - 1) * explained - (n_groups - 1)) / left
-    return np.where((left > 0) & (n_groups > 1), np.clip(found, 0.0, 1.0), np.nan)
+        chance = (n_groups - 1) / (n - 1)
+        found = (explained - chance) / (attainable - chance)
+    sensible = (n > n_groups) & (n_groups > 1) & (np.asarray(attainable) > chance)
+    return np.where(sensible & ~np.isnan(explained), np.clip(found, 0.0, 1.0), np.nan)
 
 
 def share_explained(counts: NDArray[np.integer], sizes: NDArray[np.integer]) -> Floats:

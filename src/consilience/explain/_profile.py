@@ -47,7 +47,8 @@ class Profile:
         none.
     columns : mapping
         Columns by ``importance``, the most important first: the share of the column's variance
-        that lies between the groups, less what chance gives; 0 is nothing, 1 all. ``kind`` is
+        that lies between the groups, from 0, what chance gives, to 1, groups that do not overlap
+        in it. ``kind`` is
         "number", "category", "flag" (0 and 1) or "word".
     differences : mapping
         A line for each group and column, or category, or word; of each group those first that

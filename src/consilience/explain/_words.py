@@ -183,7 +183,7 @@ def as_words(profile: "Profile") -> str:
     said = []
     matter = matter_words(profile)
     if matter:
-        said += [f"Columns that matter most (0 nothing, 1 all): {matter}", ""]
+        said += [f"Columns that matter most (0 nothing, 1 no overlap): {matter}", ""]
     n = len(profile.clusters["cluster"])
     for i in range(min(n, _MOST_CLUSTERS)):
         said.append(_head(profile, i))
@@ -201,7 +201,7 @@ def as_html(profile: "Profile") -> str:
     parts = []
     matter = matter_words(profile)
     if matter:
-        parts.append(f"<p>Columns that matter most (0 nothing, 1 all): {escape(matter)}</p>")
+        parts.append(f"<p>Columns that matter most (0 nothing, 1 no overlap): {escape(matter)}</p>")
     for i in range(min(len(profile.clusters["cluster"]), _MOST_CLUSTERS)):
         rows = "".join(
             f"<tr><th{left}>{escape(name)}</th><td{left}>{escape(words)}</td></tr>"

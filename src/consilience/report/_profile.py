@@ -49,7 +49,7 @@ def _importance(profile: Profile) -> Figure | None:
     if not len(shown):
         return None
     names = [str(name) for name in profile.columns["column"][shown]]
-    words = "share of the column's spread that lies between the groups (0 to 1)"
+    words = "how far the groups part the column: 0 as by chance, 1 without overlap"
     return bars(names, value[shown], words, title="Columns that matter most")
 
 
