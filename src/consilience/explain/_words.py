@@ -47,11 +47,21 @@ def percent(share: float) -> str:
 
 def caution(profile: "Profile") -> str:
     """What the figures are, and what they are not."""
-    about = (
-        "An effect is the chance that an object of the cluster has the larger value than one of "
-        "the others, less the chance of the smaller (Cliff's delta), or the difference of two "
-        f"shares: from -1 to 1, with its {100 * profile.level:g} % interval. Differences are shown "
-        "where p, corrected for all comparisons by Benjamini and Hochberg, is at most 0.05."
+    interval = f"its {100 * profile.level:g} % interval"
+    if "word" in profile.columns["kind"]:
+        about = (
+            "Shares are of the objects that have the word; log odds are above 0 where the cluster "
+            f"has it more often than the others, with {interval}."
+        )
+    else:
+        about = (
+            "An effect is the chance that an object of the cluster has the larger value than one "
+            "of the others, less the chance of the smaller (Cliff's delta), or the difference of "
+            f"two shares: from -1 to 1, with {interval}."
+        )
+    about += (
+        " Differences are shown where p, corrected for all comparisons by Benjamini and Hochberg, "
+        "is at most 0.05."
     )
     if profile.clustered:
         about += (
