@@ -92,15 +92,18 @@ def find_rule(features: Sequence[Feature], inside: Mask) -> Rule | None:
     """
     if not features or inside.all() or not inside.any():
         return None
+    some = _some(inside)
+    told = inside[some]
     # The tree sees places in the order of the values, in which its single precision is exact.
-    distinct, places = zip(*(_places(one.values) for one in features), strict=True)
+    distinct, places = zip(*(_places(one.values[some]) for one in features), strict=True)
     table = np.column_stack(places)
-    some = _some(table, inside)
+    # In an order that is the objects' own, whatever that of the file.
+    order = np.lexsort((*table.T[::-1], told))
     best: Rule | None = None
     for weight in (None, "balanced"):
         tree = DecisionTreeClassifier(
             max_depth=MOST_CONDITIONS, class_weight=weight, random_state=0
-        ).fit(table[some], inside[some])
+        ).fit(table[order], told[order])
         for path in _paths(tree.tree_):
             rule = _counted(_simplified(features, distinct, path), inside)
             if best is None or _better(rule, best):
@@ -117,10 +120,10 @@ def _places(values: Floats) -> tuple[Floats, NDArray[np.int64]]:
     return distinct, found
 
 
-def _some(table: NDArray[np.int64], inside: Mask) -> NDArray[np.int64]:
-    """Objects in an order that is theirs whatever that of the file; of many, some of both kinds."""
-    if len(table) <= _MOST_OBJECTS:
-        return np.lexsort((*table.T[::-1], inside))
+def _some(inside: Mask) -> NDArray[np.int64]:
+    """Objects for the tree: all, or of very many some of both kinds."""
+    if len(inside) <= _MOST_OBJECTS:
+        return np.arange(len(inside))
     parts = np.flatnonzero(~inside), np.flatnonzero(inside)
     half = _MOST_OBJECTS // 2
     return np.concatenate(
