@@ -10,6 +10,7 @@ import "uplot/dist/uPlot.min.css";
 import "./report.css";
 
 import { drawBars } from "./bars.js";
+import { drawCards } from "./cards.js";
 import { themeOf } from "./colours.js";
 import { drawCurves } from "./curves.js";
 import { drawDendrogram } from "./dendrogram.js";
@@ -32,6 +33,7 @@ const FIGURES = {
   curves: drawCurves,
   bars: drawBars,
   table: drawSmallTable,
+  cards: drawCards,
 };
 
 /** What every figure needs: the objects, what is picked and pointed at, the colours. */

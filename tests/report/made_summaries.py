@@ -55,6 +55,7 @@ def consensus_summary(n=300, k=4, seed=0, max_points=5000, max_matrix=200, ids=N
         "objects": {"total": n, "shown": len(shown), "columns": columns},
         "sections": [
             _section("objects", "The objects in two dimensions", _points(places[shown])),
+            _section("profile", "What makes each group", _cards(k), _differences(k)),
             _section("number", "How many groups", _criteria(), _delta()),
             _section(
                 "co-association", "Who goes with whom", _matrix(evidence, pairs, labels[shown])
@@ -280,6 +281,21 @@ def _bars(k, rng):
         "xlabel": "stability",
         "marks": [{"at": 0.75, "label": "usual bound", "taken": False}],
     }
+
+
+def _cards(k):
+    lines = [
+        ["typical", "height 3 (2 to 4)"],
+        ["apart", "height higher: 3 against 1"],
+        ["", "more"],
+    ]
+    return {"kind": "cards", "cards": [{"cluster": c, "lines": lines} for c in range(k)]}
+
+
+def _differences(k):
+    rows = [[c, f"column {j}", f"{j} (1 to 9)", 0.5 - j / 100] for c in range(k) for j in range(50)]
+    names = ["Cluster", "Column", "Here", "Effect"]
+    return {"kind": "table", "columns": names, "rows": rows, "search": "Find a column"}
 
 
 def _method_table():

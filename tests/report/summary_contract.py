@@ -166,6 +166,17 @@ def check_table(figure, _):
         assert all(value is None or isinstance(value, str | int | float) for value in row)
 
 
+def check_cards(figure, _):
+    assert figure["cards"]
+    for card in figure["cards"]:
+        assert set(card) == {"cluster", "lines"}
+        assert isinstance(card["cluster"], int)
+        for name, words in card["lines"]:
+            assert isinstance(name, str)
+            assert words
+            assert isinstance(words, str)
+
+
 def check_line(line):
     assert len(line["x"]) == len(line["y"]) > 0
     assert None not in line["x"]
@@ -198,6 +209,7 @@ CHECKS = {
     "curves": check_curves,
     "bars": check_bars,
     "table": check_table,
+    "cards": check_cards,
 }
 
 

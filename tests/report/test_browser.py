@@ -205,7 +205,9 @@ def test_every_section_has_marks(shown, folder, name):
     for i in range(parts.count()):
         for figure in parts.nth(i).locator(".cs-figure").all():
             kind = figure.get_attribute("data-kind")
-            if kind in ("bars", "table"):
+            if kind == "cards":
+                assert figure.locator(".cs-card dd").count() >= 2
+            elif kind in ("bars", "table"):
                 assert figure.locator("tbody tr").count() >= 2
             elif kind == "dendrogram":
                 assert figure.locator("path.cs-branch").count() >= 4
@@ -372,7 +374,7 @@ def test_the_table_sorts(opened):
 def test_the_table_filters(opened):
     page = opened("consensus").page
     page.get_by_label("Find an object").fill("OBJECT 39")
-    assert page.locator(".cs-count").inner_text() == "11 of 400 objects"
+    assert page.locator("#object-table .cs-count").inner_text() == "11 of 400 objects"
     assert column(page, 1) == ["object 39", *[f"object 39{i}" for i in range(10)]]
     page.get_by_label("Find an object").fill("")
     page.get_by_label("Show objects of one cluster").select_option("2")
@@ -534,3 +536,32 @@ def test_a_host_can_draw_into_an_element_of_its_own(browser):
     finally:
         context.close()
     assert count == [4, 1, 0]
+
+
+# ---- what makes each group ------------------------------------------------------------------
+
+
+def test_words_of_a_group_step_back_while_another_is_picked(shown):
+    page = shown("consensus").page
+    cards = figures(page, "cards").locator(".cs-card")
+    assert cards.count() == 4
+    assert cards.nth(1).locator("dd").all_inner_texts()[0] == "height 3 (2 to 4)"
+    cards.nth(1).locator("button").click()
+    assert "is-dim" not in (cards.nth(1).get_attribute("class"))
+    assert "is-dim" in cards.nth(0).get_attribute("class")
+    page.keyboard.press("Escape")
+    assert "is-dim" not in cards.nth(0).get_attribute("class")
+
+
+def test_a_long_table_shows_some_lines_and_finds_all(shown):
+    page = shown("consensus").page
+    table = figures(page, "table").filter(has=page.locator("input[type=search]"))
+    assert table.locator("tbody tr").count() == 30
+    assert table.get_by_role("status").inner_text() == "30 of 200 lines"
+    table.locator("input").fill("COLUMN 49")
+    assert table.get_by_role("status").inner_text() == "4 of 4 lines"
+    assert table.locator("tbody td:first-child").all_inner_texts() == ["0", "1", "2", "3"]
+    table.locator("input").fill("<b>")
+    assert table.locator("tbody tr").count() == 0
+    table.locator("input").fill("")
+    assert table.locator("tbody tr").count() == 30

@@ -127,7 +127,7 @@ class ClusterWish:
     resume : bool
         Go on with a run that was interrupted: clusterings that were finished are kept.
     no_report : bool
-        Leave out report.html.
+        Leave out report.html and the tables of what makes each cluster (profile-*.csv).
     """
 
     data: Annotated[Path | None, Parameter(parse=False)] = None

@@ -10,10 +10,11 @@ from typing import Any
 
 from consilience._cli.arguments import ClusterWish
 from consilience._cli.checks import check_common, check_enough_objects, check_methods
-from consilience._cli.folders import LABELS
+from consilience._cli.folders import LABELS, PROFILE
 from consilience._cli.inputs import read
 from consilience._cli.jobs import Found, Job
 from consilience._cli.members import run_in
+from consilience._cli.show_profile import profile_writers
 from consilience._validation import memory_in_bytes
 from consilience.datasets import write_labels
 from consilience.workflow import ClusterResult, cluster
@@ -38,7 +39,11 @@ class Consensus(Found):
         """See `Found.writers`."""
         found = self.result
         ids = None if found.data.ids is None else found.data.ids.tolist()
-        return {LABELS: lambda path: write_labels(path, ids, found.labels, found.confidence)}
+        tables = {} if self.wish.no_report else profile_writers(found.profile())
+        return {
+            LABELS: lambda path: write_labels(path, ids, found.labels, found.confidence),
+            **tables,
+        }
 
     def report(self) -> dict[str, Any]:
         """See `Found.report`."""
@@ -122,4 +127,4 @@ def _in_our_words(wish: ClusterWish, result: ClusterResult, was_read: Any) -> Cl
     return replace(result, **was_read.in_front(result.seconds, result.notes), **words)
 
 
-CLUSTER = Job("cluster", "", LABELS, find)
+CLUSTER = Job("cluster", "", LABELS, find, PROFILE)

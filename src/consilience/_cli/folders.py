@@ -12,6 +12,7 @@ __all__ = [
     "AMBIGUOUS",
     "LABELS",
     "PLAN",
+    "PROFILE",
     "REPORT",
     "SCORES",
     "SPIRALS",
@@ -25,13 +26,20 @@ __all__ = [
 
 LABELS, AMBIGUOUS, SCORES = "labels.csv", "ambiguous.csv", "scores.csv"
 SUMMARY, REPORT = "summary.json", "report.html"
+#: What makes each cluster, as tables; beside the report.
+PROFILE = (
+    "profile-clusters.csv",
+    "profile-columns.csv",
+    "profile-differences.csv",
+    "profile-objects.csv",
+)
 SPIRALS = "spirals.csv"  # the data of the demonstration
 #: The one file that differs between equal runs.
 TIMINGS = "timings.json"
 #: Of a run whose members are not all made, or not yet combined.
 PLAN = "plan.json"
 
-_RESULTS = (LABELS, AMBIGUOUS, SCORES, SPIRALS, REPORT, TIMINGS, SUMMARY)
+_RESULTS = (LABELS, AMBIGUOUS, SCORES, SPIRALS, *PROFILE, REPORT, TIMINGS, SUMMARY)
 # Larger ones are not ours: a hundred thousand members need two megabytes.
 _LARGEST = 64 << 20
 _OURS_IN_PAGE = b'<meta name="generator" content="consilience '

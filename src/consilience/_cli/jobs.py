@@ -96,13 +96,15 @@ class Found(ABC):
 class Job:
     """One command that works on data.
 
-    ``find(wish, folder, callbacks=...)`` refuses what it can before the data are read.
+    ``find(wish, folder, callbacks=...)`` refuses what it can before the data are read. ``more`` are
+    files that it may write beside ``results``.
     """
 
     name: str
     prefix: str
     results: str
     find: Callable[..., Found]
+    more: tuple[str, ...] = ()
 
 
 def carry_out(wish: Any, job: Job) -> None:
@@ -131,7 +133,7 @@ def _found_and_written(wish: Any, job: Job, results: ResultFolder) -> tuple[Foun
     """What was found, and the files it was written to."""
     folder, writing = results.folder, wish.writing
     resume = getattr(wish, "resume", False)
-    earlier = check_folder(folder, job.results, force=writing.force, resume=resume)
+    earlier = check_folder(folder, job.results, *job.more, force=writing.force, resume=resume)
     silent = writing.quiet or writing.json
     try:
         with stages_shown(silent=writing.quiet):

@@ -6,6 +6,7 @@ import numpy as np
 
 from consilience._cli.cluster import Consensus
 from consilience._cli.show import show_notes, table, tell
+from consilience._cli.show_profile import show_profile
 from consilience.workflow import ClusterResult
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ def show_consensus(found: Consensus, console: "Console") -> None:
             f"{ci:.3f}), NMI {nmi:.3f}, adjusted Rand index {ari:.3f}.",
         )
     _show_least_sure(found, console)
+    show_profile(result.profile(), console)
     show_notes(result.notes, console)
 
 

@@ -15,6 +15,7 @@ from consilience.report._values import finite, in_range, rounded
 __all__ = [
     "Figure",
     "bars",
+    "cards",
     "curves",
     "dendrogram",
     "histogram",
@@ -181,10 +182,17 @@ def bars(
     return _titled(made, title)
 
 
-def table(columns: Sequence[str], rows: Sequence[Sequence[Any]], title: str = "") -> Figure:
-    """Rows of text, numbers and nulls."""
+def table(
+    columns: Sequence[str], rows: Sequence[Sequence[Any]], title: str = "", search: str = ""
+) -> Figure:
+    """Rows of text, numbers and nulls; with ``search``, its words, a field to look for some."""
     made = {"kind": "table", "columns": list(columns), "rows": [list(row) for row in rows]}
-    return _titled(made, title)
+    return _titled(made | {"search": search} if search else made, title)
+
+
+def cards(made: Sequence[dict[str, Any]], title: str = "") -> Figure:
+    """What there is to say of each cluster: ``lines`` of a name and words."""
+    return _titled({"kind": "cards", "cards": list(made)}, title)
 
 
 def _titled(figure: Figure, title: str) -> Figure:

@@ -28,6 +28,7 @@ from consilience.report._choices import (
 from consilience.report._done import done_rows
 from consilience.report._members import members_section
 from consilience.report._pairs import MadeTree, pair_view, restricted
+from consilience.report._profile import profile_section
 from consilience.report._sections import (
     ambiguity_section,
     cluster_rows,
@@ -43,6 +44,7 @@ from consilience.report._words import consensus_headline
 if TYPE_CHECKING:
     from consilience.compare.several import Comparison
     from consilience.consensus import Alternative, Clarity, NumberChoice
+    from consilience.explain import Profile
 
 __all__ = ["SCHEMA", "summarise_consensus"]
 
@@ -69,6 +71,7 @@ def summarise_consensus(
     clarity: "Clarity | None" = None,
     alternatives: "Sequence[Alternative]" = (),
     comparison: "Comparison | None" = None,
+    profile: "Profile | None" = None,
     about: Mapping[str, str] | None = None,
     notes: Sequence[str] = (),
     title: str = "Consensus of many clusterings",
@@ -108,6 +111,8 @@ def summarise_consensus(
         Other divisions that it saw; those worth a look are shown.
     comparison : Comparison, optional
         Several methods on this ensemble.
+    profile : Profile, optional
+        What makes each group, of `consilience.explain.profile`.
     about : mapping of str to str, optional
         What was done: data, generator, method, seed, time, command.
     notes : sequence of str, optional
@@ -166,6 +171,8 @@ def summarise_consensus(
     against = {} if case.truth is None else truth_scores(case, case.truth)
     decided = Decided(choice, clarity, tuple(alternatives))
     sections = _sections(case, shown, X, columns, made, decided, comparison, seed, said)
+    if profile is not None and (explained := profile_section(profile, said)) is not None:
+        sections.insert(1, explained)  # after the view of the objects
     if case.truth is not None:
         sections.append(truth_section(case, case.truth, against, said))
     return {

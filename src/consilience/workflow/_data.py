@@ -41,6 +41,10 @@ class Data:
     standardised : bool
     n_left_out : int
         Rows of a table that were left out when it was read.
+    original : array, CSR matrix or None
+        The numbers as they came, in their own units and with the constant columns.
+    original_columns, sources : tuple of str
+        Names of its columns, and the column of a file that each came from.
     """
 
     n_objects: int
@@ -53,6 +57,9 @@ class Data:
     name: str = ""
     standardised: bool = False
     n_left_out: int = 0
+    original: Any = None
+    original_columns: tuple[str, ...] = ()
+    sources: tuple[str, ...] = ()
 
     @property
     def rows(self) -> Rows | None:
@@ -151,6 +158,7 @@ def gather(
     columns, sources = _columns(X, table, _width(values))
     scaled = _wants_scaling(values, scale, owner=owner)
     dropped: tuple[str, ...] = ()
+    original, original_columns = values, columns
     if scaled:
         what = repr(name) if name else "X"
         values, columns, dropped = standardise(values, columns, sources=sources, what=what)
@@ -165,6 +173,9 @@ def gather(
         name,
         scaled,
         0 if table is None else len(table.left_out),
+        original,
+        original_columns,
+        sources,
     )
 
 

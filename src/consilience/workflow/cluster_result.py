@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 from consilience.compare import Comparison
 from consilience.consensus import Alternative, Clarity, NumberChoice, worth_a_look
 from consilience.ensemble import Ensemble
+from consilience.explain import Profile, profile
 from consilience.workflow._decisions import (
     alternative_facts,
     choice_facts,
@@ -22,6 +24,7 @@ from consilience.workflow.result import Reported
 __all__ = ["ClusterResult"]
 
 _MOST_SIZES, _MOST_ROWS = 10, 20
+_LEVEL = 0.95  # of the intervals of a profile
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -69,7 +72,9 @@ class ClusterResult(Reported):
     """
 
     job: ClassVar[str] = "cluster"
-    views: ClassVar[str] = "labels, confidence, runner_up, least_sure(), to_pandas(), report(path)"
+    views: ClassVar[str] = (
+        "labels, confidence, runner_up, least_sure(), profile(), to_pandas(), report(path)"
+    )
 
     labels: NDArray[np.int32]
     confidence: NDArray[np.float64] | None
@@ -166,6 +171,53 @@ class ClusterResult(Reported):
             if self.confidence[i] < 1
         ]
 
+    # ---- reasons ----------------------------------------------------------------------
+
+    def profile(
+        self, X: Any = None, *, columns: Sequence[str] | None = None, level: float = 0.95
+    ) -> Profile:
+        """What makes each group: what is typical, what sets it apart, a rule, its objects.
+
+        Parameters
+        ----------
+        X : array, pandas or polars frame, or sparse matrix, optional
+            Other columns of the same objects, to explain the groups by: numbers, categories,
+            values may be missing. By default the columns that were clustered, in their own units.
+        columns : sequence of str, optional
+            Names of the columns of X.
+        level : float, default=0.95
+            Of the intervals.
+
+        Returns
+        -------
+        Profile
+            See `consilience.explain.profile`.
+        """
+        if X is None and columns is None and level == _LEVEL:
+            return self._own_profile
+        return self._profiled(X, columns, level)
+
+    @cached_property
+    def _own_profile(self) -> Profile:
+        """What the page, the command and whoever asks for nothing special share."""
+        return self._profiled(None, None, _LEVEL)
+
+    def _profiled(self, X: Any, columns: Sequence[str] | None, level: float) -> Profile:
+        data, own = self.data, X is None
+        if own and columns is None and data.original is not None:
+            columns = data.original_columns
+        return profile(
+            data.original if own else X,
+            self.labels,
+            columns=columns,
+            sources=data.sources if own else (),
+            ids=data.identifiers(),
+            ensemble=self.ensemble,
+            confidence=self.confidence,
+            level=level,
+            clustered=own,
+        )
+
     # ---- views ------------------------------------------------------------------------
 
     def to_dict(self) -> dict[str, Any]:
@@ -241,6 +293,7 @@ class ClusterResult(Reported):
             clarity=self.clarity,
             alternatives=self.alternatives,
             comparison=self.comparison,
+            profile=self.profile(),
             about=known | dict(about or {}),
             notes=self.notes,
             title=title or data.name or "Consensus of many clusterings",

@@ -1,0 +1,119 @@
+"""Objects to look at: the most typical of each group, and the doubtful ones with the reason."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from consilience.ensemble import Ensemble
+from consilience.explain._effects import quartiles
+from consilience.explain._objects import Votes, closeness, votes
+
+__all__ = ["DOUBTFUL_BELOW", "examples"]
+
+Floats = NDArray[np.float64]
+Codes = NDArray[np.int64]
+
+#: Below this confidence another group has a third of the own group's evidence or more.
+DOUBTFUL_BELOW = 0.75
+_TYPICAL = 3
+_MOST_DOUBTFUL = 1000
+
+
+def examples(
+    numbers: Floats,
+    groups: Codes,
+    names: Sequence[Any],
+    ids: Any,
+    ensemble: Ensemble | None,
+    confidence: Floats | None,
+) -> Mapping[str, NDArray[Any]]:
+    """A table of typical and doubtful objects.
+
+    Typical are the objects of the highest confidence; of equal ones those that the members put
+    with the largest part of the group, then those nearest to the medians of its columns. Doubtful
+    are those with a confidence below `DOUBTFUL_BELOW`, the least sure first.
+    """
+    typical = _typical(numbers, groups, len(names), ensemble, confidence)
+    doubtful = _doubtful(groups, confidence)
+    rows = np.concatenate([typical, doubtful])
+    said = None
+    if ensemble is not None and len(names) and len(rows):
+        said = votes(ensemble, groups, len(names), rows)
+    identifiers = np.arange(len(groups)) if ids is None else np.asarray(ids)
+    shown = np.array([*names, -1], dtype=object)
+    found = {
+        "cluster": shown[groups[rows]],
+        "role": np.array(["typical"] * len(typical) + ["doubtful"] * len(doubtful), dtype=object),
+        "object": identifiers[rows],
+        "confidence": np.full(len(rows), np.nan) if confidence is None else confidence[rows],
+    }
+    if said is None:
+        return found
+    own = said.groups[np.arange(len(rows)), groups[rows]]
+    return found | {
+        "members_for": own,
+        "members_against": said.groups.sum(axis=1) - own,
+        "members_silent": said.undecided + said.left_out + said.unseen,
+        "reason": np.array([_reason(said, i, names) for i in range(len(rows))], dtype=object),
+    }
+
+
+def _typical(
+    numbers: Floats,
+    groups: Codes,
+    n_groups: int,
+    ensemble: Ensemble | None,
+    confidence: Floats | None,
+) -> Codes:
+    sure = np.zeros(len(groups)) if confidence is None else confidence
+    near = np.zeros(len(groups)) if ensemble is None else closeness(ensemble, groups, n_groups)
+    chosen = [np.empty(0, np.int64)]
+    for g in range(n_groups):
+        inside = np.flatnonzero(groups == g)
+        # Rounded: what differs in the last bits is equal.
+        keys = _off_centre(numbers[inside]), -near[inside].round(9), -sure[inside].round(9)
+        chosen.append(inside[np.lexsort(keys)[:_TYPICAL]])
+    return np.concatenate(chosen)
+
+
+def _off_centre(values: Floats) -> Floats:
+    """Distance from the medians, in units of each column's spread; 0 where nothing varies."""
+    low, middle, high = quartiles(values)
+    spread = np.where(high > low, high - low, np.inf)  # NaN where nothing is known
+    return np.nansum(np.abs(values - middle) / spread, axis=1).round(9)
+
+
+def _doubtful(groups: Codes, confidence: Floats | None) -> Codes:
+    if confidence is None or groups.max(initial=-1) < 1:
+        return np.empty(0, np.int64)
+    found = np.flatnonzero((groups >= 0) & (confidence < DOUBTFUL_BELOW))
+    return found[np.argsort(confidence[found], kind="stable")][:_MOST_DOUBTFUL]
+
+
+def _reason(said: Votes, i: int, names: Sequence[Any]) -> str:
+    """Which groups claim the object, by how many members.
+
+    >>> said = Votes(np.array([[60, 38, 0]]), np.array([2]), np.array([0]), np.array([0]))
+    >>> _reason(said, 0, [0, 1, 2])
+    '60 of 100 clusterings put it with cluster 0, 38 with cluster 1, 2 are undecided'
+    """
+    counts = said.groups[i]
+    silent = {
+        "undecided": int(said.undecided[i]),
+        "call it noise": int(said.left_out[i]),
+        "never saw it": int(said.unseen[i]),
+    }
+    total = int(counts.sum()) + sum(silent.values())
+    order = [g for g in np.argsort(-counts, kind="stable").tolist() if counts[g]]
+    parts = [f"{counts[g]} with cluster {names[g]}" for g in order[:3]]
+    if parts:
+        parts[0] = parts[0].replace(" with", f" of {total} clusterings put it with", 1)
+    more = int(counts[order[3:]].sum())
+    parts += [f"{more} with others"] if more else []
+    for words, n in silent.items():
+        if n:
+            verb = ("is " if n == 1 else "are ") if words == "undecided" else ""
+            parts.append(f"{n} {verb}{words}")
+    return ", ".join(parts)
