@@ -21,9 +21,10 @@ from pathlib import Path
 from typing import Any
 
 import numba
-from numba import njit
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLocator
 from numba.misc.appdirs import AppDirs
+
+from consilience.kernels._linked import Kernel, is_linked
 
 __all__ = ["compiled"]
 
@@ -45,9 +46,10 @@ def compiled(function: Callable[..., Any] | None = None, /, **options: Any) -> A
     """
     if function is None:
         return lambda decorated: compiled(decorated, **options)
-    kernel = njit(nogil=True, **options)(function)
-    # As plain Python (NUMBA_DISABLE_JIT) a kernel is the function itself.
-    if kernel is not function and _folder() is not None:
+    if numba.config.DISABLE_JIT:
+        return function
+    kernel = Kernel(function, nogil=True, **options)
+    if _folder() is not None:
         kernel._cache = _KernelCache(function)
     return kernel
 
@@ -104,6 +106,8 @@ class _KernelCache(FunctionCache):
 
     def save_overload(self, sig: Any, data: Any) -> None:
         """Keep the code, unless the disk is full or the folder has become read-only."""
+        if is_linked(data):  # kept as part of the kernel that calls it
+            return
         try:
             super().save_overload(sig, data)
         except OSError as error:

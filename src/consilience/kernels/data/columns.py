@@ -99,6 +99,7 @@ def _threads(n_jobs: int, n_values: int) -> int:
 def _block_facts(X, whole, rows, first, step, counts, table):
     """Facts of the blocks first, first + step, ...; ``rows`` unless the whole counts."""
     n, d = X.shape
+    means = np.empty(d)
     for block in range(first, counts.size, step):
         start, stop = block * BLOCK_ROWS, min((block + 1) * BLOCK_ROWS, n)
         if not whole:
@@ -108,7 +109,8 @@ def _block_facts(X, whole, rows, first, step, counts, table):
         counts[block] = stop - start
         sums, rests, squares = table[0, block], table[1, block], table[2, block]
         low, high = table[3, block], table[4, block]
-        low[:], high[:] = np.inf, -np.inf
+        for f in range(d):
+            low[f], high[f] = np.inf, -np.inf
         for at in range(start, stop):
             i = at if whole else rows[at]
             for f in range(d):
@@ -116,7 +118,8 @@ def _block_facts(X, whole, rows, first, step, counts, table):
                 sums[f] += value
                 low[f] = min(low[f], value)
                 high[f] = max(high[f], value)
-        means = sums / (stop - start)
+        for f in range(d):
+            means[f] = sums[f] / (stop - start)
         for at in range(start, stop):
             i = at if whole else rows[at]
             for f in range(d):

@@ -18,7 +18,7 @@ from consilience.kernels.kmeans.sums import add_sums
 GOES_ON, UNCHANGED, SMALL_SHIFT = 0, 1, 2
 
 
-@compiled(inline="always")
+@compiled
 def end_round(X, sieve, one, change, moved, tol, spherical):
     """Finish an iteration in which ``moved`` labels changed, the clusters by ``change``."""
     for c in range(one.counts.size):
@@ -67,7 +67,7 @@ def _refill(X, one):
     return n_moved
 
 
-@compiled(inline="always")
+@compiled
 def _farthest(distance, labels, counts):
     far, length = -1, 0.0
     for i in range(labels.size):
@@ -111,7 +111,7 @@ def mean_of(sums, counts, c, spherical, out):
             out[f] /= length
 
 
-@compiled(inline="always")
+@compiled
 def _lengthen(drift, shifts, d, scale):
     """Add to each cluster's drift its own shift and the longest of the others, rounded up."""
     # NumPy's argmax and any bring error texts along, which take longer to compile than all this.

@@ -41,18 +41,17 @@ from consilience.kernels.kmeans.sums import touch
 # cache, and the few objects a late iteration still looks at fill a scan.
 BLOCK = BLOCK_ROWS
 assert BLOCK % TILE == 0, "tiles end where blocks end"
+# Columns of `Members.at`: where a member's part of each flat array starts.
+CLUSTER, FEATURE, COLUMN, CENTRE, COARSE, ROW = range(6)
 
 
 class Members(NamedTuple):
-    """State of many runs. ``*_at[m]`` is where member m's part of a flat array starts."""
+    """State of many runs, in few arrays: each takes its time wherever it is handed on in kernels.
 
-    n_clusters: NDArray[np.intp]
-    cluster_at: NDArray[np.intp]
-    feature_at: NDArray[np.intp]
-    column_at: NDArray[np.intp]
-    centre_at: NDArray[np.intp]
-    coarse_at: NDArray[np.intp]
-    row_at: NDArray[np.intp]
+    ``at[m]`` is where member m's parts of the flat arrays start, ``at[m + 1]`` where they end.
+    """
+
+    at: NDArray[np.intp]  # (n_members + 1, 6)
     features: NDArray[np.intp]
     columns: NDArray[np.intp]
     centres: NDArray[np.float64]
@@ -66,6 +65,11 @@ class Members(NamedTuple):
     rows: NDArray[np.intp]
     labels: NDArray[np.int32]
     gaps: NDArray[np.float32]
+
+    @property
+    def n_members(self) -> int:
+        """How many runs there are."""
+        return len(self.at) - 1
 
 
 class Member(NamedTuple):
@@ -102,28 +106,22 @@ def make_members(
     listed = [np.empty(0, np.intp) if one is None else one for one in own]
     columns = [padded_columns(one, sieve.shift.size) for one in features]
     k = np.array([len(start) for start in starts], np.intp)
+    at = np.zeros((k.size + 1, 6), np.intp)
     d, width = (np.array([one.size for one in many], np.intp) for many in (features, columns))
     n_own = np.array([one.size for one in listed], np.intp)
-    cluster_at, feature_at, column_at, centre_at, coarse_at, row_at = (
-        np.concatenate([[0], np.cumsum(size)]) for size in (k, d, width, k * d, k * width, n_own)
-    )
+    at[1:] = np.cumsum([k, d, width, k * d, k * width, n_own], axis=1).T
+    n_clusters, n_values = at[-1, CLUSTER], at[-1, CENTRE]
     members = Members(
-        n_clusters=k,
-        cluster_at=cluster_at,
-        feature_at=feature_at,
-        column_at=column_at,
-        centre_at=centre_at,
-        coarse_at=coarse_at,
-        row_at=row_at,
+        at=at,
         features=np.concatenate(features),
         columns=np.concatenate(columns),
         centres=np.concatenate([np.ravel(start) for start in starts]),
-        coarse=np.zeros(coarse_at[-1], np.float32),
+        coarse=np.zeros(at[-1, COARSE], np.float32),
         reach=np.zeros(k.size),
-        sums=np.zeros(2 * centre_at[-1]),
-        counts=np.zeros(cluster_at[-1], np.int64),
-        drift=np.zeros(cluster_at[-1] + k.size),
-        weights=np.ones(cluster_at[-1], np.float32),
+        sums=np.zeros(2 * n_values),
+        counts=np.zeros(n_clusters, np.int64),
+        drift=np.zeros(n_clusters + k.size),
+        weights=np.ones(n_clusters, np.float32),
         whole=np.array([one is None for one in own], np.bool_),
         rows=np.concatenate(listed),
         labels=labels,
@@ -137,24 +135,24 @@ def make_members(
 @compiled
 def member_of(members, m):
     """Member m's state, as views into the state of all."""
-    k = members.n_clusters[m]
-    clusters = slice(members.cluster_at[m], members.cluster_at[m + 1])
-    values = slice(members.centre_at[m], members.centre_at[m + 1])
-    features = members.features[members.feature_at[m] : members.feature_at[m + 1]]
-    columns = members.columns[members.column_at[m] : members.column_at[m + 1]]
-    coarse = members.coarse[members.coarse_at[m] : members.coarse_at[m + 1]]
+    at = members.at
+    first, last = at[m, CLUSTER], at[m + 1, CLUSTER]
+    start, stop, k = at[m, CENTRE], at[m + 1, CENTRE], last - first
+    features = members.features[at[m, FEATURE] : at[m + 1, FEATURE]]
+    columns = members.columns[at[m, COLUMN] : at[m + 1, COLUMN]]
+    coarse = members.coarse[at[m, COARSE] : at[m + 1, COARSE]]
     return Member(
         features,
         columns,
-        members.centres[values].reshape((k, features.size)),
+        members.centres[start:stop].reshape((k, features.size)),
         coarse.reshape((k, columns.size)),
         members.reach[m : m + 1],
-        members.sums[2 * values.start : 2 * values.stop].reshape((k, 2, features.size)),
-        members.counts[clusters],
-        members.drift[members.cluster_at[m] + m : members.cluster_at[m + 1] + m + 1],
-        members.weights[clusters],
+        members.sums[2 * start : 2 * stop].reshape((k, 2, features.size)),
+        members.counts[first:last],
+        members.drift[first + m : last + m + 1],
+        members.weights[first:last],
         members.whole[m],
-        members.rows[members.row_at[m] : members.row_at[m + 1]],
+        members.rows[at[m, ROW] : at[m + 1, ROW]],
         members.labels[m],
         members.gaps[m],
     )
@@ -182,23 +180,24 @@ def coarsen(one, sieve):
 
 @compiled
 def own_rows(one, start, stop):
-    """A member's own objects among start..stop-1."""
+    """Where a member's own objects among start..stop-1 are listed; they themselves if all are."""
     if one.whole:
-        return np.arange(start, stop)
-    return one.rows[first_at(one.rows, start) : first_at(one.rows, stop)]
+        return start, stop
+    return first_at(one.rows, start), first_at(one.rows, stop)
 
 
-@compiled(inline="always")
+@compiled
 def open_rows(one, start, stop):
     """Before the first visit of objects start..stop-1: look at the member's own, and no others."""
     one.labels[start:stop] = -1
     one.gaps[start:stop] = -np.inf if one.whole else np.inf
     if not one.whole:
-        for i in own_rows(one, start, stop):
-            one.gaps[i] = -np.inf
+        begin, end = own_rows(one, start, stop)
+        for a in range(begin, end):
+            one.gaps[one.rows[a]] = -np.inf
 
 
-@compiled(inline="always")
+@compiled
 def visit(X, sieve, one, scratch, start, stop, learn, part):
     """Give a member's objects in start..stop-1 their nearest centres; how many labels changed.
 

@@ -40,7 +40,7 @@ def many_online(
     Starts from the labels of the members' own rows; changes labels and centres in place. A
     member's objects move one after another: threads share members here, not rows.
     """
-    n_members = members.n_clusters.size
+    n_members = members.n_members
     passes = np.zeros(n_members, np.int32)
     ended = np.zeros(n_members, np.bool_)
 

@@ -23,7 +23,16 @@ from consilience.kernels._jit import compiled
 from consilience.kernels._locks import LOCKS_HOLD, release, take
 from consilience.kernels._parallel import in_turns
 from consilience.kernels.kmeans.lloyd import GOES_ON, UNCHANGED, end_round
-from consilience.kernels.kmeans.members import Members, member_of, open_rows, own_rows, visit
+from consilience.kernels.kmeans.members import (
+    CENTRE,
+    CLUSTER,
+    FEATURE,
+    Members,
+    member_of,
+    open_rows,
+    own_rows,
+    visit,
+)
 from consilience.kernels.kmeans.scan import Sieve, make_scratch, squared_distance
 from consilience.kernels.kmeans.sums import (
     Parts,
@@ -54,35 +63,46 @@ _BETWEEN = 1 << 30
 _LOOKS, _PAUSE = 50, 1e-4
 _OVER, _NOTHING_YET, _MORE = 0, 1, 2
 
-# What is called once is compiled into its caller (inline="always"): compiled by itself as well, and
-# again with everything below it in each function above, this module takes twice as long.
+# Cells that all threads share, after the lock: groups that are not done; whether to stop.
+_LEFT, _STOP = 1, 2
+# Columns of the tables of groups and of members.
+_FIRST, _TAKEN, _COMPLETE = 0, 1, 2
+_STAGE, _NEXT, _OPENED, _SETTLED, _N_ITER, _CONVERGED = 0, 1, 2, 3, 4, 5
 
 
 class Board(NamedTuple):
-    """What is left to do, and what the passes found; all threads write it."""
+    """What is left to do, and what the passes found; all threads write it.
 
-    lock: NDArray[np.int64]
-    left: NDArray[np.int64]  # (2,): groups that are not done; whether all are told to stop
-    group_at: NDArray[np.intp]  # first member of each group
-    taken: NDArray[np.int64]  # units of a group's pass that somebody took, and that are complete
-    complete: NDArray[np.int64]
+    Few arrays, as in `Members`: whole numbers are columns of tables.
+    """
+
+    shared: NDArray[np.int64]  # (3,)
+    # (n_groups + 1, 3): the first member, units of the pass that somebody took, that are complete
+    groups: NDArray[np.int64]
     run_blocks: int  # a power of two
     n_levels: int  # its logarithm
     n_blocks: int
     n_runs: int
     changes: Parts  # a row a run
-    stage: NDArray[np.int64]  # of each member, as the following
-    next_stage: NDArray[np.int64]  # after its rounds
-    opened: NDArray[np.bool_]
-    settled: NDArray[np.bool_]  # labels are those of the centres
-    n_iter: NDArray[np.int32]
-    converged: NDArray[np.bool_]
+    # (n_members, 6): its stage, that after its rounds, whether its rows were opened, whether its
+    # labels are those of its centres, its iterations, whether it converged
+    states: NDArray[np.int64]
     moved: NDArray[np.int64]  # (n_members, n_runs)
     squares: NDArray[np.float64]  # (n_members, n_blocks)
     tols: NDArray[np.float64]
     max_iter: int
     spherical: bool
     assign_all: bool
+
+    @property
+    def n_iter(self) -> NDArray[np.int32]:
+        """Iterations of each member."""
+        return self.states[:, _N_ITER].astype(np.int32)
+
+    @property
+    def converged(self) -> NDArray[np.bool_]:
+        """Whether each member converged."""
+        return self.states[:, _CONVERGED] > 0
 
 
 def make_board(
@@ -98,28 +118,24 @@ def make_board(
     threads: int = 1,
 ) -> Board:
     """A board on which every member stands at ``stage``; ``next_stage`` follows the rounds."""
-    n_members, n_blocks = members.n_clusters.size, n_blocks_of(n_rows)
-    n_values, n_clusters = int(members.centre_at[-1]), int(members.cluster_at[-1])
+    n_members, n_blocks = members.n_members, n_blocks_of(n_rows)
+    n_values, n_clusters = int(members.at[-1, CENTRE]), int(members.at[-1, CLUSTER])
     run_blocks = _run_blocks(n_blocks, 16 * n_values + 9 * n_clusters)
     n_runs = -(-n_blocks // run_blocks)
-    group_at = _groups(members, run_blocks, n_runs, threads)
+    starts = _groups(members, run_blocks, n_runs, threads)
+    groups, states = np.zeros((len(starts), 3), np.int64), np.zeros((n_members, 6), np.int64)
+    groups[:, _FIRST] = starts
+    states[:, _STAGE] = stage if max_iter or stage != ROUNDS else next_stage
+    states[:, _NEXT] = next_stage
     return Board(
-        lock=np.zeros(1, np.int64),
-        left=np.array([len(group_at) - 1, 0]),
-        group_at=group_at,
-        taken=np.zeros(len(group_at) - 1, np.int64),
-        complete=np.zeros(len(group_at) - 1, np.int64),
+        shared=np.array([0, len(starts) - 1, 0], np.int64),
+        groups=groups,
         run_blocks=run_blocks,
         n_levels=run_blocks.bit_length() - 1,
         n_blocks=n_blocks,
         n_runs=n_runs,
         changes=make_parts(n_runs, n_values, n_clusters),
-        stage=np.full(n_members, stage if max_iter or stage != ROUNDS else next_stage),
-        next_stage=np.full(n_members, next_stage),
-        opened=np.zeros(n_members, np.bool_),
-        settled=np.zeros(n_members, np.bool_),
-        n_iter=np.zeros(n_members, np.int32),
-        converged=np.zeros(n_members, np.bool_),
+        states=states,
         moved=np.zeros((n_members, n_runs), np.int64),
         squares=np.zeros((n_members, n_blocks)),
         tols=np.zeros(n_members) if tols is None else tols,
@@ -132,8 +148,7 @@ def make_board(
 def finishing_board(members: Members, n_rows: int, assign_all: bool, threads: int) -> Board:
     """A board for members whose labels of their own objects stand already."""
     board = make_board(members, n_rows, stage=FINISH, assign_all=assign_all, threads=threads)
-    board.opened.fill(True)
-    board.settled.fill(True)
+    board.states[:, [_OPENED, _SETTLED]] = True
     return board
 
 
@@ -156,9 +171,9 @@ def most_members(n_rows: int, n_values: int) -> int:
 
 def _groups(members: Members, run_blocks: int, n_runs: int, threads: int) -> NDArray[np.intp]:
     """Where groups of members start: few enough for memory, and enough units for all threads."""
-    n_members, together = members.n_clusters.size, _TOGETHER
+    n_members, together = members.n_members, _TOGETHER
     if run_blocks > 1:
-        largest = int(np.diff(members.centre_at).max(initial=1))
+        largest = int(np.diff(members.at[:, CENTRE]).max(initial=1))
         own = 16 * largest * run_blocks.bit_length() * threads
         together = max(1, min(together, _SUM_BYTES // own))
     wanted = -(-n_members // together)
@@ -171,16 +186,16 @@ def run_passes(
     X: NDArray[np.floating], sieve: Sieve, members: Members, board: Board, threads: int
 ) -> None:
     """Make all passes that the board asks for; what they find is in the members and the board."""
-    if board.n_blocks == 0 or board.stage.size == 0:
+    if board.n_blocks == 0 or members.n_members == 0:
         return
-    n_values = int(np.diff(members.centre_at[board.group_at]).max())
-    n_clusters = int(np.diff(members.cluster_at[board.group_at]).max())
-    n_groups, n_rows = board.taken.size, board.run_blocks * BLOCK_ROWS
+    of_groups = np.diff(members.at[board.groups[:, _FIRST]], axis=0).max(axis=0)
+    n_values, n_clusters = int(of_groups[CENTRE]), int(of_groups[CLUSTER])
+    n_groups, n_rows = len(board.groups) - 1, board.run_blocks * BLOCK_ROWS
     turn_units = max(1, _BETWEEN // max(1, n_values * n_rows))
     stacked = (n_values, n_clusters) if board.n_levels > 0 else (0, 0)
 
     def stop() -> None:  # nobody waits for a unit that is not completed
-        board.left[1] = 1
+        board.shared[_STOP] = 1
 
     def turn(first: int, step: int) -> None:
         scratch = make_scratch(X.shape[1])
@@ -202,7 +217,7 @@ def take_units(X, sieve, members, board, scratch, stack, group, most):
     looks = 0
     for _ in range(most):
         group, run = _next_unit(board, group)
-        while run < 0 and board.left[0] > 0 and board.left[1] == 0:
+        while run < 0 and board.shared[_LEFT] > 0 and board.shared[_STOP] == 0:
             looks += 1
             if looks > _LOOKS:
                 return _NOTHING_YET, group
@@ -216,39 +231,40 @@ def take_units(X, sieve, members, board, scratch, stack, group, most):
     return _MORE, group
 
 
-@compiled(inline="always")
+@compiled
 def _next_unit(board, group):
     """A unit that nobody took: of that group if it has one, or of the next that has; -1: none."""
-    n_groups, found, run = board.taken.size, group, -1
-    take(board.lock)
-    if board.left[1] == 0:
+    shared, groups, n_runs = board.shared, board.groups, board.n_runs
+    n_groups, found, run = groups.shape[0] - 1, group, -1
+    take(shared)
+    if shared[_STOP] == 0:
         for step in range(n_groups):
             at = (group + step) % n_groups
-            if board.taken[at] < board.n_runs:
-                found, run = at, board.taken[at]
-                board.taken[at] += 1
+            if groups[at, _TAKEN] < n_runs:
+                found, run = at, groups[at, _TAKEN]
+                groups[at, _TAKEN] += 1
                 break
-    release(board.lock)
+    release(shared)
     return found, run
 
 
-@compiled(inline="always")
+@compiled
 def _was_last(board, group):
     """Note that a unit of a group is complete; whether its pass is."""
-    take(board.lock)
-    board.complete[group] += 1
-    last = board.complete[group] == board.n_runs
-    release(board.lock)
+    take(board.shared)
+    board.groups[group, _COMPLETE] += 1
+    last = board.groups[group, _COMPLETE] == board.n_runs
+    release(board.shared)
     return last
 
 
-@compiled(inline="always")
+@compiled
 def _unit(X, sieve, members, board, scratch, stack, group, run):
     """One run of blocks for the members of one group."""
     # Fields are taken out of tuples before loops: each time, references are counted.
-    stages, moved, squares, changes = board.stage, board.moved, board.squares, board.changes
-    opened, settled, n_levels, zero = board.opened, board.settled, board.n_levels, np.int64(0)
-    first, last = board.group_at[group], board.group_at[group + 1]
+    states, moved, squares, changes = board.states, board.moved, board.squares, board.changes
+    at, n_levels, zero = members.at, board.n_levels, np.int64(0)
+    first, last = board.groups[group, _FIRST], board.groups[group + 1, _FIRST]
     start_block = run * board.run_blocks
     stop_block = min(start_block + board.run_blocks, board.n_blocks)
     for m in range(first, last):
@@ -257,17 +273,17 @@ def _unit(X, sieve, members, board, scratch, stack, group, run):
         start = block * BLOCK_ROWS
         stop = min(start + BLOCK_ROWS, X.shape[0])
         for m in range(first, last):
-            stage = stages[m]
+            stage = states[m, _STAGE]
             if stage == DONE:
                 continue
             one = member_of(members, m)
             # Where the block is the run, its changes are the run's; else they go by the stack.
             parts, row, origin = (stack, n_levels, first) if n_levels > 0 else (changes, run, zero)
-            place = _place(members, m, origin)
+            place = _place(at, m, origin)
             part = part_of(parts, row, place)
-            if not opened[m]:
+            if not states[m, _OPENED]:
                 open_rows(one, start, stop)
-            look = not settled[m]
+            look = not states[m, _SETTLED]
             # At most twice, its own objects and then the others; one call is compiled once.
             while True:
                 if look:
@@ -280,23 +296,23 @@ def _unit(X, sieve, members, board, scratch, stack, group, run):
                 if not look:
                     break
             if stage == ROUNDS and n_levels > 0:
-                out = part_of(changes, run, _place(members, m, zero))
+                out = part_of(changes, run, _place(at, m, zero))
                 push(stack, place, n_levels, block - start_block, out)
     if n_levels > 0:
         for m in range(first, last):
-            if stages[m] == ROUNDS:
-                out = part_of(changes, run, _place(members, m, zero))
-                flush(stack, _place(members, m, first), n_levels, out)
+            if states[m, _STAGE] == ROUNDS:
+                out = part_of(changes, run, _place(at, m, zero))
+                flush(stack, _place(at, m, first), n_levels, out)
 
 
 @compiled
-def _place(members, m, first):
+def _place(at, m, first):
     """Where a member's changes are, among those of the members from ``first`` on."""
     return (
-        members.centre_at[m] - members.centre_at[first],
-        members.cluster_at[m] - members.cluster_at[first],
-        members.n_clusters[m],
-        members.feature_at[m + 1] - members.feature_at[m],
+        at[m, CENTRE] - at[first, CENTRE],
+        at[m, CLUSTER] - at[first, CLUSTER],
+        at[m + 1, CLUSTER] - at[m, CLUSTER],
+        at[m + 1, FEATURE] - at[m, FEATURE],
     )
 
 
@@ -304,8 +320,11 @@ def _place(members, m, first):
 def _squares(X, one, start, stop):
     """Sum of the squared distances of a member's own objects in a block to their centres."""
     features, centres, labels = one.features, one.centres, one.labels
+    whole, rows = one.whole, one.rows
     total = 0.0
-    for i in own_rows(one, start, stop):
+    first, last = own_rows(one, start, stop)
+    for a in range(first, last):
+        i = a if whole else rows[a]
         total += squared_distance(X, i, features, centres, labels[i])
     return total
 
@@ -324,46 +343,46 @@ def _turns_to_others(one, start, stop, assign_all):
     return left
 
 
-@compiled(inline="always")
+@compiled
 def _end_pass(X, sieve, members, board, group):
     """Take the members of a group to their next stage, and open its next pass if there is one."""
-    busy = False
-    for m in range(board.group_at[group], board.group_at[group + 1]):
-        if board.stage[m] == ROUNDS:
+    busy, groups, states, shared = False, board.groups, board.states, board.shared
+    for m in range(groups[group, _FIRST], groups[group + 1, _FIRST]):
+        if states[m, _STAGE] == ROUNDS:
             _end_round(X, sieve, members, board, m)
-        elif board.stage[m] != DONE:
-            board.stage[m] = DONE
-            board.settled[m] = True
-        board.opened[m] = True
-        busy |= board.stage[m] != DONE
-    take(board.lock)
-    board.complete[group] = 0
+        elif states[m, _STAGE] != DONE:
+            states[m, _STAGE] = DONE
+            states[m, _SETTLED] = True
+        states[m, _OPENED] = True
+        busy |= states[m, _STAGE] != DONE
+    take(shared)
+    groups[group, _COMPLETE] = 0
     if busy:
-        board.taken[group] = 0
+        groups[group, _TAKEN] = 0
     else:
-        board.left[0] -= 1
-    release(board.lock)
+        shared[_LEFT] -= 1
+    release(shared)
 
 
-@compiled(inline="always")
+@compiled
 def _end_round(X, sieve, members, board, m):
     """End an iteration of a member: add up its changes, move its centres, see if it goes on."""
-    place = _place(members, m, np.int64(0))
+    place, state = _place(members.at, m, np.int64(0)), board.states[m]
     add_tree(board.changes, place)
-    change = part_of(board.changes, 0, place)
+    change = part_of(board.changes, np.int64(0), place)
     moved = 0
     for of_run in board.moved[m]:
         moved += of_run
     one = member_of(members, m)
-    state = end_round(X, sieve, one, change, moved, board.tols[m], board.spherical)
-    board.n_iter[m] += 1
-    if state == GOES_ON and board.n_iter[m] < board.max_iter:
+    end = end_round(X, sieve, one, change, moved, board.tols[m], board.spherical)
+    state[_N_ITER] += 1
+    if end == GOES_ON and state[_N_ITER] < board.max_iter:
         return
-    board.converged[m] = state != GOES_ON
-    board.settled[m] = state == UNCHANGED
-    board.stage[m] = board.next_stage[m]
-    if board.stage[m] == SETTLE and board.settled[m]:
-        board.stage[m] = DONE
+    state[_CONVERGED] = end != GOES_ON
+    state[_SETTLED] = end == UNCHANGED
+    state[_STAGE] = state[_NEXT]
+    if state[_STAGE] == SETTLE and state[_SETTLED]:
+        state[_STAGE] = DONE
 
 
 def sums_of_squares(board: Board) -> NDArray[np.float64]:

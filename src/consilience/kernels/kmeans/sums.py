@@ -118,7 +118,7 @@ def add_sums(into, part):
         into[0, f] = after
 
 
-@compiled(inline="always")
+@compiled
 def push(stack, place, n_levels, block, out):
     """Add the part of a block, in row ``n_levels`` of the stack, to those of the blocks before.
 
@@ -136,7 +136,7 @@ def push(stack, place, n_levels, block, out):
     add_part(out, part)
 
 
-@compiled(inline="always")
+@compiled
 def flush(stack, place, n_levels, out):
     """Add what is left on the stack after the last block of a run that is shorter."""
     for level in range(n_levels):
@@ -144,7 +144,7 @@ def flush(stack, place, n_levels, out):
         add_part(into, part_of(stack, level, place))
 
 
-@compiled(inline="always")
+@compiled
 def add_tree(parts, place):
     """Add all rows of ``parts`` in the tree; the sum is then in row 0, the others are empty."""
     n, step = parts.touched.shape[0], 1

@@ -32,6 +32,8 @@ SQUEEZE_BELOW = 0.7
 # A similarity must beat that of the previous cluster by more than rounding: otherwise quotients
 # that tie up to the last bit could lead the chain round in a circle.
 CLEARLY = 1.0 + 1e-15
+# Similarities that are compared at once.
+_BLOCK = 1024
 
 
 def average_link(
@@ -150,12 +152,13 @@ class _Clusters:
         self._scale = 2.0 ** min(52.0, digits) if by_pair else float(members.shape[0])
         self._large = n + 1 if by_pair else large
         self._store = RowStore(n, max_memory)
+        self._room = quotient_room()
 
     def nearest(self, slot: int, previous: int, depth: int) -> int:
         """The slot most similar to this one; the previous one of the chain if it ties."""
         # On the chain a row will be wanted soon, and that of the top first of all.
         row = self._row(slot, self._members.shape[1] + depth)
-        return int(most_similar(row, self._slot_weights, slot, previous))
+        return int(most_similar(row, self._slot_weights, slot, previous, *self._room))
 
     def merge(self, kept: int, gone: int) -> tuple[int, float]:
         """Merge two slots; the slot kept and the height."""
@@ -207,12 +210,19 @@ class _Clusters:
         return row
 
 
+def quotient_room() -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Room for a block of quotients, and the same as whole numbers."""
+    quotients = np.empty(_BLOCK)
+    return quotients, quotients.view(np.int64)
+
+
 @compiled
-def most_similar(row, weights, slot, previous):
-    """First slot with the largest mean similarity, or ``previous`` if that is not beaten."""
-    width = 1024
-    quotients = np.empty(width)
-    bits = quotients.view(np.int64)
+def most_similar(row, weights, slot, previous, quotients, bits):
+    """First slot with the largest mean similarity, or ``previous`` if that is not beaten.
+
+    ``quotients`` and ``bits``: see `quotient_room`.
+    """
+    width = quotients.size
     own_weight = weights[slot]
     weights[slot] = -1.0
     best, best_lo = np.int64(-1), 0

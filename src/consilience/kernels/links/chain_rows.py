@@ -22,13 +22,16 @@ def sum_rows(members, n_seen, scale, weights, slot_of, objects, width, row):
     n = members.shape[1]
     query, scratch = make_query(members), np.empty(width, np.uint8)
     room = np.empty(width, np.int32), np.empty(width, np.int32), np.empty(width, np.int64)
+    labels = np.empty(members.shape[0], members.dtype)
     row[:] = 0
     for lo in range(0, n, width):
         hi = min(n, lo + width)
         joined, seen, total = room[0][: hi - lo], room[1][: hi - lo], room[2][: hi - lo]
         total[:] = 0
         for a in range(objects.shape[0]):
-            labels, weight = members[:, objects[a]], weights[objects[a]]
+            weight = weights[objects[a]]
+            for r in range(members.shape[0]):
+                labels[r] = members[r, objects[a]]
             count_joined(members, labels, lo, query, scratch, joined)
             if n_seen.shape[0] == 0:
                 _add_counts(joined, weight, total)

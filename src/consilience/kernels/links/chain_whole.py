@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from consilience.kernels._jit import compiled
-from consilience.kernels.links.chain import SQUEEZE_BELOW, most_similar
+from consilience.kernels.links.chain import SQUEEZE_BELOW, most_similar, quotient_room
 from consilience.kernels.links.merges import linkage_table
 from consilience.kernels.pairs.compare import count_type
 from consilience.kernels.pairs.counts import count_pairs
@@ -59,7 +59,8 @@ def average_link_whole(
     counts, _ = count_pairs(members, with_seen=False, n_jobs=n_jobs)
     rows = np.empty((n, n), _row_type(members, weights))
     left, right, heights = np.empty(n - 1, np.int64), np.empty(n - 1, np.int64), np.empty(n - 1)
-    _merge_all(counts, sizes, float(len(members)), SQUEEZE_BELOW, rows, left, right, heights)
+    common = counts, sizes, float(len(members)), SQUEEZE_BELOW, rows, quotient_room()
+    _merge_all(*common, left, right, heights)
     return linkage_table(left, right, heights, sizes)
 
 
@@ -169,7 +170,7 @@ def _join(kept, gone, places, slot_weights, slots, store):
 
 
 @compiled
-def _merge_all(counts, weights, scale, squeeze_below, rows, left, right, heights):
+def _merge_all(counts, weights, scale, squeeze_below, rows, room, left, right, heights):
     """All merges, as `chain.average_link` makes them."""
     n = weights.size
     slot_weights, own_heights = weights.astype(np.float64), np.zeros(n)
@@ -193,7 +194,7 @@ def _merge_all(counts, weights, scale, squeeze_below, rows, left, right, heights
             top, previous = chain[length - 1], chain[length - 2] if length > 1 else -1
             place = _wanted(top, counts, weights, slots, store)
             alive = slot_weights[: state[0]]
-            nearest = most_similar(rows[place, : state[0]], alive, top, previous)
+            nearest = most_similar(rows[place, : state[0]], alive, top, previous, *room)
             if nearest == previous:
                 break
             chain[length] = nearest

@@ -35,7 +35,11 @@ def linkage_table(
     order = np.argsort(heights, kind="stable")
     table = np.empty((n - 1, 4))
     table[:, 2] = heights[order]
-    _number_merges(left[order], right[order], sizes, table)
+    nodes, total = np.arange(2 * n - 1), np.empty(2 * n - 1)
+    total[:n] = sizes
+    # One type of numbers, whatever the caller's: compiled once.
+    ends = np.asarray(left, np.int64)[order], np.asarray(right, np.int64)[order]
+    _number_merges(*ends, nodes, total, table)
     return table
 
 
@@ -49,13 +53,9 @@ def _find(parent, i):
 
 
 @compiled
-def _number_merges(left, right, sizes, table):
+def _number_merges(left, right, parent, total, table):
     """Fill the two children (smaller number first) and the size of every merge."""
-    n = sizes.shape[0]
-    parent = np.arange(2 * n - 1)
-    total = np.empty(2 * n - 1)
-    for i in range(n):
-        total[i] = sizes[i]
+    n = left.shape[0] + 1
     for t in range(n - 1):
         a, b = _find(parent, left[t]), _find(parent, right[t])
         parent[a] = parent[b] = n + t

@@ -79,8 +79,14 @@ def prim_order(
     n_seen = count_seen_by(members) if by_pair else np.empty(0, np.int64)
     order, parent = np.empty(n, np.int32), np.empty(n, np.int32)
     reached = np.empty(n, nearness.dtype)
+    # What the tree keeps of each object; and room for a block of counts and one object's labels.
+    # Made here, where it costs nothing: in a kernel each kind of array takes its time to compile.
+    kept = np.arange(n), np.ones(n, np.int8), np.zeros(n, np.int32)
+    width = block_width(members)
+    room = np.empty(width, np.uint8), np.empty(width, np.int32), np.empty(width, np.int32)
+    labels = np.empty(n_members, members.dtype)
     _grow_tree(
-        members, n_seen, start, pack_below, block_width(members), nearness, order, parent, reached
+        members, n_seen, start, pack_below, kept, room, labels, nearness, order, parent, reached
     )
     distance = np.asarray(1.0 - (reached if by_pair else reached / n_members), np.float64)
     distance[0] = 0.0
@@ -126,14 +132,13 @@ def single_link(
 
 
 @compiled
-def _grow_tree(members, n_seen, start, pack_below, width, nearness, order, parent, reached):
+def _grow_tree(
+    members, n_seen, start, pack_below, kept, room, labels, nearness, order, parent, reached
+):
     """Prim's algorithm; fills the order, the parents and the nearness of every edge."""
     n = members.shape[1]
-    active, objects, link = members, np.arange(n), np.zeros(n, np.int32)
-    waiting = np.ones(n, np.int8)
-    query, scratch = make_query(members), np.empty(width, np.uint8)
-    counts = np.empty(width, np.int32), np.empty(width, np.int32)
-    labels = np.empty(members.shape[0], members.dtype)
+    active, query = members, make_query(members)
+    objects, waiting, link = kept
     place, n_waiting = start, n
     parent[0] = -1
     for t in range(n):
@@ -145,39 +150,46 @@ def _grow_tree(members, n_seen, start, pack_below, width, nearness, order, paren
         nearness[place] = -1
         n_waiting -= 1
         if n_waiting < pack_below * objects.shape[0]:
-            keep = np.flatnonzero(waiting)
-            active, objects, link = _pack(active, keep), objects[keep], link[keep]
-            nearness, waiting = nearness[keep], waiting[keep]
-            if n_seen.shape[0] > 0:
-                n_seen = n_seen[keep]
+            active = _pack(active, waiting, n_waiting)
+            # By explicit loops, in place: NumPy's selections take seconds to compile.
+            at = 0
+            for j in range(objects.shape[0]):
+                if waiting[j]:
+                    objects[at], link[at], nearness[at] = objects[j], link[j], nearness[j]
+                    if n_seen.shape[0] > 0:
+                        n_seen[at] = n_seen[j]
+                    at += 1
+            waiting[:at] = 1
+            objects, link, waiting = objects[:at], link[:at], waiting[:at]
+            nearness, n_seen = nearness[:at], n_seen[:at]
         # One by one: assigning an array to a slice makes numba compile two seconds of messages.
         for r in range(members.shape[0]):
             labels[r] = members[r, order[t]]
-        place = _reach(
-            active, n_seen, labels, order[t], waiting, query, scratch, counts, nearness, link
-        )
+        place = _reach(active, n_seen, labels, order[t], waiting, query, room, nearness, link)
 
 
 @compiled
-def _pack(members, keep):
-    """Labels of the objects to keep."""
-    packed = np.empty((members.shape[0], keep.shape[0]), members.dtype)
+def _pack(members, waiting, n_waiting):
+    """Labels of the objects that wait."""
+    packed = np.empty((members.shape[0], n_waiting), members.dtype)
     for r in range(members.shape[0]):
-        source, target = members[r], packed[r]
-        for j in range(keep.shape[0]):
-            target[j] = source[keep[j]]
+        at = 0
+        for j in range(waiting.shape[0]):
+            if waiting[j]:
+                packed[r, at] = members[r, j]
+                at += 1
     return packed
 
 
 @compiled
-def _reach(active, n_seen, labels, i, waiting, query, scratch, counts, nearness, link):
+def _reach(active, n_seen, labels, i, waiting, query, room, nearness, link):
     """Update who is nearest to the tree after object i joined it; the place of the nearest."""
-    n, width = nearness.shape[0], scratch.shape[0]
+    scratch, n, width = room[0], nearness.shape[0], room[0].shape[0]
     best, best_lo = -2, 0
     bits = nearness.view(np.int64)
     for lo in range(0, n, width):
         hi = min(n, lo + width)
-        joined, seen = counts[0][: hi - lo], counts[1][: hi - lo]
+        joined, seen = room[1][: hi - lo], room[2][: hi - lo]
         count_joined(active, labels, lo, query, scratch, joined)
         if n_seen.shape[0] == 0:
             _approach(joined, waiting[lo:hi], i, nearness[lo:hi], link[lo:hi])

@@ -37,25 +37,24 @@ def cut_merges(tree: NDArray[np.float64], k: int) -> NDArray[np.int32]:
     """
     n = len(tree) + 1
     assert 1 <= k <= n
-    return _leaf_labels(tree[: n - k, :2].astype(np.int64), n)
+    n_nodes, labels = n + n - k, np.empty(n, np.int32)
+    merges = tree[: n - k, :2].astype(np.int64)
+    _leaf_labels(merges, np.arange(n_nodes), np.full(n_nodes, -1, np.int32), labels)
+    return labels
 
 
 @compiled
-def _leaf_labels(merges, n):
+def _leaf_labels(merges, top, name, labels):
     """Label every leaf by the top of its tree in the forest of these merges."""
-    top = np.arange(n + len(merges))
+    n, met = labels.size, 0
     for t in range(len(merges) - 1, -1, -1):
         top[merges[t, 0]] = top[n + t]
         top[merges[t, 1]] = top[n + t]
-    name = np.full(n + len(merges), -1, np.int32)
-    labels = np.empty(n, np.int32)
-    met = 0
     for i in range(n):
         if name[top[i]] < 0:
             name[top[i]] = met
             met += 1
         labels[i] = name[top[i]]
-    return labels
 
 
 def expand_tree(tree: NDArray[np.float64], inverse: ArrayLike) -> NDArray[np.float64]:
@@ -85,21 +84,20 @@ def expand_tree(tree: NDArray[np.float64], inverse: ArrayLike) -> NDArray[np.flo
     """
     groups = np.asarray(inverse, np.int64)
     assert groups.max() == len(tree)
-    return _expand(np.asarray(tree, np.float64), groups)
+    n, u = groups.size, len(tree) + 1
+    full, sizes = np.empty((n - 1, 4)), np.zeros(u + len(tree))
+    room = np.full(u, n), np.empty(u, np.int64), np.empty(u + len(tree), np.int64)
+    _expand(np.asarray(tree, np.float64), groups, sizes, *room, full)
+    return full
 
 
 @compiled
-def _expand(tree, groups):
+def _expand(tree, groups, sizes, first, at, node, full):
     n, u = len(groups), len(tree) + 1
-    full = np.empty((n - 1, 4))
-    sizes = np.zeros(u + len(tree))
-    first = np.full(u, n)
     for i in range(n - 1, -1, -1):
         first[groups[i]] = i
         sizes[groups[i]] += 1
     # Rows of a group lie together, groups in the order of their first objects.
-    at = np.empty(u, np.int64)
-    node = np.empty(u + len(tree), np.int64)
     row = 0
     for i in range(n):
         g = groups[i]
@@ -119,7 +117,6 @@ def _expand(tree, groups):
         full[row, 2], full[row, 3] = tree[t, 2], sizes[u + t]
         node[u + t] = n + row
         row += 1
-    return full
 
 
 def lifetimes(heights: ArrayLike) -> NDArray[np.float64]:
