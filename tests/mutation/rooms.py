@@ -72,8 +72,7 @@ def likely_tests(
 ) -> list[Path]:
     """Test files that may notice a change of the module, the likeliest first.
 
-    The stored answers of its room, which are quick (in plain Python they are not, so kernels' own
-    tests come before them); those named after it or the function changed,
+    The stored answers of its room, which are quick; those named after it or the function changed,
     those that mention the function, the module or what it makes, those of the modules that use it;
     with ``defaults`` also those of everything public.
     """
@@ -86,8 +85,7 @@ def likely_tests(
     ranked: list[tuple[int, int, Path]] = []
     if defaults:
         ranked.append((-1, 0, root / "tests" / _DEFAULTS))
-    place = 0 if room == "kernels" else -1
-    ranked += [(place, 1, path) for path in stored_tests(root, room)]
+    ranked += [(-1, 1, path) for path in stored_tests(root, room)]
     for path in sorted(own):
         if path.name not in _NEVER:
             words = set(re.findall(r"\w+", path.read_text(encoding="utf-8")))
@@ -101,7 +99,7 @@ def likely_tests(
                 told,
                 subject in users,
             ]
-            rank = next((at for at, one in enumerate(named) if one), len(named))
+            rank = next((place for place, one in enumerate(named) if one), len(named))
             ranked.append((rank, -told, path))
     return [path for *_, path in sorted(ranked)]
 

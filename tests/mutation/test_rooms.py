@@ -29,9 +29,7 @@ def test_stored_answers_are_asked_first():
             assert path.with_name(f"{path.stem.removeprefix('test_')}.json").is_file(), path
         module = sources(ROOT, room)[-1]
         found = likely_tests(ROOT, room, module, defaults=False)
-        # Those named after a kernel come before them.
-        own = 2 if room == "kernels" else 0
-        assert set(stored) <= set(found[: len(stored) + own])
+        assert set(found[: len(stored)]) == set(stored)
 
 
 def test_every_stored_answer_belongs_to_a_room():
