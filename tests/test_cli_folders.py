@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from consilience._cli import locks
+from consilience._cli import locks, results
 from consilience._cli.folders import check_writable
 from consilience._cli.results import WORK, taken
 from consilience.cli import main
@@ -189,6 +189,31 @@ def test_a_folder_of_the_name_of_a_result_is_not_ours(capsys):
     assert held() == before
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="folders cannot be opened there")
+def test_files_and_the_names_in_folders_are_brought_to_the_disk(monkeypatch):
+    Path("kept").write_text("kept")
+    opened, synced = [], []
+    with monkeypatch.context() as patch:
+        # Some systems bring to the disk only what was opened to be written.
+        patch.setattr(os, "open", lambda path, flags: opened.append((path, flags)) or len(opened))
+        patch.setattr(os, "fsync", synced.append)
+        patch.setattr(os, "close", lambda handle: None)
+        results._sync(Path("kept"))
+        results._sync(Path())
+    assert opened == [(Path("kept"), os.O_RDWR), (Path(), os.O_RDONLY)]
+    assert synced == [1, 2]
+
+
+def test_results_are_on_the_disk_before_the_list_that_moves_them(monkeypatch):
+    synced = []
+    monkeypatch.setattr(results, "_sync", lambda path: synced.append(path.name))
+    assert main([*LABELS, "--no-report"]) == 0
+    assert sorted(synced[:2]) == ["labels.csv", "timings.json"]
+    assert synced[2] == "summary.json"  # it stands for all
+    assert synced[3].endswith("commit")
+    assert synced[4:] == ["stage", WORK, "out"]
+
+
 def test_a_summary_cannot_give_away_files_of_the_user():
     assert main(LABELS) == 0
     summary = json.loads(Path("out/summary.json").read_text())
@@ -211,6 +236,16 @@ def test_a_summary_that_is_not_ours_makes_nothing_ours(text, capsys):
     assert main([*LABELS, "--force"]) == 2
     assert "did not write" in capsys.readouterr().err
     assert held() == mine
+
+
+@pytest.mark.parametrize("text", ["{", "[]", '"consilience_run"', "[" * 100_000, '{"a": 1}'])
+def test_a_plan_that_is_not_ours_is_not_gone_on_with(text, capsys):
+    Path("out").mkdir()
+    Path("out/plan.json").write_text(text)
+    for option in ("--resume", "--force"):
+        assert main([*AMBIGUOUS, option]) == 2
+        assert "plan.json that is damaged, or that consilience did not" in capsys.readouterr().err
+    assert held() == {"plan.json": text.encode()}
 
 
 def test_a_report_that_lost_its_summary_is_known_as_ours(capsys):
@@ -438,7 +473,9 @@ def test_a_changed_plan_is_refused_and_no_member_is_lost(path, capsys, monkeypat
     before = held()
     capsys.readouterr()
     assert main([*CLUSTER, "--resume"]) == 2
-    assert "holds another run" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "holds another run, and clusterings of two runs must not be mixed" in said
+    assert "begin anew with --force" in said
     assert held() == before
     plan.write_text(text)
     assert main([*CLUSTER, "--resume"]) == 0

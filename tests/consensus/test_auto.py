@@ -292,3 +292,14 @@ def test_lines_have_no_partition_twice_and_none_of_one_group():
     assert len({(one.line, one.labels.tobytes()) for one in found}) == len(found)
     for one in found:
         assert set(one.labels.tolist()) == set(range(one.n_clusters))
+
+
+def test_the_line_of_density_needs_room_for_two_groups():
+    """Groups of ten among twenty are the largest that are looked for, and are found."""
+    rng = np.random.default_rng(0)
+    X = np.concatenate([rng.normal(at, 0.1, (10, 2)) for at in (0, 5)])
+    scene = lines.Scene(cdist(X, X), X, cs.Ensemble([[0] * 20]), None, 1)
+    found = [labels for line, labels in lines._by_density(scene) if line == "density"]
+    assert len(found) == 2
+    for labels in found:
+        assert adjusted_rand_score(np.repeat([0, 1], 10), labels) == 1

@@ -127,6 +127,13 @@ def test_equal_objects_have_equal_memberships_and_no_width():
     assert soft.dividing == [0]
 
 
+def test_objects_far_from_every_centre_belong_to_the_nearest():
+    """Their distances over a small width would leave nothing of any membership."""
+    X = np.array([[0.0], [1e3], [-1e3]])
+    soft = around_centres(X, [np.array([[0.0], [1.0]])], 1e-3, "each")
+    np.testing.assert_allclose(soft.table(0, 0, 3), [[1, 0], [0, 1], [1, 0]], atol=1e-12)
+
+
 @compiled
 def test_fewer_columns_have_the_same_products(seed):
     rng = np.random.default_rng(seed)

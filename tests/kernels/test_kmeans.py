@@ -11,7 +11,7 @@ from numba import config
 from sklearn.cluster import KMeans
 from threadpoolctl import threadpool_limits
 
-from consilience.kernels.kmeans.many import many_kmeans
+from consilience.kernels.kmeans.many import many_kmeans, nearest_of_many
 from consilience.kernels.kmeans.members import BLOCK, make_members, member_of
 from consilience.kernels.kmeans.scan import (
     TILE,
@@ -311,3 +311,13 @@ def test_what_the_sieve_calls_certain_is_so(table, k):
             label, nearest, second = two_nearest(X, i, features, centres)
             assert label == scratch.label[i]
             assert scratch.gap[i] <= (math.sqrt(second) - math.sqrt(nearest)) * sieve.scale
+
+
+def test_no_objects_and_no_members_are_done_at_once():
+    """A sieve made of other objects knows the range: there may be none to place."""
+    X = np.random.default_rng(0).normal(size=(6, 2))
+    sieve = make_sieve(X, 1)
+    assert nearest_of_many(X[:0], [X[:2]], sieve=sieve).shape == (1, 0)
+    assert many_kmeans(X[:0], [X[:2]], sieve=sieve).labels.shape == (1, 0)
+    assert nearest_of_many(X, []).shape == (0, 6)
+    assert many_kmeans(X, []).labels.shape == (0, 6)

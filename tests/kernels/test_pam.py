@@ -135,6 +135,21 @@ def test_build_alone(problem):
 
 
 @pytest.mark.parametrize("swap", ["best", "faster"])
+def test_too_few_swaps_are_said_not_to_have_converged(swap, seed):
+    """From medoids in one corner; as many swaps as are needed are enough."""
+    points = np.random.default_rng(seed).normal(size=(30, 2)) + 20 * np.repeat(np.eye(3, 2), 10, 0)
+    d = squareform(pdist(points))
+    full = pam(d, 3, swap=swap, init=[0, 1, 2])
+    assert full.converged
+    assert full.n_swaps >= 2
+    for allowed in range(full.n_swaps):
+        found = pam(d, 3, swap=swap, init=[0, 1, 2], max_swaps=allowed)
+        assert (found.n_swaps, found.converged) == (allowed, False)
+    enough = pam(d, 3, swap=swap, init=[0, 1, 2], max_swaps=full.n_swaps)
+    assert (enough.n_swaps, enough.converged) == (full.n_swaps, True)
+
+
+@pytest.mark.parametrize("swap", ["best", "faster"])
 def test_degenerate_sizes(swap):
     d = squareform(pdist(np.random.default_rng(0).normal(size=(7, 2))))
     one = pam(d, 1, swap=swap, init=[6])

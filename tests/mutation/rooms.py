@@ -73,8 +73,8 @@ def likely_tests(
     """Test files that may notice a change of the module, the likeliest first.
 
     The stored answers of its room, which are quick; those named after it or the function changed,
-    those that mention what it makes, those of the modules that use it; with ``defaults`` also
-    those of everything public.
+    those that mention the function, the module or what it makes, those of the modules that use it;
+    with ``defaults`` also those of everything public.
     """
     if module.name in COMPILER:
         return [root / "tests" / COMPILER[module.name]]
@@ -93,7 +93,8 @@ def likely_tests(
             told = len(names & words)
             named = [
                 subject in (about, function.strip("_")),
-                not {module.stem, function}.isdisjoint(words),
+                function in words,
+                module.stem in words,
                 about in subject,
                 told,
                 subject in users,

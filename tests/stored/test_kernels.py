@@ -278,17 +278,14 @@ def ewocs_and_rivals():
                     aggregate=aggregate,
                     n_repetitions=6,
                     k_max=5,
+                    threshold="dist",  # references are slow in plain Python
                     random_state=0,
                 )
                 yield f"{kind} {divergence} {aggregate}", attempt(model.fit, X)
-    model = cs.EWOCS("hard", divergence="euclidean", n_repetitions=5, k_max=4, random_state=0)
+    few = {"n_repetitions": 5, "threshold": "dist", "random_state": 0}
+    model = cs.EWOCS("hard", divergence="euclidean", k_max=4, **few)
     yield "sparse", attempt(model.fit, sparse.csr_array(np.where(np.abs(X) > 2, X, 0)))
-    yield (
-        "new",
-        attempt(
-            lambda: cs.EWOCS(n_repetitions=6, random_state=0).fit(X).score_samples(X[:5] + 0.1)
-        ),
-    )
+    yield "new", attempt(lambda: cs.EWOCS(**few).fit(X).score_samples(X[:5] + 0.1))
     yield "dgrade", attempt(cs.DGRADE(0.3).fit, X)
     yield "hds", attempt(cs.AutoHDS(n_eps=6, n_part=3).fit, X)
 
