@@ -42,7 +42,7 @@ ROOMS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     ),
 }  # fmt: skip
 #: What compiles kernels: its tests compile a few of their own, all others would compile them all.
-COMPILER = {"_jit.py": "kernels/test_jit.py"}
+COMPILER = {"_jit.py": "kernels/test_jit.py", "_linked.py": "kernels/test_linked.py"}
 #: Defaults of everything public: every room has some.
 _DEFAULTS = "test_public_defaults.py"
 #: The browser is not needed to notice a change, and documents are slow to build.

@@ -48,7 +48,8 @@ def compiled(function: Callable[..., Any] | None = None, /, **options: Any) -> A
         return lambda decorated: compiled(decorated, **options)
     if numba.config.DISABLE_JIT:
         return function
-    kernel = Kernel(function, nogil=True, **options)
+    options = {"nopython": True, "nogil": True, "boundscheck": None, **options}
+    kernel = Kernel(function, targetoptions=options)
     if _folder() is not None:
         kernel._cache = _KernelCache(function)
     return kernel

@@ -30,9 +30,8 @@ _compiling: list["Kernel"] = []
 class Kernel(CPUDispatcher):
     """A function that is compiled for the types it is called with."""
 
-    def __init__(self, function: Any, **options: Any) -> None:
-        options = {"nopython": True, "boundscheck": None, **options}
-        super().__init__(function, targetoptions=options, pipeline_class=_Pipeline)
+    def __init__(self, py_func: Any, locals: Any = None, targetoptions: Any = None) -> None:
+        super().__init__(py_func, locals, targetoptions, pipeline_class=_Pipeline)
 
     def compile(self, sig: Any) -> Any:
         """Compile for these types, for Python or for the kernel that is being compiled."""

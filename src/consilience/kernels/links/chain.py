@@ -222,7 +222,7 @@ def most_similar(row, weights, slot, previous, quotients, bits):
 
     ``quotients`` and ``bits``: see `quotient_room`.
     """
-    width = quotients.size
+    width = _BLOCK  # not the size of the room: the compiler is to know it
     own_weight = weights[slot]
     weights[slot] = -1.0
     best, best_lo = np.int64(-1), 0

@@ -81,7 +81,7 @@ def prim_order(
     reached = np.empty(n, nearness.dtype)
     # What the tree keeps of each object; and room for a block of counts and one object's labels.
     # Made here, where it costs nothing: in a kernel each kind of array takes its time to compile.
-    kept = np.arange(n), np.ones(n, np.int8), np.zeros(n, np.int32)
+    kept = np.arange(n), np.ones(n, np.int8), np.zeros(n, np.int32), np.empty(n, np.int64)
     width = block_width(members)
     room = np.empty(width, np.uint8), np.empty(width, np.int32), np.empty(width, np.int32)
     labels = np.empty(n_members, members.dtype)
@@ -138,7 +138,7 @@ def _grow_tree(
     """Prim's algorithm; fills the order, the parents and the nearness of every edge."""
     n = members.shape[1]
     active, query = members, make_query(members)
-    objects, waiting, link = kept
+    objects, waiting, link, places = kept
     place, n_waiting = start, n
     parent[0] = -1
     for t in range(n):
@@ -150,16 +150,18 @@ def _grow_tree(
         nearness[place] = -1
         n_waiting -= 1
         if n_waiting < pack_below * objects.shape[0]:
-            active = _pack(active, waiting, n_waiting)
             # By explicit loops, in place: NumPy's selections take seconds to compile.
             at = 0
             for j in range(objects.shape[0]):
-                if waiting[j]:
-                    objects[at], link[at], nearness[at] = objects[j], link[j], nearness[j]
-                    if n_seen.shape[0] > 0:
-                        n_seen[at] = n_seen[j]
-                    at += 1
-            waiting[:at] = 1
+                places[at] = j
+                at += waiting[j]
+            active = _pack(active, places[:at])
+            for j in range(at):
+                keep = places[j]
+                objects[j], link[j], nearness[j] = objects[keep], link[keep], nearness[keep]
+                waiting[j] = 1
+                if n_seen.shape[0] > 0:
+                    n_seen[j] = n_seen[keep]
             objects, link, waiting = objects[:at], link[:at], waiting[:at]
             nearness, n_seen = nearness[:at], n_seen[:at]
         # One by one: assigning an array to a slice makes numba compile two seconds of messages.
@@ -169,15 +171,13 @@ def _grow_tree(
 
 
 @compiled
-def _pack(members, waiting, n_waiting):
-    """Labels of the objects that wait."""
-    packed = np.empty((members.shape[0], n_waiting), members.dtype)
+def _pack(members, keep):
+    """Labels of the objects to keep."""
+    packed = np.empty((members.shape[0], keep.shape[0]), members.dtype)
     for r in range(members.shape[0]):
-        at = 0
-        for j in range(waiting.shape[0]):
-            if waiting[j]:
-                packed[r, at] = members[r, j]
-                at += 1
+        source, target = members[r], packed[r]
+        for j in range(keep.shape[0]):
+            target[j] = source[keep[j]]
     return packed
 
 
