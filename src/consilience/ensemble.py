@@ -240,6 +240,12 @@ class Ensemble:
             records=self.records,
         )
 
+    def _in_order(self, order: NDArray[np.integer[Any]]) -> "Ensemble":
+        """All objects in another order: clusters keep their numbers."""
+        index = None if self.index is None else self.index[order]
+        members = np.take(self.members, order, axis=1)
+        return Ensemble._trusted(members, index, self.names, self.records)
+
     def distinct_members(self) -> "Ensemble":
         """The members without copies of earlier ones, in order; renamed copies go as well.
 

@@ -255,12 +255,17 @@ def test_blocks_of_rows_change_nothing(monkeypatch, function, params, block):
 def test_ties_between_meta_clusters_are_broken_by_seed_and_labels_only():
     members = np.array([[0, 0, 1, 1], [0, 1, 0, 1]], np.int8)
     rows = distinct_rows(Ensemble(members.T))
-    shares = np.full((4, 2), 0.5)
-    drawn = np.array([metacluster._winners(shares, rows, s)[rows.inverse] for s in range(200)])
+    drawn = _ties_drawn(rows)
     assert 0.4 < drawn.mean() < 0.6
     back = distinct_rows(Ensemble(members[:, ::-1].T))
-    again = np.array([metacluster._winners(shares, back, s)[back.inverse] for s in range(200)])
-    np.testing.assert_array_equal(again, drawn[:, ::-1])
+    np.testing.assert_array_equal(_ties_drawn(back), drawn[:, ::-1])
+
+
+def _ties_drawn(rows):
+    """Winners of the objects among two meta-clusters of equal shares, by 200 seeds."""
+    shares = np.full((4, 2), 0.5)
+    found = [metacluster._winners(shares, rows.members, seed) for seed in range(200)]
+    return np.array(found)[:, rows.inverse]
 
 
 def test_more_clusters_than_the_members_have_is_an_error_that_names_them():

@@ -13,6 +13,7 @@ from consilience.kernels._parallel import (
     Parallel,
     Team,
     delayed,
+    in_threads,
     in_turns,
     streamed,
     workers,
@@ -24,6 +25,7 @@ def thread_limit(monkeypatch):
     """Lets so many threads live at once, and no more."""
 
     def limit(most):
+        monkeypatch.setattr(_parallel, "_waiting", [])  # threads of earlier tests
         start = threading.Thread.start
         started = []  # threads of earlier tests may end meanwhile: they do not count
 
@@ -159,3 +161,47 @@ def test_a_team_goes_home_also_if_nobody_enters():
     team = Team(3, 10)
     del team
     assert not alive_after(before)
+
+
+def test_threads_wait_for_the_next_team():
+    idents = []
+    for _ in range(5):
+        with Team(3, 10) as team:
+            idents.append(set(team.run(lambda _: threading.get_ident())))
+    assert len(set.union(*idents)) == 3
+
+
+def test_a_thread_that_is_still_busy_joins_no_other_team(monkeypatch):
+    monkeypatch.setattr(_parallel, "_waiting", [])
+    over = threading.Event()
+    with Team(2, 10) as team:
+        team.start(lambda number: over.wait(20))  # nobody waits for it
+    with Team(2, 10) as other:
+        assert other.run(lambda number: number) == [0, 1]
+    over.set()
+
+
+def test_items_that_wait_are_not_begun_when_one_fails():
+    made = []
+
+    def call(item):
+        if item == 0:
+            raise ValueError("the first")
+        time.sleep(0.01)
+        made.append(item)
+
+    with pytest.raises(ValueError, match="the first"):
+        in_threads(call, range(100), 2)
+    assert len(made) < 50
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+@pytest.mark.filterwarnings("ignore:.*multi-threaded.*:DeprecationWarning")
+def test_a_forked_process_has_threads_of_its_own():
+    with Team(3, 10) as team:
+        team.run(abs)
+    child = os.fork()
+    if child == 0:
+        with Team(3, 10) as team:
+            os._exit(0 if team.run(abs) == [0, 1, 2] else 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0

@@ -14,6 +14,7 @@ from consilience.errors import (
     MissingPackageError,
 )
 from consilience.partition import (
+    LabelLinks,
     choose_bipartite,
     has_metis,
     metis,
@@ -60,6 +61,25 @@ def test_bipartite(seed, solver):
     assert adjusted_rand_score(truth, found.labels) == 1.0
     assert found.solver == ("metis" if solver == "auto" else solver)
     np.testing.assert_array_equal(found.sizes, np.bincount(found.labels, minlength=3))
+
+
+@needs_metis
+@pytest.mark.parametrize("balance", ["all", "objects"])
+@pytest.mark.parametrize("k", [2, 3, 40])
+def test_labels_are_split_as_their_matrix(seed, balance, k):
+    """Also where parts stay empty and are repaired: 40 of 45 vertices."""
+    rng = np.random.default_rng(seed)
+    labels = rng.integers(-1, 3, (5, 30)).astype(np.int8)
+    labels[:, :3] = [0, 1, 2]
+    B = np.concatenate([row[:, None] == np.arange(3) for row in labels], axis=1).astype(float)
+    options = {"solver": "metis", "balance": balance, "random_state": seed}
+    wanted = split_bipartite(sparse.csr_array(B), k, **options)
+    for n_jobs in (1, 2):
+        found = split_bipartite(LabelLinks(labels, np.ones(15), n_jobs), k, **options)
+        np.testing.assert_array_equal(found.labels, wanted.labels)
+        np.testing.assert_array_equal(found.sizes, wanted.sizes)
+        assert found.cut == pytest.approx(wanted.cut)
+        assert found.note == wanted.note
 
 
 @needs_metis

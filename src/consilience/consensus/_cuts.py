@@ -5,13 +5,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
-from scipy.sparse.csgraph import connected_components
 
 from consilience.consensus._rows import Rows
 from consilience.consensus._solve import ConsensusResult
 from consilience.ensemble import Ensemble
 from consilience.errors import InvalidParameterError, warn
+from consilience.kernels.labels.graph import count_groups
 from consilience.partition import LabelLinks, Parts, transfer_cut
 
 __all__ = [
@@ -33,14 +32,7 @@ Floats = NDArray[np.float64]
 
 def warn_if_loose(placed: Ensemble, k: int, owner: str) -> None:
     """Warn if balanced parts have to pack groups that nothing connects."""
-    B = placed.signatures().ensemble.indicator()
-    n, p = B.shape
-    # Edges from objects to clusters alone: half the graph has the same components.
-    starts = np.concatenate([B.indptr, np.full(p, B.nnz, B.indptr.dtype)])
-    graph = sparse.csr_array(
-        (B.data, B.indices + B.indices.dtype.type(n), starts), shape=(n + p, n + p)
-    )
-    groups = int(connected_components(graph, directed=False, return_labels=False))
+    groups = count_groups(placed.members, placed.offsets(), k)
     if groups > k:
         warn(
             f"The objects fall into {groups} groups that no member joins; {owner} packs them into "
@@ -142,7 +134,7 @@ def dividing_members(members: NDArray[np.signedinteger[Any]], k: int) -> NDArray
 
     A cluster of all objects is a hub that only dilutes the cut.
     """
-    divides = np.asarray((members != 0).any(axis=1))
+    divides = np.asarray(members.any(axis=1))
     kept = members if divides.all() else members[divides]
     enough = divides.any() and int((kept.max(axis=1).astype(np.int64) + 1).sum()) >= k
     # An object may be in no other cluster; then its only edge stays.

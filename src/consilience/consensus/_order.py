@@ -20,7 +20,7 @@ from scipy import sparse
 from consilience.consensus._solve import ConsensusResult, Run
 from consilience.ensemble import Ensemble
 from consilience.kernels.labels.refine import refined_keys
-from consilience.kernels.labels.signatures import hash_rows
+from consilience.kernels.labels.signatures import hash_rows, stable_order
 
 __all__ = ["object_order", "ordered", "row_order", "tie_order"]
 
@@ -48,7 +48,7 @@ def tie_order(members: Labels, counts: NDArray[np.integer[Any]]) -> Order:
     return np.lexsort((_hashed(members), refined_keys(members, counts)))
 
 
-def object_order(ensemble: Ensemble, *more: Any) -> Order:
+def object_order(ensemble: Ensemble, *more: Any, n_jobs: int | None = None) -> Order:
     """Objects in the order of their labels, those with equal labels by what else is given.
 
     Parameters
@@ -56,15 +56,26 @@ def object_order(ensemble: Ensemble, *more: Any) -> Order:
     ensemble : Ensemble
     *more : arrays or CSR matrices of shape (n_objects, ...)
         Data or weights of the objects, where the method looks at them.
+    n_jobs : int or None
+        Threads.
     """
     # Members that divide nothing must change nothing.
-    divides = (ensemble.members != ensemble.members[:, :1]).any(axis=1)
-    members = np.ascontiguousarray(ensemble.members[divides])
-    keys = [_hashed(members), *(_hashed_values(values) for values in more)]
-    return np.lexsort(keys[::-1])
+    divides = ensemble.members.max(axis=1) != ensemble.members.min(axis=1)
+    members = ensemble.members if divides.all() else ensemble.members[divides]
+    keys = np.empty(ensemble.n_objects, np.uint64)
+    hash_rows(members, keys, n_jobs)
+    if not more:
+        return stable_order(keys, n_jobs)
+    return np.lexsort([keys, *(_hashed_values(values) for values in more)][::-1])
 
 
-def ordered(run: Callable[..., ConsensusResult], weights: Any = None, *, data: bool = False) -> Run:
+def ordered(
+    run: Callable[..., ConsensusResult],
+    weights: Any = None,
+    *,
+    data: bool = False,
+    n_jobs: int | None = None,
+) -> Run:
     """A method that goes by the order of its objects, given them in that of their labels.
 
     Parameters
@@ -75,14 +86,16 @@ def ordered(run: Callable[..., ConsensusResult], weights: Any = None, *, data: b
         Weights of the objects placed; given to ``run`` in its order.
     data : bool, default=False
         Whether the method looks at X, so that X tells objects with equal labels apart.
+    n_jobs : int or None
+        Threads.
     """
 
     def in_order(placed: Ensemble, k: int, X: Any) -> ConsensusResult:
         of_objects = () if weights is None else (weights,)
         seen = (X, *of_objects) if data and X is not None else of_objects
-        order = object_order(placed, *seen)
+        order = object_order(placed, *seen, n_jobs=n_jobs)
         found = run(
-            placed.take(order),
+            placed._in_order(order),
             k,
             None if X is None else X[order],
             *(values[order] for values in of_objects),

@@ -26,6 +26,7 @@ from consilience.kernels._parallel import by_rows
 from consilience.kernels.labels.contingency import cluster_contingency
 from consilience.kernels.labels.products import part_sums, row_sums
 from consilience.partition import (
+    LabelLinks,
     choose_bipartite,
     kmeans_labels,
     leading_eigenvectors,
@@ -40,6 +41,8 @@ Floats = NDArray[np.float64]
 
 # Singular values below this carry no direction.
 _NOTHING = 1e-6
+# Rows of a slice for work that takes no memory of its own.
+_LARGE = 1 << 14
 
 
 @consensus_method(
@@ -108,12 +111,12 @@ def hbgf(
         way, note = choose_bipartite(int(np.count_nonzero(placed.members >= 0)), solver)
         if way == "spectral":
             return _spectral(placed, k, note, random_state, n_jobs)
-        return ordered(by_metis)(placed, k, None)
+        return ordered(by_metis, n_jobs=n_jobs)(placed, k, None)
 
     def by_metis(placed: Ensemble, k: int, _: Any) -> ConsensusResult:
         warn_if_loose(placed, k, "HBGF")
-        B = placed.indicator()
-        found = split_bipartite(B, k, solver="metis", n_cuts=n_cuts, random_state=random_state)
+        links = LabelLinks(placed.members, np.ones(int(placed.n_clusters.sum())), n_jobs or 1)
+        found = split_bipartite(links, k, solver="metis", n_cuts=n_cuts, random_state=random_state)
         return cut_result(found, found.cut)
 
     return solve(ensemble, n_clusters, run, owner="HBGF", X=X, n_jobs=n_jobs)
@@ -170,8 +173,9 @@ def spectral_hbgf(
     table = V / root[:, None] / sigma
     both = np.empty((rows.n_rows + len(V), V.shape[1]))
     unit_rows(V, out=both[rows.n_rows :])
-    raw = row_sums(rows.members, rows.starts, table, n_jobs=n_jobs)
-    U = unit_rows(raw, n_jobs, out=both[: rows.n_rows])
+    U = both[: rows.n_rows]
+    row_sums(rows.members, rows.starts, table, n_jobs=n_jobs, out=U)
+    unit_rows(U, n_jobs, out=U)
     centres = _far_apart(U, rows.counts, k, rng, n_jobs)
     weights = np.concatenate([rows.counts, np.ones(len(V))])
     labels = kmeans_labels(both, k, weights, rng, init=centres, max_iter=200, n_jobs=n_jobs)
@@ -193,10 +197,10 @@ def _far_apart(
     towards = np.zeros(len(U))
 
     def add(rows: slice) -> None:
-        towards[rows] += np.abs((U[rows] * U[chosen[-1]]).sum(axis=1))
+        towards[rows] += np.abs(np.einsum("ij,j->i", U[rows], U[chosen[-1]]))
 
     for _ in range(k - 1):
-        by_rows(add, len(U), n_jobs)
+        by_rows(add, len(U), n_jobs, size=_LARGE)
         chosen.append(int(towards.argmin()))
     return U[chosen]
 

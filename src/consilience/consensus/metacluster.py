@@ -189,12 +189,11 @@ def let_compete(
 
     Ties are broken by a hash of the row's labels and the seed.
     """
-    shares = np.empty((rows.n_rows, k))
+    shares, of_parts = _held(rows, parts.labels, k, n_jobs)
     labels = np.empty(rows.n_rows, np.int32)
-    held, of_parts = _held(rows, parts.labels, k, n_jobs)
 
     def decide(some: slice) -> None:
-        np.divide(held[some], of_parts, out=shares[some])
+        shares[some] /= of_parts
         labels[some] = _winners(shares[some], rows.members[:, some], seed)
         shares[some] /= shares[some].sum(axis=1, keepdims=True)
 

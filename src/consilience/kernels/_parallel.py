@@ -5,12 +5,13 @@ the system lets no more threads start there are fewer of them, or none: the work
 where it was asked for. Results do not depend on it.
 """
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from functools import partial
 from os import cpu_count
-from queue import SimpleQueue
-from threading import Event, Thread
+from queue import Empty, SimpleQueue
+from threading import Event, RLock, Thread
 from typing import Any, TypeVar
 from weakref import finalize
 
@@ -36,8 +37,10 @@ T = TypeVar("T")
 _A_CORE = 4
 # Threads that joblib needs beside those that work.
 _HELPERS = 4
+# Seconds that a thread without work waits for more.
+_PATIENCE = 2.0
 # Rows of a slice of `by_rows`: much more work than Python does around it, small in the cache.
-_ROWS = 1 << 13
+_ROWS = 1 << 11
 
 
 class Parallel:
@@ -70,10 +73,26 @@ def in_turns(
     >>> in_turns(lambda first, step: list(range(first, 5, step)), 5, 2)
     [[0, 2, 4], [1, 3]]
     """
-    wanted = of_use(n_jobs, n_blocks)
-    if wanted == 1:
+    if of_use(n_jobs, n_blocks) == 1:
         return [turn(0, 1)]
-    return _Turns(turn, stop).run(wanted)
+    with Team(n_jobs, n_blocks) as team:
+
+        def guarded(first: int) -> T:
+            try:
+                return turn(first, team.size)
+            except BaseException:
+                if stop is not None:
+                    stop()
+                raise
+
+        waiting = team.start(guarded)
+        try:
+            return waiting()
+        except BaseException:
+            if stop is not None:  # an interrupt of the wait comes from no turn
+                stop()
+            team.settle()
+            raise
 
 
 def by_rows(
@@ -96,60 +115,6 @@ def by_rows(
             call(slice(number * size, min((number + 1) * size, n_rows)))
 
     in_turns(turn, n_slices, n_jobs)
-
-
-class _Turns:
-    """Turns of as many threads as can be started, the calling one among them."""
-
-    def __init__(
-        self, turn: Callable[[int, int], T], stop: Callable[[], None] | None = None
-    ) -> None:
-        self.turn, self.stop = turn, stop
-        self.step = 0
-        self.ready = Event()  # how many there are is known
-        self.found: dict[int, Any] = {}
-        self.errors: list[BaseException] = []
-
-    def run(self, wanted: int) -> list[Any]:
-        """Results of all turns, in order; raises what the first that failed raised."""
-        threads: list[Thread] = []
-        try:
-            for first in range(1, wanted):
-                thread = Thread(target=self._take, args=(first,), daemon=True)
-                thread.start()
-                threads.append(thread)
-        except RuntimeError:  # a limit of the system on threads, or on memory for their stacks
-            pass
-        except BaseException:
-            self.ready.set()  # with no step: there is nothing to do
-            raise
-        self.step = 1 + len(threads)
-        self.ready.set()
-        try:
-            self._take(0)
-            for thread in threads:
-                thread.join()
-        except BaseException as error:
-            self._fail(error)
-            for thread in threads:
-                thread.join()
-        if self.errors:
-            raise self.errors[0]
-        return [self.found[first] for first in range(self.step)]
-
-    def _take(self, first: int) -> None:
-        self.ready.wait()
-        if self.step == 0:
-            return
-        try:
-            self.found[first] = self.turn(first, self.step)
-        except BaseException as error:
-            self._fail(error)
-
-    def _fail(self, error: BaseException) -> None:
-        self.errors.append(error)
-        if self.stop is not None:
-            self.stop()
 
 
 def streamed(
@@ -186,7 +151,19 @@ def in_threads(call: Callable[[S], T], items: Iterable[S], n_jobs: int | None) -
     >>> in_threads(len, ["a", "bcd"], 2)
     [1, 3]
     """
-    return [made for _, made in streamed(call, list(items), n_jobs)]
+    given = list(items)
+    made: dict[int, T] = {}
+    numbers = iter(range(len(given)))
+    failed = Event()
+
+    def turn(first: int, step: int) -> None:
+        for number in numbers:  # whoever is free takes the next
+            if failed.is_set():
+                return
+            made[number] = call(given[number])
+
+    in_turns(turn, len(given), n_jobs, failed.set)
+    return [made[number] for number in range(len(given))]
 
 
 def _next_of(waiting: dict[Future[T], S], in_order: bool) -> tuple[S, T]:
@@ -242,8 +219,9 @@ class Team:
     """Threads that stay for several passes, one after another; used as a context.
 
     Starting threads takes as long as a short pass, and so does trying how many can start: here
-    those that start are those that work. ``size`` is how many there are, the calling one among
-    them; a team of one works where it is called.
+    those that start are those that work, and when a team is dismissed they wait a while for the
+    next. ``size`` is how many there are, the calling one among them; a team of one works where it
+    is called.
 
     >>> with Team(2, 5) as team:
     ...     team.run(lambda number: number)
@@ -251,22 +229,19 @@ class Team:
     """
 
     def __init__(self, n_jobs: int | None, n_tasks: int) -> None:
-        self._posts: list[SimpleQueue[_Task | None]] = []
+        self._posts: list[_Post] = []
+        self._given: list[_Task] = []
         # Also where nobody enters the context, because something failed before.
-        self._dismiss = finalize(self, _send_home, self._posts)
+        self._dismiss = finalize(self, _send_home, self._posts, self._given)
         wanted = of_use(n_jobs, n_tasks)
         while len(self._posts) < wanted - 1 and self._hire():
             pass
         self.size = len(self._posts) + 1
-        # One more for calls aside.
-        self._helps = self.size > 1 and self._hire()
 
     def _hire(self) -> bool:
-        """Start another thread, if the system lets us."""
-        post: SimpleQueue[_Task | None] = SimpleQueue()
-        try:
-            Thread(target=_work, args=(post,), daemon=True).start()
-        except RuntimeError:  # a limit of the system on threads, or on memory for their stacks
+        """Take a thread that waits, or start another, if the system lets us."""
+        post = _waiting_thread()
+        if post is None:
             return False
         self._posts.append(post)
         return True
@@ -277,6 +252,11 @@ class Team:
     def __exit__(self, *error: object) -> None:
         self._dismiss()
 
+    def _give(self, post: "_Post", task: "_Task") -> None:
+        self._given[:] = [other for other in self._given if not other.done.is_set()]
+        self._given.append(task)
+        post.put(task)
+
     def start(self, turn: Callable[[int], T]) -> Callable[[], list[T]]:
         """Begin ``turn(number)`` in every thread but this; what is returned does its own and waits.
 
@@ -284,7 +264,7 @@ class Team:
         """
         tasks = [_Task(partial(turn, number)) for number in range(self.size)]
         for post, task in zip(self._posts, tasks[1:], strict=False):
-            post.put(task)
+            self._give(post, task)
 
         def wait() -> list[T]:
             tasks[0].run()
@@ -294,12 +274,18 @@ class Team:
 
         return wait
 
+    def settle(self) -> None:
+        """Wait for all that was begun."""
+        for task in list(self._given):
+            task.done.wait()
+
     def aside(self, call: Callable[[], T]) -> Callable[[], T]:
         """Begin a short call that prepares the next pass; what is returned waits for its result."""
-        if not self._helps:
+        # One thread more than the team has, from the first such call on.
+        if self.size == 1 or (len(self._posts) < self.size and not self._hire()):
             return call
         task = _Task(call)
-        self._posts[-1].put(task)
+        self._give(self._posts[-1], task)
 
         def wait() -> T:
             task.done.wait()
@@ -335,13 +321,62 @@ class _Task:
         return self.found
 
 
-def _work(post: "SimpleQueue[_Task | None]") -> None:
-    """What a thread of a team does until it is sent home; it does not hold the team."""
-    while (task := post.get()) is not None:
-        task.run()
+# Where a thread gets its tasks; None tells it to wait for another team when it has done them.
+_Post = SimpleQueue[_Task | None]
+# Threads that belong to no team, by their posts.
+_waiting: list[_Post] = []
+# A team may be forgotten, and so dismissed, while its own thread holds this.
+_lock = RLock()
+
+
+def _waiting_thread() -> _Post | None:
+    """The post of a thread that waits, or of a new one; None if the system starts no more."""
+    with _lock:
+        if _waiting:
+            return _waiting.pop()
+    post: _Post = SimpleQueue()
+    try:
+        Thread(target=_work, args=(post,), daemon=True).start()
+    except RuntimeError:  # a limit of the system on threads, or on memory for their stacks
+        return None
+    return post
+
+
+def _work(post: _Post) -> None:
+    """What a thread does until nobody has wanted it for a while; it does not hold its team."""
+    while True:
+        try:
+            task = post.get(timeout=_PATIENCE)
+        except Empty:
+            with _lock:
+                if post in _waiting:
+                    _waiting.remove(post)
+                    return
+            continue  # its team thinks
+        if task is None:
+            with _lock:
+                _waiting.append(post)
+        else:
+            task.run()
         del task
 
 
-def _send_home(posts: "list[SimpleQueue[_Task | None]]") -> None:
-    for post in posts:
+def _send_home(posts: list[_Post], given: list[_Task]) -> None:
+    """Let the threads of a team wait for another."""
+    if all(task.done.is_set() for task in given):
+        with _lock:
+            _waiting.extend(posts)
+        return
+    for post in posts:  # somebody was interrupted: they end what they do first
         post.put(None)
+
+
+def _without_threads() -> None:
+    """In the child of a fork there are no threads but the one that forked."""
+    global _lock
+    _waiting.clear()
+    _lock = RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_without_threads)

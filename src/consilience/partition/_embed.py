@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
 from consilience.kernels._parallel import by_rows
-from consilience.partition._weighted_kmeans import weighted_kmeans
+from consilience.kernels.kmeans.weighted import weighted_kmeans
 
 __all__ = ["fill_empty", "kmeans_labels", "leading_eigenvectors", "one_thread", "unit_rows"]
 

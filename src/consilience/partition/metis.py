@@ -12,10 +12,18 @@ from sklearn.utils import check_random_state
 from consilience._optional import optional
 from consilience._validation import Interval, check_value
 from consilience.errors import InvalidInputError, MemoryBudgetError, MissingPackageError
+from consilience.kernels.labels.graph import label_graph
+from consilience.kernels.labels.products import part_sums
 from consilience.partition._parts import Parts, check_n_parts, one_part
-from consilience.partition.graph import Graph, whole_vertex_weights, whole_weights
+from consilience.partition.graph import (
+    Graph,
+    bipartite_graph,
+    whole_vertex_weights,
+    whole_weights,
+)
+from consilience.partition.transfer import LabelLinks
 
-__all__ = ["MAX_DENSE", "has_metis", "metis"]
+__all__ = ["MAX_DENSE", "has_metis", "metis", "metis_of_labels"]
 
 # A complete graph takes about 70 bytes an entry inside METIS: 4.5 GB at this many vertices.
 MAX_DENSE = 8000
@@ -95,7 +103,7 @@ def metis(
     if k == 1:
         return one_part(n, "metis")
     pymetis = _pymetis()
-    _refuse_if_too_dense(graph)
+    _refuse_if_too_dense(n, graph.adjacency.nnz)
     _check_shares(shares, k)
     check_value("n_cuts", n_cuts, [Interval(Integral, 1)], owner="metis")
     labels = np.empty(n, np.int32)
@@ -105,8 +113,67 @@ def metis(
     else:
         labels[:] = _bisect(pymetis, graph, k, shares, n_cuts)
     labels, repaired = _fill_empty(labels, k, graph)
-    note = f"{repaired} empty parts were given one vertex each" if repaired else ""
-    return Parts(labels, graph.cut(labels), "metis", np.bincount(labels, minlength=k), note)
+    return Parts(
+        labels, graph.cut(labels), "metis", np.bincount(labels, minlength=k), _repairs(repaired)
+    )
+
+
+def metis_of_labels(
+    links: LabelLinks,
+    k: int,
+    *,
+    weights: NDArray[np.float64] | None = None,
+    n_cuts: int = 10,
+    random_state: Any = None,
+) -> Parts:
+    """As `metis` of the `bipartite_graph` of these links, whose weights it does not look at.
+
+    The same parts, but the graph is written down once, in its shuffled order, by threads.
+
+    Parameters
+    ----------
+    links : LabelLinks
+    k : int
+        Number of parts.
+    weights : array of shape (p + n,), optional
+        Of the vertices, columns first.
+    n_cuts, random_state
+        As in `metis`.
+    """
+    members, starts, jobs = links.members, links.starts, links.n_jobs
+    n = sum(links.shape)
+    check_n_parts(k, n, owner="metis")
+    if k == 1:
+        return one_part(n, "metis")
+    pymetis, n_edges = _pymetis(), links.nnz
+    _refuse_if_too_dense(n, 2 * n_edges)
+    check_value("n_cuts", n_cuts, [Interval(Integral, 1)], owner="metis")
+    order = check_random_state(random_state).permutation(n)
+    begins, ends = label_graph(members, starts, order, n_jobs=jobs)
+    own = None if weights is None else weights[order]
+    labels = np.empty(n, np.int32)
+    labels[order] = _call(pymetis, begins, ends, k, None, n_cuts, None, own)
+    sizes, note = np.bincount(labels, minlength=k), ""
+    if not sizes.all():
+        labels, repaired = _fill_empty(labels, k, _graph_of(links))
+        sizes, note = np.bincount(labels, minlength=k), _repairs(repaired)
+    p = links.shape[1]
+    held = part_sums(members, starts, labels[p:], k, np.ones(n - p), n_jobs=jobs)
+    kept = float(held[np.arange(p), labels[:p]].sum())
+    return Parts(labels, n_edges - kept, "metis", sizes, note)
+
+
+def _graph_of(links: LabelLinks) -> Graph:
+    """The whole graph, for the rare repairs that need it."""
+    members, starts = links.members, links.starts
+    columns = members.T.astype(np.int64) + starts[:-1]
+    rows, own = np.nonzero(members.T >= 0)
+    ones = np.ones(len(rows))
+    return bipartite_graph(sparse.csr_array((ones, (rows, columns[rows, own])), shape=links.shape))
+
+
+def _repairs(repaired: int) -> str:
+    return f"{repaired} empty parts were given one vertex each" if repaired else ""
 
 
 def _pymetis() -> Any:
@@ -130,8 +197,7 @@ def _check_shares(shares: NDArray[np.float64] | None, k: int) -> None:
         )
 
 
-def _refuse_if_too_dense(graph: Graph) -> None:
-    n, entries = graph.n_vertices, graph.adjacency.nnz
+def _refuse_if_too_dense(n: int, entries: int) -> None:
     if n > MAX_DENSE and entries > n * (n - 1) / 2:
         raise MemoryBudgetError(
             f"METIS would need about {70 * entries / 2**30:.1f} GiB for {n} vertices with "
@@ -156,14 +222,29 @@ def _bisect(
             # A weight of 0 is no edge; METIS would take it for one. The copy keeps ours as it is.
             whole = whole.copy()
             whole.eliminate_zeros()
-    weights = graph.vertex_weights
-    adjacency = pymetis.CSRAdjacency(
-        whole.indptr.astype(kind, copy=False), whole.indices.astype(kind, copy=False)
+    edges = None if plain else whole.data.astype(kind, copy=False)
+    return _call(
+        pymetis, whole.indptr, whole.indices, k, shares, n_cuts, edges, graph.vertex_weights
     )
+
+
+def _call(
+    pymetis: Any,
+    begins: NDArray[Any],
+    ends: NDArray[Any],
+    k: int,
+    shares: NDArray[np.float64] | None,
+    n_cuts: int,
+    edges: NDArray[Any] | None,
+    weights: NDArray[np.float64] | None,
+) -> NDArray[np.int32]:
+    """METIS on lists of neighbours; without weights of edges each counts 1."""
+    kind = pymetis.zero_copy_dtype()
+    adjacency = pymetis.CSRAdjacency(begins.astype(kind, copy=False), ends.astype(kind, copy=False))
     found = pymetis.part_graph(
         k,
         adjacency,
-        eweights=None if plain else whole.data.astype(kind, copy=False),
+        eweights=edges,
         vweights=None if weights is None else whole_vertex_weights(weights).astype(kind),
         tpwgts=None if shares is None else (shares / shares.sum()).tolist(),
         recursive=True,

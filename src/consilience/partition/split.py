@@ -18,9 +18,9 @@ from consilience.errors import InvalidInputError, MemoryBudgetError
 from consilience.partition._parts import Parts
 from consilience.partition.balanced import balanced_rows
 from consilience.partition.graph import Graph, bipartite_graph, similarity_graph
-from consilience.partition.metis import MAX_DENSE, has_metis, metis
+from consilience.partition.metis import MAX_DENSE, has_metis, metis, metis_of_labels
 from consilience.partition.spectral import spectral
-from consilience.partition.transfer import transfer_cut
+from consilience.partition.transfer import LabelLinks, transfer_cut
 
 __all__ = ["Solver", "choose_bipartite", "split_bipartite", "split_graph", "split_rows"]
 
@@ -110,8 +110,8 @@ def split_bipartite(
 
     Parameters
     ----------
-    Q : array or sparse matrix of shape (n, p)
-        Objects x clusters, non-negative.
+    Q : array, sparse matrix or LabelLinks of shape (n, p)
+        Objects x clusters, non-negative. METIS takes no weights of `LabelLinks`.
     k : int
         Number of parts.
     solver : {"auto", "metis", "spectral"}
@@ -132,7 +132,8 @@ def split_bipartite(
     """
     _check_solver(solver, ("auto", "metis", "spectral"))
     check_value("balance", balance, [Options(("all", "objects"))], owner="split_bipartite")
-    n_edges = Q.nnz if sparse.issparse(Q) else int(np.count_nonzero(Q))
+    labels_only = isinstance(Q, LabelLinks)
+    n_edges = Q.nnz if labels_only or sparse.issparse(Q) else int(np.count_nonzero(Q))
     solver, note = choose_bipartite(n_edges, solver)
     if solver == "spectral":
         found = transfer_cut(Q, k, random_state=random_state)
@@ -143,7 +144,10 @@ def split_bipartite(
         n_cuts = _CUTS if n_edges <= _MANY_EDGES else 1
     if balance == "objects":
         weights = np.concatenate([np.ones(p), np.full(n, p + 1.0)])
-    whole = metis(bipartite_graph(Q, weights), k, n_cuts=n_cuts, random_state=random_state)
+    if labels_only:
+        whole = metis_of_labels(Q, k, weights=weights, n_cuts=n_cuts, random_state=random_state)
+    else:
+        whole = metis(bipartite_graph(Q, weights), k, n_cuts=n_cuts, random_state=random_state)
     labels = whole.labels[p:]
     return replace(whole, labels=labels, sizes=np.bincount(labels, minlength=k))
 

@@ -95,7 +95,8 @@ def transfer_cut(
             f"entry, {len(used)}. Got {k} instead."
         )
     with one_thread():
-        E = unit_rows(_embed(links, used, counts, k, rng, n_jobs), n_jobs)
+        E = _embed(links, used, counts, k, rng, n_jobs)
+        unit_rows(E, n_jobs, out=E)
     labels = kmeans_labels(E, k, None if weights is None else counts, rng, n_jobs=n_jobs)
     labels, repaired = fill_empty(labels, k, E)
     note = f"{repaired} empty parts were given one row each" if repaired else ""
@@ -126,13 +127,19 @@ class LabelLinks:
         """Rows and columns."""
         return (self.members.shape[1], len(self.weights))
 
+    @property
+    def nnz(self) -> int:
+        """Entries."""
+        return int(np.count_nonzero(self.members >= 0))
+
     @cached_property
-    def _starts(self) -> NDArray[np.int64]:
+    def starts(self) -> NDArray[np.int64]:
+        """First column of each member, and the number of columns last."""
         return first_columns(self.members)
 
     def column_sums(self, counts: Floats) -> Floats:
         """Sum of each column over rows that count so often."""
-        held = cluster_sums(self.members, self._starts, counts[:, None], n_jobs=self.n_jobs)[:, 0]
+        held = cluster_sums(self.members, self.starts, counts[:, None], n_jobs=self.n_jobs)[:, 0]
         return held * self.weights
 
     def degrees(self) -> Floats:
@@ -147,11 +154,11 @@ class LabelLinks:
     def times(self, table: Floats) -> Floats:
         """Q times a table of columns x anything."""
         weighted = self.weights[:, None] * table
-        return row_sums(self.members, self._starts, weighted, n_jobs=self.n_jobs)
+        return row_sums(self.members, self.starts, weighted, n_jobs=self.n_jobs)
 
     def part_sums(self, labels: NDArray[np.int32], counts: Floats, k: int) -> Floats:
         """Sums of the columns over each part, parts x columns."""
-        sums = part_sums(self.members, self._starts, labels, k, counts, n_jobs=self.n_jobs)
+        sums = part_sums(self.members, self.starts, labels, k, counts, n_jobs=self.n_jobs)
         return np.ascontiguousarray(sums.T) * self.weights
 
 

@@ -25,7 +25,12 @@ _WORTH = 2**18
 
 
 def row_sums(
-    members: Labels, starts: NDArray[np.int64], table: Floats, *, n_jobs: int | None = 1
+    members: Labels,
+    starts: NDArray[np.int64],
+    table: Floats,
+    *,
+    n_jobs: int | None = 1,
+    out: Floats | None = None,
 ) -> Floats:
     """Sum of the table's rows of each object's clusters, ``B @ table``.
 
@@ -38,6 +43,8 @@ def row_sums(
     table : (n_clusters, k) float64
     n_jobs : int or None, default=1
         Threads, over objects; the result does not depend on it.
+    out : (n_objects, k) float64, C-contiguous, optional
+        Where to write.
 
     Returns
     -------
@@ -50,7 +57,7 @@ def row_sums(
     [[6.0], [2.0]]
     """
     # Not filled here: every thread is the first to touch what it writes.
-    out = np.empty((members.shape[1], table.shape[1]))
+    out = np.empty((members.shape[1], table.shape[1])) if out is None else out
     table = np.ascontiguousarray(table)
     in_turns(
         lambda at, step: _row_sums(members, starts, table, at, step, out),

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from consilience.kernels._jit import compiled
 from consilience.kernels._parallel import Team, by_rows, in_turns
 
-__all__ = ["group_rows", "sort_rows", "taken"]
+__all__ = ["group_rows", "sort_rows", "stable_order", "taken"]
 
 # Object labels are read in blocks so that one member's run of labels stays in cache.
 _BLOCK = 4096
@@ -85,7 +85,7 @@ def sort_rows(
     n = members.shape[1]
     keys = np.empty(n, np.uint64)
     hash_rows(members, keys, n_jobs)
-    order = _sorted(keys, n_jobs)
+    order = stable_order(keys, n_jobs)
     ranked, fresh = taken(keys, order, n_jobs), np.ones(n, bool)
     same = ranked[1:] == ranked[:-1]
     fresh[1:] = ~same
@@ -102,7 +102,7 @@ def sort_rows(
     return order[starts], inverse, np.diff(starts, append=n)
 
 
-def _sorted(keys: NDArray[np.uint64], n_jobs: int | None) -> NDArray[np.int64]:
+def stable_order(keys: NDArray[np.uint64], n_jobs: int | None) -> NDArray[np.int64]:
     """The stable order of the keys: in parts by their leading bits, each sorted by a thread."""
     part = (keys >> np.uint64(64 - _PART_BITS)).astype(np.uint8)
     order = np.argsort(part, kind="stable")

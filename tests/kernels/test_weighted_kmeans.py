@@ -4,19 +4,18 @@ import numpy as np
 import pytest
 from sklearn.cluster import KMeans
 
-from consilience.partition import _weighted_kmeans
-from consilience.partition._weighted_kmeans import weighted_kmeans
+from consilience.kernels._blocks import BLOCK_ROWS
+from consilience.kernels.kmeans.weighted import weighted_kmeans
 
 
-def cloud(seed, n=3000, d=4, k=5):
+def cloud(seed, n=4 * BLOCK_ROWS + 5, d=4, k=5):
     rng = np.random.default_rng(seed)
     E = rng.normal(size=(n, d)) + 2.5 * rng.normal(size=(k, d))[rng.integers(0, k, n)]
     return E, E[rng.choice(n, k, replace=False)], rng.integers(1, 9, n)
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-def test_labels_are_those_of_scikit_learn(seed, weighted, monkeypatch):
-    monkeypatch.setattr(_weighted_kmeans, "_BLOCK", 256)
+def test_labels_are_those_of_scikit_learn(seed, weighted):
     E, centres, weights = cloud(seed)
     weights = weights if weighted else None
     theirs = KMeans(len(centres), init=centres, n_init=1, max_iter=100, algorithm="lloyd")
@@ -25,8 +24,7 @@ def test_labels_are_those_of_scikit_learn(seed, weighted, monkeypatch):
     assert (ours == theirs.labels_).mean() > 0.999
 
 
-def test_labels_do_not_depend_on_threads(seed, monkeypatch):
-    monkeypatch.setattr(_weighted_kmeans, "_BLOCK", 100)
+def test_labels_do_not_depend_on_threads(seed):
     E, centres, weights = cloud(seed)
     one = weighted_kmeans(E, centres, weights, max_iter=7)
     for n_jobs in (2, 3):
