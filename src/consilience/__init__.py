@@ -50,7 +50,7 @@ _ESTIMATORS = (
     "WOSP",
     "WSPA",
 )
-_JOBS = ("ambiguous_objects", "cluster", "minority_groups")
+_JOBS = ("ambiguous_objects", "cluster", "compare_results", "minority_groups")
 _MINORITY = ("AutoHDS", "BBCPress", "BBOCC", "DGRADE", "EWOCS", "GRAMS", "KMD", "SoftBBC")
 # Where each public name lives; what is not listed here is not public at the top.
 _HOMES = {
@@ -138,6 +138,7 @@ __all__ = [
     "ambiguous_objects",
     "cluster",
     "compare",
+    "compare_results",
     "consensus",
     "datasets",
     "ensemble",
@@ -228,7 +229,12 @@ if TYPE_CHECKING:
         BBCPress,
         SoftBBC,
     )
-    from consilience.workflow import ambiguous_objects, cluster, minority_groups
+    from consilience.workflow import (
+        ambiguous_objects,
+        cluster,
+        compare_results,
+        minority_groups,
+    )
 
 
 def __getattr__(name: str) -> Any:

@@ -7,7 +7,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from consilience import plot
+from consilience import compare_results, plot
 from consilience.consensus import monticonsensus
 from consilience.ensemble import Ensemble
 from consilience.errors import InvalidParameterError, MissingPackageError
@@ -18,6 +18,7 @@ X = RNG.normal(size=(24, 3)) + np.repeat([[0], [8]], 12, axis=0)
 Y = np.repeat([0, 1], 12)
 MEMBERS = Ensemble([Y, np.arange(24) // 6, (np.arange(24) + 3) // 12 % 2])
 SCORES = RNG.random(24)
+TWO = compare_results(Y, X[:, 0] > 1)
 TREE = np.array([[0, 1, 0.1, 2], [2, 3, 0.2, 2], [4, 5, 0.8, 4]])
 
 CALLS = {
@@ -33,6 +34,7 @@ CALLS = {
     "plot_score_histogram": lambda **given: plot.plot_score_histogram(SCORES, **given),
     "plot_scores": lambda **given: plot.plot_scores(SCORES, y=Y, **given),
     "plot_stability": lambda **given: plot.plot_stability(cluster_stability(MEMBERS), **given),
+    "plot_two_answers": lambda **given: plot.plot_two_answers(TWO, **given),
     "plot_vat": lambda **given: plot.plot_vat(MEMBERS, **given),
 }
 

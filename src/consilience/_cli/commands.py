@@ -49,8 +49,8 @@ def demo(
 def cluster(data: Path | None = None, /, *, wish: ClusterWish = ClusterWish()) -> None:
     """Find the consensus clusters of a table, or of clusterings you already have.
 
-    Writes `labels.csv` (id, cluster, confidence), `summary.json`, `report.html` and
-    `timings.json`, and prints a summary.
+    Writes `labels.csv` (id, cluster, confidence), `summary.json`, `report.html`, tables of what
+    makes each cluster (`profile-*.csv`) and `timings.json`, and prints a summary.
 
     For example:
 
@@ -114,6 +114,34 @@ def minority(data: Path, /, *, wish: MinorityWish = MinorityWish()) -> None:
     from consilience._cli.minority import MINORITY
 
     carry_out(replace(wish, data=data), MINORITY)
+
+
+def compare(
+    first: Path, second: Path, /, *, moved: Path | None = None, picture: Path | None = None
+) -> None:
+    """Put two runs of `consilience cluster` on the same objects beside each other.
+
+    Prints how the clusters map, how far the runs agree, with an interval, and which objects moved.
+
+    For example:
+
+    - `consilience compare run-1 run-2`
+    - `consilience compare run-1 run-2 --moved moved.csv --picture moves.svg`
+
+    Parameters
+    ----------
+    first : Path
+        Folder of a run, or its labels.csv.
+    second : Path
+        Another. Objects are matched by their identifiers.
+    moved : Path
+        Write the objects that moved to this CSV file.
+    picture : Path
+        Draw the clusters against each other: .svg, .png or .pdf.
+    """
+    from consilience._cli.compare import compare_runs
+
+    compare_runs(first, second, moved=moved, picture=picture)
 
 
 def methods(*, json: Annotated[bool, Parameter(negative=(), show_default=False)] = False) -> None:
@@ -207,5 +235,6 @@ app.command(demo)
 app.command(cluster, usage="Usage: consilience cluster [DATA] [OPTIONS]")
 app.command(ambiguous, usage="Usage: consilience ambiguous [DATA] [OPTIONS]")
 app.command(minority, usage="Usage: consilience minority DATA [OPTIONS]")
+app.command(compare, usage="Usage: consilience compare FIRST SECOND [OPTIONS]")
 app.command(methods)
 app.command(reproduce, usage="Usage: consilience reproduce [TABLE] [OPTIONS]")

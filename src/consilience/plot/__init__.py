@@ -25,6 +25,7 @@ from consilience.plot.scores import (
     score_histogram,
 )
 from consilience.plot.stability import StabilityCurve, plot_stability, stability_curve
+from consilience.plot.two_answers import plot_two_answers
 
 __all__ = [
     "DendrogramLines",
@@ -49,6 +50,7 @@ __all__ = [
     "plot_score_histogram",
     "plot_scores",
     "plot_stability",
+    "plot_two_answers",
     "plot_vat",
     "rank_diagram",
     "score_curve",

@@ -10,14 +10,17 @@ from consilience.workflow.cluster_result import ClusterResult
 from consilience.workflow.clusters import cluster
 from consilience.workflow.minority import MinorityResult, minority_groups
 from consilience.workflow.result import Result
+from consilience.workflow.two_answers import TwoAnswers, compare_results
 
 __all__ = [
     "AmbiguityResult",
     "ClusterResult",
     "MinorityResult",
     "Result",
+    "TwoAnswers",
     "ambiguous_objects",
     "cluster",
+    "compare_results",
     "method_table",
     "minority_groups",
 ]

@@ -1,0 +1,37 @@
+"""What ``consilience compare`` does: two runs beside each other, in words, a table, a picture."""
+
+from pathlib import Path
+
+from consilience._cli.outputs import write_table
+from consilience._cli.show import tell
+from consilience._cli.speech import Speaker
+from consilience._files import written_whole
+from consilience.errors import InvalidParameterError
+from consilience.workflow import compare_results
+
+__all__ = ["compare_runs"]
+
+
+def compare_runs(first: Path, second: Path, *, moved: Path | None, picture: Path | None) -> None:
+    """Compare, write what was asked for, and say how the groups map."""
+    for option, path in (("--moved", moved), ("--picture", picture)):
+        if path is not None and path.exists():
+            raise InvalidParameterError(
+                f"{option} names {str(path)!r}, which is there. Remove it, or name another file."
+            )
+    found = compare_results(first, second)
+    if moved is not None:
+        with written_whole(moved) as partial:
+            write_table(partial, header=list(found.moved), columns=list(found.moved.values()))
+    if picture is not None:
+        from consilience.plot import plot_two_answers
+
+        ax = plot_two_answers(found)
+        with written_whole(picture) as partial:
+            ax.figure.savefig(partial)
+    console = Speaker()
+    tell(console, str(found))
+    written = [str(path) for path in (moved, picture) if path is not None]
+    if written:
+        tell(console, f"Wrote {' and '.join(written)}.")
+    console.close("")
