@@ -189,6 +189,14 @@ def test_a_folder_of_the_name_of_a_result_is_not_ours(capsys):
     assert held() == before
 
 
+def test_a_file_is_not_taken_for_a_folder():
+    Path("mine").write_text("mine")
+    wanted = pytest.raises(InvalidParameterError, match="is a file, and the results need a folder")
+    with wanted, taken(Path("mine"), "cluster"):
+        pass
+    assert Path("mine").read_text() == "mine"
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="folders cannot be opened there")
 def test_files_and_the_names_in_folders_are_brought_to_the_disk(monkeypatch):
     Path("kept").write_text("kept")

@@ -74,6 +74,15 @@ def test_the_likelihood_never_falls(ensemble, k, seed):
     assert (np.diff(fit.path) >= -1e-9 * (1 + abs(fit.path[0]))).all()
 
 
+@pytest.mark.parametrize("tol", [0.0, 1e-6])
+def test_a_likelihood_that_stays_is_the_end(tol):
+    """One component is where it will be at once: the second step gains nothing at all."""
+    rows = distinct_rows(Ensemble([[0, 0, 1, 1, 2], [0, 1, 1, 0, 0]]))
+    fit = fit_mixture(rows, 1, np.ones((rows.n_rows, 1)), 60, tol, 1e-6)
+    assert (len(fit.path), fit.converged) == (2, True)
+    assert fit.path[0] == fit.path[1]
+
+
 @given(ensembles(min_objects=2), st.integers(2, 3), seeds)
 def test_a_further_step_loses_no_likelihood(ensemble, k, seed):
     rows = rows_of(ensemble)
