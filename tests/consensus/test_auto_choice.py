@@ -1,0 +1,125 @@
+"""What AutoConsensus says in words: differences between divisions, numbers, clarity."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from consilience.consensus import Alternative, Clarity, worth_a_look
+from consilience.consensus._auto_choice import choice_of, difference
+
+NOTHING = Clarity("none", 0.4, 99, 120, 0.1, 0.2, 0.7)
+
+
+def alternative(k, support=1.0, sizes=None, **changes):
+    values = {
+        "line": "k-means",
+        "agreement": 0.8,
+        "silhouette": 0.3,
+        "modularity": 0.5,
+        "sparsity": 0.1,
+        "bic": None,
+        "difference": "",
+    }
+    return Alternative(
+        n_clusters=k, support=support, sizes=sizes or (120 // k,) * k, **(values | changes)
+    )
+
+
+@pytest.mark.parametrize(
+    ("taken", "other", "words"),
+    [
+        ([50, 50], [50, 30, 20], "divides the group of 50 into 30 and 20"),
+        ([50, 30, 20], [50, 50], "joins the groups of 30 and 20"),
+        ([100], [100], ""),
+        ([60, 60], [12] * 10, "divides the group of 60 into 5, the largest of 12 and the group of "
+         "60 into 5, the largest of 12"),
+    ],
+)  # fmt: skip
+def test_what_divides_and_what_joins_is_said(taken, other, words):
+    labels = [np.repeat(np.arange(len(sizes)), sizes) for sizes in (taken, other)]
+    assert difference(*labels) == words
+
+
+def test_a_few_objects_that_move_are_counted():
+    taken = np.repeat([0, 1], 50)
+    other = taken.copy()
+    other[:3] = 1
+    assert difference(taken, other) == "moves 3 objects"
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=4, max_size=60))
+def test_names_of_groups_do_not_matter_and_ways_there_and_back_mirror(pairs):
+    taken, other = np.array(pairs).T
+    taken, other = (np.unique(one, return_inverse=True)[1] for one in (taken, other))
+    said = difference(taken, other)
+    renamed = taken.max() - taken
+    assert sorted(difference(renamed, other)) == sorted(said)
+    back = difference(other, taken)
+    assert said.startswith("divides the group") == back.startswith("joins the groups")
+    assert (said == "") == (back == "")
+
+
+def test_what_is_worth_a_look_is_no_stray_and_no_neighbour():
+    found = [
+        alternative(10),
+        alternative(11, 0.95),  # hardly another view
+        alternative(4, 0.9),
+        alternative(3, 0.8, (80, 38, 2)),  # a group of two is a pair of strays
+        alternative(2, 0.7),
+        alternative(6, 0.6),
+    ]
+    assert [one.n_clusters for one in worth_a_look(found)] == [10, 4, 2]
+    assert [one.n_clusters for one in worth_a_look(found, 2)] == [10, 4]
+    assert worth_a_look([]) == ()
+
+
+def test_the_choice_has_every_kind_of_evidence_over_the_numbers():
+    found = [
+        alternative(3, 1.4, bic=90.0, silhouette=0.2),
+        alternative(2, 1.2, bic=80.0, silhouette=0.4),
+        alternative(4, 1.0),
+    ]
+    choice = choice_of(found, NOTHING, 120, shaped=False)
+    assert (choice.n_clusters, choice.clear, choice.taken, choice.n_objects) == (
+        3,
+        False,
+        "support",
+        120,
+    )
+    said = {one.name: one for one in choice.criteria}
+    assert said["support"].tested.tolist() == [2, 3, 4]
+    np.testing.assert_allclose(said["support"].values, [0.6, 0.7, 0.5])
+    assert said["support"].n_clusters == 3
+    assert said["silhouette"].n_clusters == 2
+    assert said["likelihood"].tested.tolist() == [2, 3]
+    assert said["likelihood"].n_clusters == 2
+    assert not said["likelihood"].larger_is_better
+    assert said["likelihood"].clarity == pytest.approx(1 / (1 + np.exp(-5)))
+    assert choice.words.startswith("3 groups have the most support")
+    assert choice.words.endswith(NOTHING.words)
+    shaped = choice_of(found, NOTHING, 120, shaped=True)
+    assert shaped.taken == "borders"
+    assert shaped.words.startswith("3 groups of any shape")
+
+
+def test_nothing_divided_is_one_group():
+    choice = choice_of((), NOTHING, 5, shaped=False)
+    assert (choice.n_clusters, choice.taken, choice.criteria) == (1, "none", ())
+
+
+@pytest.mark.parametrize(
+    ("verdict", "agreement", "words"),
+    [
+        ("clear", 0.9, "They are clear"),
+        ("weak", 0.9, "but by little"),
+        ("weak", 0.3, "but ways to cluster disagree"),
+        ("none", 0.9, "No clear structure"),
+    ],
+)
+def test_clarity_speaks_as_it_judges(verdict, agreement, words):
+    said = Clarity(verdict, 0.03, 99, 120, 0.5, 0.1, agreement).words
+    assert words in said
+    assert "p = 0.03, 99 reference tables" in said
+    alone = Clarity(verdict, None, 0, 120, 0.5, 0.0, agreement).words
+    assert "p =" not in alone
