@@ -141,6 +141,11 @@ def test_objects_that_are_all_alike_are_one_group_and_none():
     assert (model.n_clusters_, model.clarity_.verdict, model.alternatives_) == (1, "none", ())
 
 
+def test_two_objects_are_too_few_for_groups():
+    model = fitted(np.array([[0.0, 0.0], [1.0, 2.0]]))
+    assert (model.labels_.tolist(), model.clarity_.verdict) == ([0, 0], "none")
+
+
 def test_sparse_data_are_looked_at_through_their_components():
     X, y = blobs(120, 4, 2)
     wide = sparse.csr_array(np.maximum(X - X.min(axis=0), 0) @ np.eye(4, 80))

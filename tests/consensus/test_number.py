@@ -15,7 +15,7 @@ from consilience.consensus._number_curves import (
     range_lengths,
     resample,
 )
-from consilience.consensus._number_judge import Criterion, decide
+from consilience.consensus._number_judge import Criterion, by_stability, decide
 from consilience.consensus.number import choose_n_clusters
 from consilience.datasets import make_gaussians
 from consilience.ensemble import Ensemble
@@ -334,3 +334,11 @@ def test_what_a_criterion_says_is_not_denied_where_it_does_not_decide(seen, said
     assert (choice.n_clusters, choice.clear) == (1, False)
     assert said in choice.words
     assert ("no more is seen" in choice.words) == (seen is None)
+
+
+def test_a_number_is_firm_from_85_per_cent_on():
+    """Three clusters stand further above their reference, but are not firm enough to be taken."""
+    tested, reference, loose = np.array([2, 3]), np.array([0.3, 0.0]), np.full(2, -1.0)
+    for strength, wanted in ((0.85, 2), (0.8499, None)):
+        found = by_stability(tested, np.array([strength, 0.8]), reference, loose)
+        assert found.n_clusters == wanted

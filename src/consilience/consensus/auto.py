@@ -156,6 +156,8 @@ def _found(
     last = _MOST_NUMBERS if most is None else most
     while True:
         numbers = _numbers(scene.n_objects, last, k)
+        if len(numbers) == 0:  # too few objects for two groups
+            return _undivided(n)
         found = partitions(scene, numbers, seed)
         if most is not None:  # HDBSCAN finds its own number
             found = [one for one in found if one.n_clusters <= max(numbers)]
