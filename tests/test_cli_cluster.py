@@ -187,7 +187,7 @@ def test_methods_for_machines(capsys):
 
 def test_a_limit_that_the_method_chosen_does_not_know_is_no_error(monkeypatch):
     monkeypatch.setattr("consilience.consensus.defaults._QUICK", 0)
-    words = [*mixture(2), "-k", "2", "--members", "5", "--no-report", "--max-memory", "1 GiB"]
+    words = [*mixture(2), "--members", "5", "--no-report", "--max-memory", "1 GiB"]
     assert main(["cluster", *words, "--strict"]) == 0
     assert summary()["method"]["name"] == "sec"
     assert main(["cluster", *words, "--force"]) == 0
@@ -213,3 +213,20 @@ def test_clusterings_of_one_size_suggest_their_number(capsys):
 def test_few_clusterings_are_warned_of(capsys):
     assert main(["cluster", *mixture(2), "-k", "2", "--members", "1", "--no-report"]) == 0
     assert "1 clustering is few" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "named"),
+    [
+        (["--max-k", "1"], "--max-k"),
+        (["--effort", "much"], "--effort"),
+        (["--max-k", "4", "-k", "3"], "--max-k"),
+        (["--strict", "-k", "3"], "--strict"),
+        (["--strict", "--method", "eac"], "--strict"),
+        (["--strict", "--effort", "quick"], "--effort"),
+    ],
+)
+def test_what_belongs_to_another_search_is_refused_by_its_option(words, named, capsys):
+    assert main(["cluster", *mixture(2), "--members", "5", *words]) == 2
+    assert named in capsys.readouterr().err
+    assert not Path("consilience-data").exists()

@@ -16,7 +16,8 @@ from consilience import EAC, EWOCS, AutoConsensus, Ensemble
 from consilience._cli.folders import PROFILE
 from consilience.cli import main
 from consilience.compare import against_truth, auc, compare_methods, precision_recall_f1
-from consilience.consensus import CONSENSUS, choose_n_clusters, worth_a_look
+from consilience.consensus import CONSENSUS, choose_n_clusters
+from consilience.consensus._auto_choice import worth_a_look
 from consilience.datasets import make_gaussians
 from consilience.evidence import ambiguous, confidence
 from consilience.generate import KMeansEnsemble, default_generator

@@ -304,7 +304,7 @@ def test_the_line_of_density_needs_room_for_two_groups():
     rng = np.random.default_rng(0)
     X = np.concatenate([rng.normal(at, 0.1, (10, 2)) for at in (0, 5)])
     scene = lines.Scene(cdist(X, X), X, cs.Ensemble([[0] * 20]), None, 1)
-    found = [labels for line, labels in lines._by_density(scene) if line == "density"]
+    found = [one.labels for one in lines._by_density(scene)]
     assert len(found) == 2
     for labels in found:
         assert adjusted_rand_score(np.repeat([0, 1], 10), labels) == 1

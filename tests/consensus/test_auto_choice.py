@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from consilience.consensus import Alternative, Clarity, worth_a_look
-from consilience.consensus._auto_choice import choice_of, difference
+from consilience.consensus import Alternative, Clarity
+from consilience.consensus._auto_choice import choice_of, difference, worth_a_look
 
 NOTHING = Clarity("none", 0.4, 99, 120, 0.1, 0.2, 0.7)
 

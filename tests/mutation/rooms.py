@@ -19,6 +19,7 @@ ROOMS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "partition": (("partition/*.py",), ("partition/test_*.py",)),
     "datasets": (("datasets/*.py",), ("datasets/test_*.py", "test_cli_tables.py")),
     "compare": (("compare/*.py",), ("compare/test_*.py",)),
+    "explain": (("explain/*.py",), ("explain/test_*.py",)),
     "report": (("report/*.py",), ("report/test_*.py", "test_cli_values.py")),
     "plot": (("plot/*.py",), ("plot/test_*.py",)),
     "experiments": (("experiments/*.py",), ("experiments/test_*.py", "test_reproduce.py")),

@@ -80,9 +80,47 @@ def test_a_method_is_given_the_number_of_the_lines(groups, method):
     X, truth = groups
     result = cs.cluster(X, method=method, **FEW)
     assert result.n_clusters == result.choice.n_clusters == 3
-    assert result.verdict == "clear"
     assert adjusted_rand_score(truth, result.labels) > 0.95
-    assert result.alternatives[0].n_clusters == 3
+    # How clear the groups of the lines are is not said of the groups of another method.
+    assert result.clarity is None
+    assert result.verdict is None
+    assert result.alternatives == ()
+    assert "clear" not in result.choice.words
+
+
+def test_the_default_can_be_named(groups):
+    X, _ = groups
+    result = cs.cluster(X, **FEW)
+    named = cs.cluster(X, method="autoconsensus", max_clusters=6, effort="quick", **FEW)
+    np.testing.assert_array_equal(named.labels, result.labels)
+    assert named.parameters["effort"] == "quick"
+    assert named.clarity.verdict == "clear"
+    assert max(one.n_clusters for one in named.alternatives) == 6
+
+
+def test_two_objects_and_three_have_an_answer():
+    for n in (2, 3):
+        result = cs.cluster(np.arange(n)[:, None] ** 2.0, **FEW)
+        assert len(result.labels) == n
+        assert result.verdict in ("none", "weak")
+        json.dumps(result.page(), allow_nan=False)
+
+
+def test_one_clustering_is_never_clear():
+    result = cs.cluster(ensemble=[[0] * 20 + [1] * 20])
+    assert result.n_clusters == 2
+    assert result.verdict == "weak"
+
+
+def test_a_part_that_was_looked_at_is_named(monkeypatch, groups):
+    from consilience.consensus import auto
+
+    X, _ = groups
+    monkeypatch.setitem(auto._EFFORTS, "default", auto._Effort(60, 60, 3))
+    result = cs.cluster(X, **FEW)
+    assert sum(result.alternatives[0].sizes) == 60
+    part = next(part for part in result.page()["sections"] if part["id"] == "number")
+    assert "objects in each, of 60 looked at" in part["figures"][0]["columns"]
 
 
 @pytest.mark.parametrize("method", [name for name, one in CONSENSUS.items() if one.few_clusters])

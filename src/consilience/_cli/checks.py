@@ -20,6 +20,8 @@ __all__ = ["check_common", "check_enough_objects", "check_methods"]
 _AT_LEAST_ONE = Interval(Integral, 1)
 _RULES: dict[str, list[Rule]] = {
     "n_clusters": [_AT_LEAST_ONE],
+    "max_k": [Interval(Integral, 2)],
+    "effort": list(method_table()["autoconsensus"].rules["effort"]),
     "members": [N_MEMBERS],
     "seed": [Satisfies(RandomState().accepts, "a whole number from 0 to 4294967295")],
     "jobs": [_AT_LEAST_ONE, Satisfies(lambda jobs: bool(jobs == -1), "-1 for all cores")],
@@ -35,6 +37,10 @@ def check_common(wish: Any, owner: str) -> None:
     if wish.writing.json and wish.writing.quiet:
         raise InvalidParameterError(
             "--json prints the summary and --quiet prints nothing. Give one of them."
+        )
+    if getattr(wish, "max_k", None) is not None and wish.n_clusters is not None:
+        raise InvalidParameterError(
+            "--max-k is the most clusters to look for, and -k says how many. Give one of them."
         )
     if getattr(wish, "resume", False) and wish.labels is not None:
         raise InvalidParameterError(

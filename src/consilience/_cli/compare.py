@@ -11,6 +11,8 @@ from consilience.workflow import compare_results
 
 __all__ = ["compare_runs"]
 
+_PICTURES = (".png", ".svg", ".pdf", ".jpg")
+
 
 def compare_runs(first: Path, second: Path, *, moved: Path | None, picture: Path | None) -> None:
     """Compare, write what was asked for, and say how the groups map."""
@@ -19,6 +21,11 @@ def compare_runs(first: Path, second: Path, *, moved: Path | None, picture: Path
             raise InvalidParameterError(
                 f"{option} names {str(path)!r}, which is there. Remove it, or name another file."
             )
+    if picture is not None and picture.suffix.lower() not in _PICTURES:
+        raise InvalidParameterError(
+            f"--picture names {str(picture)!r}, whose ending is no kind of picture. Take one of "
+            f"{', '.join(_PICTURES)}."
+        )
     found = compare_results(first, second)
     if moved is not None:
         with written_whole(moved) as partial:

@@ -75,6 +75,8 @@ def _show_alternatives(found: ClusterResult, console: "Console") -> None:
     for one in others:
         sizes = ", ".join(map(str, one["sizes"][:_MOST_SIZES]))
         sizes += ", ..." * (len(one["sizes"]) > _MOST_SIZES)
+        looked_at = sum(one["sizes"])
+        sizes += f" of {looked_at} looked at" * (looked_at < found.n_objects)
         tell(
             console,
             f"Worth a look: -k {one['n_clusters']} ({sizes}), which {one['difference']}.",

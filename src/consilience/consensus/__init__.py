@@ -1,6 +1,5 @@
 """From an ensemble to one clustering: the methods, and the table of them."""
 
-from consilience.consensus._auto_choice import worth_a_look
 from consilience.consensus._clarity import Clarity
 from consilience.consensus._registry import CONSENSUS, Method
 from consilience.consensus._solve import ConsensusResult
@@ -132,7 +131,6 @@ __all__ = [
     "wohb",
     "wokmeans",
     "womc",
-    "worth_a_look",
     "wosp",
     "wspa",
 ]

@@ -1,7 +1,7 @@
 """What speaks for each number of groups, and how clear the taken ones are, in words."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +24,7 @@ _NEAR = 0.15
 _STRAYS = 0.02
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class Alternative:
     """The best supported division into one number of groups.
 
@@ -120,6 +120,11 @@ def choice_of(
         return NumberChoice(1, False, "none", (), words, n_objects)
     taken = alternatives[0]
     criteria = _criteria(alternatives)
+    if shaped:  # by agreement of the loose lines as well: the largest sparsity alone is no rule
+        criteria = tuple(
+            replace(one, n_clusters=taken.n_clusters) if one.name == "borders" else one
+            for one in criteria
+        )
     return NumberChoice(
         n_clusters=taken.n_clusters,
         clear=clarity.verdict == "clear",

@@ -87,8 +87,8 @@ class Clarity:
 _WITHOUT_DATA = {
     "clear": "They are clear: the members agree about them. (Without data there are no reference "
     "tables, so there is no p-value.)",
-    "weak": "They are weak: the members hardly tell them apart. (Without data there are no "
-    "reference tables, so there is no p-value.)",
+    "weak": "They are weak: the members hardly agree about them, or are too few to say. (Without "
+    "data there are no reference tables, so there is no p-value.)",
     "none": "There is nothing to tell apart.",
 }
 

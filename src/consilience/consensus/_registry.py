@@ -89,9 +89,9 @@ class Method:
     needs_n_clusters: bool
     balanced: bool
     keeps_noise: bool
-    few_clusters: bool
     memory: str
     paper: str
+    few_clusters: bool = False
     options: tuple[str, ...] = ()
     rules: Rules = field(default_factory=dict)
 

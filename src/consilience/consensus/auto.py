@@ -156,8 +156,8 @@ def _found(
     last = _MOST_NUMBERS if most is None else most
     while True:
         numbers = _numbers(scene.n_objects, last, k)
-        if len(numbers) == 0:  # too few objects for two groups
-            return _undivided(n)
+        if not numbers:  # too few objects for two groups
+            return _undivided(n, k, len(some))
         found = partitions(scene, numbers, seed)
         if most is not None:  # HDBSCAN finds its own number
             found = [one for one in found if one.n_clusters <= max(numbers)]
@@ -174,7 +174,7 @@ def _found(
         scene.points,
         scene.distances,
         labels,
-        float(max(support.agreement[best], support.loose_agreement[best])),
+        _agreement(scene, support, best),
         n_objects=effort.references,
         rng=rng,
     )
@@ -190,6 +190,13 @@ def _found(
     if len(some) < n:
         labels = _everybody(ensemble, some, labels)
     return ConsensusResult(labels, details=details)
+
+
+def _agreement(scene: Scene, support: Support, best: int) -> float:
+    """How far others come to the same; one clustering has nobody to agree with."""
+    if scene.points is None and scene.ensemble.n_members < 2:
+        return 0.0
+    return float(max(support.agreement[best], support.loose_agreement[best]))
 
 
 def _undivided(n: int, k: int | None, looked_at: int) -> ConsensusResult:

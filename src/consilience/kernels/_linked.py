@@ -20,6 +20,7 @@ from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.registry import CPUDispatcher
+from numba.core.sigutils import normalize_signature
 
 __all__ = ["Kernel", "is_linked"]
 
@@ -37,9 +38,10 @@ class Kernel(CPUDispatcher):
         """Compile for these types, for Python or for the kernel that is being compiled."""
         with global_compiler_lock, _noted(self):
             if len(_compiling) == 1:
-                kept = self.overloads.get(tuple(sig))
+                types, _ = normalize_signature(sig)
+                kept = self.overloads.get(types)
                 if kept is not None and is_linked(kept):
-                    del self.overloads[tuple(sig)]
+                    del self.overloads[types]
             return super().compile(sig)
 
     def add_overload(self, cres: Any) -> None:

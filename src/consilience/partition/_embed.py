@@ -13,6 +13,7 @@ from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
+from consilience._validation import check_jobs
 from consilience.kernels._parallel import by_rows
 from consilience.kernels.kmeans.weighted import weighted_kmeans
 
@@ -55,6 +56,7 @@ def leading_eigenvectors(N: Floats, k: int, rng: np.random.RandomState) -> tuple
 
 def unit_rows(E: Floats, n_jobs: int | None = None, *, out: Floats | None = None) -> Floats:
     """Rows over their length; rows of zeros stay."""
+    check_jobs(n_jobs, owner="unit_rows")
     unit: Floats = np.empty(E.shape) if out is None else out
 
     def divide(rows: slice) -> None:
@@ -81,6 +83,7 @@ def kmeans_labels(
     Many rows are sampled to choose the start, then all of them are clustered once, by threads:
     their number changes nothing.
     """
+    check_jobs(n_jobs, owner="kmeans_labels")
     seed = int(rng.randint(2**31 - 1))
     with one_thread(), warnings.catch_warnings():
         # Fewer distinct rows than clusters: the caller counts what was found.

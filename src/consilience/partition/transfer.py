@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils import check_random_state
 
-from consilience._validation import as_numbers
+from consilience._validation import as_numbers, check_jobs
 from consilience.errors import InvalidInputError, InvalidParameterError
 from consilience.kernels._parallel import by_rows
 from consilience.kernels.data.tall import csr_gram
@@ -81,6 +81,7 @@ def transfer_cut(
     >>> (labels[0] == labels[1]).item(), (labels[0] == labels[2]).item()
     (True, False)
     """
+    check_jobs(n_jobs, owner="transfer_cut")
     links = Q if isinstance(Q, LabelLinks) else _MatrixLinks(_checked(Q))
     n = links.shape[0]
     check_n_parts(k, n, owner="transfer_cut", what="rows")

@@ -48,7 +48,11 @@ def number_section(decided: Decided) -> Section | None:
             return None
         read = f"The number was given. {clarity.words} {_OTHERS}"
         return section("number", "How many groups", read, *others)
-    read = _CURVES if clarity is None else f"{clarity.words} {_KINDS} {_OTHERS}"
+    if not choice.criteria:
+        return None
+    read = _KINDS if choice.taken in ("support", "borders") else _CURVES
+    said = [clarity.words] if clarity is not None else []
+    read = " ".join([*said, read, *([_OTHERS] if others else [])])
     figures = [_criterion(criterion, choice) for criterion in choice.criteria]
     return section("number", "How many groups", read, *others, _criteria(choice), *figures)
 
@@ -83,7 +87,7 @@ def _criteria(choice: "NumberChoice") -> Figure:
 
 def _alternatives(alternatives: "tuple[Alternative, ...]") -> list[Figure]:
     """The divisions worth a look, as a table; none where there is one only."""
-    from consilience.consensus import worth_a_look
+    from consilience.consensus._auto_choice import worth_a_look
 
     seen = worth_a_look(alternatives)
     if len(seen) < 2:
@@ -98,7 +102,9 @@ def _alternatives(alternatives: "tuple[Alternative, ...]") -> list[Figure]:
         ]
         for one in seen
     ]
-    names = ["groups", "objects in each", "agreement of ways to cluster", "silhouette", "it"]
+    # Of a large table a part was looked at.
+    each = f"objects in each, of {sum(seen[0].sizes):,} looked at"
+    names = ["groups", each, "agreement of ways to cluster", "silhouette", "it"]
     return [table(names, rows)]
 
 

@@ -83,7 +83,9 @@ def _differences(profile: Profile, notes: list[str]) -> Figure | None:
     if not len(known):
         return None
     # Lines of a group lie together, what sets it apart most first.
-    _, start, place = np.unique(lines["cluster"][known], return_index=True, return_inverse=True)
+    number = _numbers(profile)
+    codes = np.array([number[name] for name in lines["cluster"][known]])
+    _, start, place = np.unique(codes, return_index=True, return_inverse=True)
     most = min(_MOST_OF_A_GROUP, max(1, _MOST_LINES // len(start)))
     shown = known[np.arange(len(known)) - start[place] < most][:_MOST_LINES]
     if len(shown) < len(known):
@@ -92,7 +94,6 @@ def _differences(profile: Profile, notes: list[str]) -> Figure | None:
             "that set each group apart most; the tables of the profile have all."
         )
     names = ("Cluster", "Column", "Here", "Others", "Effect", "From", "To", "p (corrected)")
-    number = _numbers(profile)
     rows = [[number[lines["cluster"][i]], *_line(lines, i)] for i in shown.tolist()]
     return table(names, rows, title="All differences", search="Find a column")
 

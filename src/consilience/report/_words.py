@@ -140,7 +140,8 @@ def _supported(choice: "NumberChoice") -> str:
     votes = [one.n_clusters for one in choice.criteria]
     agree = sum(vote == choice.n_clusters for vote in votes)
     others = sorted({vote for vote in votes if vote not in (None, choice.n_clusters)})
-    words = f"{agree} of {len(votes)} kinds of evidence choose {choice.n_clusters} groups"
+    choose = "chooses" if agree == 1 else "choose"
+    words = f"{agree} of {len(votes)} kinds of evidence {choose} {choice.n_clusters} groups"
     return f"{words}; others {listed(others)}." if others else f"{words}."
 
 

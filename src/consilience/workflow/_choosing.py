@@ -1,14 +1,12 @@
 """How many groups, for methods that must be told; and the method where one is strict."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from consilience.consensus import (
-    Alternative,
     AutoConsensus,
-    Clarity,
     MethodChoice,
     NumberChoice,
     choose_n_clusters,
@@ -30,8 +28,6 @@ class Number:
 
     n_clusters: int | None
     choice: NumberChoice | None = None
-    clarity: Clarity | None = None
-    alternatives: tuple[Alternative, ...] = ()
 
 
 def by_lines(
@@ -62,7 +58,10 @@ def by_lines(
         max_clusters=most, effort=effort, confidence=False, random_state=seed, n_jobs=n_jobs
     )
     model.fit(values, ensemble=ensemble)
-    return Number(model.n_clusters_, model.choice_, model.clarity_, model.alternatives_ or ())
+    choice = model.choice_
+    # How clear its own groups are says nothing of those that another method makes.
+    said = choice.words.removesuffix(model.clarity_.words).rstrip()
+    return Number(model.n_clusters_, replace(choice, words=said))
 
 
 def by_criteria(

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from consilience.compare import Comparison
-from consilience.consensus import Alternative, Clarity, NumberChoice, worth_a_look
+from consilience.consensus import Alternative, Clarity, NumberChoice
+from consilience.consensus._auto_choice import worth_a_look
 from consilience.ensemble import Ensemble
 from consilience.explain import Profile, profile
 from consilience.workflow._decisions import (
@@ -45,7 +46,7 @@ class ClusterResult(Reported):
         What speaks for this number of clusters, where it was to be found.
     clarity : Clarity or None
         How clear the groups are beside data without any: ``clarity.verdict``, ``p_value``,
-        ``words``. None where a method was named and the number given, or ``strict``.
+        ``words``. None of a method that was named, and with ``strict``.
     alternatives : tuple of Alternative
         The best division into each number of groups, the one taken first.
     method, paper : str
@@ -126,7 +127,8 @@ class ClusterResult(Reported):
         """ "clear", "weak" or "none": how clear the groups are; None where nobody looked."""
         if self.clarity is not None:
             return self.clarity.verdict
-        if self.choice is None:
+        # What spoke for the number here was said of other groups.
+        if self.choice is None or self.choice.taken in ("support", "borders"):
             return None
         return "clear" if self.choice.clear else "none"
 
@@ -148,12 +150,16 @@ class ClusterResult(Reported):
     def candidates(self, most: int = 4) -> list[int]:
         """Numbers of clusters worth a look, the best first, if the method says."""
         if self.alternatives:
-            return [one.n_clusters for one in worth_a_look(self.alternatives, most)]
+            return [one.n_clusters for one in self.worth_a_look(most)]
         if self.lifetimes is None:
             return []
         # Lifetimes that are equal but for rounding: the smaller number first, as the method does.
         order = np.argsort(-self.lifetimes.round(12), kind="stable")[:most]
         return [int(i) + 2 for i in order if self.lifetimes[i] > 0]
+
+    def worth_a_look(self, most: int = 3) -> tuple[Alternative, ...]:
+        """The division taken, and the next best ones whose groups are more than a few strays."""
+        return worth_a_look(self.alternatives, most)
 
     def least_sure(self, most: int = 10) -> list[dict[str, Any]]:
         """The objects of least confidence, the least sure first; none that are fully sure."""
@@ -243,7 +249,7 @@ class ClusterResult(Reported):
             "n_clusters_candidates": self.candidates(),
             "clarity": clarity_facts(self.verdict, self.clarity),
             "choice": None if self.choice is None else choice_facts(self.choice),
-            "alternatives": alternative_facts(worth_a_look(self.alternatives)),
+            "alternatives": alternative_facts(self.worth_a_look()),
             "comparison": None if self.comparison is None else comparison_facts(self.comparison),
             "cluster_sizes": self.sizes,
             "n_noise": self.n_noise,

@@ -208,6 +208,8 @@ def cluster(
         check_value(name, value, CONSENSUS[_OURS].rules[name], owner=_OWNER)
     check_scale(scale, owner=_OWNER)
     folder = run_folder(run, owner=_OWNER)
+    if [one.name for one in named.methods] == [_OURS] and not strict:
+        named = Named()  # as if nobody had named it: its options are parameters here
     task = _Task(
         n_clusters=n_clusters,
         max_clusters=max_clusters,
@@ -275,12 +277,23 @@ def _check_needs_data(named: Named, X: Any) -> None:
 
 
 def _check_looked_for(task: _Task) -> None:
-    """Refuse a largest number where no number is looked for."""
+    """Refuse what belongs to a number that is looked for where none is."""
     if task.max_clusters is not None and not task.wants_number:
         known = "'n_clusters' gives it" if task.n_clusters else "the method finds its own"
         raise InvalidParameterError(
             f"The 'max_clusters' parameter of {_OWNER} (--max-k) belongs to a number that is to "
             f"be found, and {known}. Leave one of them out."
+        )
+    if task.strict and not task.wants_number:
+        known = "'n_clusters' gives it" if task.n_clusters else "the method finds its own"
+        raise InvalidParameterError(
+            f"The 'strict' parameter of {_OWNER} (--strict) belongs to a number that is to be "
+            f"found, and {known}. Leave one of them out."
+        )
+    if task.strict and task.effort != "default":
+        raise InvalidParameterError(
+            f"The 'effort' parameter of {_OWNER} (--effort) belongs to AutoConsensus, which "
+            "'strict' (--strict) does without. Leave one of them out."
         )
 
 
@@ -355,7 +368,7 @@ def _consensus(
     job: Job, task: _Task, data: Data, ensemble: Ensemble, number: Number
 ) -> dict[str, Any]:
     """The consensus by the method that was named, by the best of several, or by ours."""
-    said = {name: getattr(number, name) for name in ("choice", "clarity", "alternatives")}
+    said = {"choice": number.choice, "clarity": None, "alternatives": ()}
     if len(task.named.methods) > 1:
         with job.stage("consensus"):
             found = _best_of_several(task, number.n_clusters, data, ensemble)

@@ -99,7 +99,7 @@ class TwoAnswers:
             if len(parts) > _MOST_PARTS:
                 parts = [*parts[:_MOST_PARTS], f"{len(parts) - _MOST_PARTS} more parts"]
             n = int(self.counts[i].sum())
-            fate = self._fate(i, [int(j) for j in order])
+            fate = self._fate(i)
             said.append(f"{_named(group)} ({n}) {fate}: {', '.join(parts)}")
         taken = set(self.match.values())
         new = [_named(group) for group in self.second if group not in taken and group != -1]
@@ -107,7 +107,7 @@ class TwoAnswers:
             said.append(f"without a partner in the first answer: {', '.join(new)}")
         return said
 
-    def _fate(self, i: int, order: list[int]) -> str:
+    def _fate(self, i: int) -> str:
         group = self.first[i]
         if group == -1:
             return "now"
@@ -119,7 +119,10 @@ class TwoAnswers:
         alone = self.counts[i, j] == self.counts[:, j].sum()
         if whole and alone:
             return f"is {_named(partner)} exactly"
-        return f"went into {_named(partner)}" if whole else f"is mostly {_named(partner)}"
+        if whole:
+            return f"went into {_named(partner)}"
+        most = 2 * self.counts[i, j] > self.counts[i].sum()
+        return f"is mostly {_named(partner)}" if most else f"comes nearest to {_named(partner)}"
 
     def __str__(self) -> str:
         lines = self.lines()
