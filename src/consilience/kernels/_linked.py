@@ -32,7 +32,7 @@ class Kernel(CPUDispatcher):
     """A function that is compiled for the types it is called with."""
 
     def __init__(self, py_func: Any, locals: Any = None, targetoptions: Any = None) -> None:
-        super().__init__(py_func, locals, targetoptions, pipeline_class=_Pipeline)
+        super().__init__(py_func, locals or {}, targetoptions or {}, pipeline_class=_Pipeline)
 
     def compile(self, sig: Any) -> Any:
         """Compile for these types, for Python or for the kernel that is being compiled."""
