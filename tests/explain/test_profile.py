@@ -398,3 +398,10 @@ def test_unknown_tables_are_refused():
     found = profile(np.arange(4.0)[:, None], [0, 0, 1, 1])
     with pytest.raises(InvalidParameterError, match=r"'table' parameter of Profile\.to_pandas"):
         found.to_pandas("rows")
+
+
+def test_both_forms_say_that_there_are_more_clusters():
+    X = np.arange(66.0)[:, None]
+    found = profile(X, np.arange(66) // 3)
+    assert "and 2 more clusters" in str(found)
+    assert "and 2 more clusters" in found._repr_html_()

@@ -188,6 +188,13 @@ def _head(profile: "Profile", i: int) -> str:
     return f"{name}: {n} object{'s' * (n != 1)} ({percent(table['share'][i])})"
 
 
+def _more(n: int) -> list[str]:
+    """That there are more clusters than are told of."""
+    if n <= _MOST_CLUSTERS:
+        return []
+    return [f"and {n - _MOST_CLUSTERS} more clusters: see to_pandas('clusters')"]
+
+
 def as_words(profile: "Profile") -> str:
     """The whole profile as text."""
     said = []
@@ -198,8 +205,7 @@ def as_words(profile: "Profile") -> str:
     for i in range(min(n, _MOST_CLUSTERS)):
         said.append(_head(profile, i))
         said += [f"  {name:<10}{words}" for name, words in cluster_lines(profile, i)]
-    if n > _MOST_CLUSTERS:
-        said.append(f"and {n - _MOST_CLUSTERS} more clusters: see to_pandas('clusters')")
+    said += _more(n)
     if len(profile.columns["column"]) and n > 1:
         said += ["", caution(profile)]
     return "\n".join([*said, *profile.notes])
@@ -219,6 +225,7 @@ def as_html(profile: "Profile") -> str:
         )
         parts.append(f"<p><strong>{escape(_head(profile, i))}</strong></p>")
         parts.append(f"<table><tbody>{rows}</tbody></table>")
+    parts += [f"<p>{escape(words)}</p>" for words in _more(len(profile.clusters["cluster"]))]
     if len(profile.columns["column"]) and len(profile.clusters["cluster"]) > 1:
         parts.append(f"<p>{escape(caution(profile))}</p>")
     parts += [f"<p>{escape(note)}</p>" for note in profile.notes]

@@ -125,8 +125,10 @@ def _clear(clarity: "Clarity") -> str:
 
 def _number(case: Case, decided: "Decided") -> list[str]:
     choice = decided.choice
+    if choice is not None and choice.taken in ("support", "borders"):
+        return [_supported(choice)]
     if decided.clarity is not None:
-        return [_supported(choice)] if choice is not None and choice.criteria else []
+        return []
     if choice is None:
         return [
             "The number of groups was asked for or chosen by the method; whether another would fit "
