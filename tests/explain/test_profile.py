@@ -405,3 +405,8 @@ def test_both_forms_say_that_there_are_more_clusters():
     found = profile(X, np.arange(66) // 3)
     assert "and 2 more clusters" in str(found)
     assert "and 2 more clusters" in found._repr_html_()
+
+
+def test_a_name_of_null_characters_is_a_name():
+    X = np.c_[np.arange(12.0), np.ones(12)]
+    assert "\x00" in str(profile(X, np.arange(12) // 6, columns=["\x00", "b"]))

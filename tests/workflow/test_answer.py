@@ -197,3 +197,9 @@ def test_what_is_worth_a_look_is_on_the_page(groups):
     assert [row[-1] for row in first["rows"][1:]] == [one["difference"] for one in shown[1:]]
     assert result.clarity.words in part["read"]
     json.dumps(page, allow_nan=False)
+
+
+def test_members_that_place_nobody_leave_a_named_method_nothing():
+    result = cs.cluster(ensemble=[[-1] * 6] * 2, method="baumeagon")
+    assert result.n_clusters == 0
+    assert (result.labels == -1).all()

@@ -86,7 +86,8 @@ def typical_words(profile: "Profile", cluster: Any, most: int = _MOST_COLUMNS) -
     own = np.flatnonzero(table["cluster"] == cluster)
     said: list[str] = []
     for column in profile.columns["column"][:most]:
-        lines = own[table["column"][own] == column]
+        # One by one: NumPy takes a name of null characters for an empty one.
+        lines = [i for i in own.tolist() if table["column"][i] == column]
         kind = table["kind"][lines[0]]
         if kind == "number":
             (i,) = lines

@@ -59,6 +59,8 @@ def by_lines(
     )
     model.fit(values, ensemble=ensemble)
     choice = model.choice_
+    if choice is None:  # no member placed anybody: there is nothing to divide
+        return Number(1)
     # How clear its own groups are says nothing of those that another method makes.
     said = choice.words.removesuffix(model.clarity_.words).rstrip()
     return Number(model.n_clusters_, replace(choice, words=said))
