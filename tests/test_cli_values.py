@@ -211,6 +211,7 @@ def _check_clarity(model, found, said):
         "agreement": round(clear.agreement, 4),
         "words": clear.words,
     }
+    assert clear.words in said
     worth = worth_a_look(model.alternatives_)
     assert len(worth) > 1
     assert [one["n_clusters"] for one in found["alternatives"]] == [k.n_clusters for k in worth]

@@ -97,10 +97,20 @@ def test_the_choice_has_every_kind_of_evidence_over_the_numbers():
     assert not said["likelihood"].larger_is_better
     assert said["likelihood"].clarity == pytest.approx(1 / (1 + np.exp(-5)))
     assert choice.words.startswith("3 groups have the most support")
-    assert choice.words.endswith(NOTHING.words)
+    # How clear the groups are is another statement.
+    assert NOTHING.words not in choice.words
+    assert choice.by_lines
     shaped = choice_of(found, NOTHING, 120, shaped=True)
     assert shaped.taken == "borders"
     assert shaped.words.startswith("3 groups of any shape")
+
+
+def test_evidence_of_nothing_speaks_for_no_number():
+    found = [alternative(2, sparsity=-0.2, bic=5.0), alternative(3, 0.8, sparsity=0.0)]
+    said = {one.name: one for one in choice_of(found, NOTHING, 120, shaped=False).criteria}
+    assert said["borders"].n_clusters is None
+    assert said["borders"].words.startswith("Sees nothing")
+    assert "likelihood" not in said  # one number has no other to be compared with
 
 
 def test_nothing_divided_is_one_group():

@@ -28,7 +28,7 @@ def show_consensus(found: Consensus, console: "Console") -> None:
     tell(console, _how(result))
     if result.choice is not None:
         _show_choice(result.choice, console)
-    elif result.clarity is not None:
+    if result.clarity is not None:
         tell(console, result.clarity.words)
     _show_alternatives(result, console)
     if result.comparison is not None:

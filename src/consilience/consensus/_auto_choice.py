@@ -130,7 +130,7 @@ def choice_of(
         clear=clarity.verdict == "clear",
         taken="borders" if shaped else "support",
         criteria=criteria,
-        words=f"{_taken_words(taken, shaped=shaped)} {clarity.words}",
+        words=_taken_words(taken, shaped=shaped),
         n_objects=n_objects,
     )
 
@@ -146,7 +146,7 @@ def _criteria(alternatives: Sequence[Alternative]) -> tuple[Criterion, ...]:
         _largest("borders", "sparse borders", by_number, lambda one: one.sparsity),
     ]
     likely = [one for one in by_number if one.bic is not None]
-    return (*found, _likelihood(likely)) if likely else tuple(found)
+    return (*found, _likelihood(likely)) if len(likely) > 1 else tuple(found)
 
 
 def _half_of_support(one: Alternative) -> float:
@@ -173,6 +173,9 @@ def _largest(
     values = np.array([value(one) for one in by_number])
     best = int(values.argmax())
     k = by_number[best].n_clusters
+    # What is not above 0 even at its best speaks for no number.
+    seen = bool(values[best] > 0)
+    place = f"Largest at {plural(k, 'group')}" if seen else "Sees nothing"
     meaning = _MEANING[name].format(value=values[best])
     return Criterion(
         name=name,
@@ -181,9 +184,9 @@ def _largest(
         values=values,
         reference=None,
         larger_is_better=True,
-        n_clusters=k,
+        n_clusters=k if seen else None,
         clarity=float(np.clip(values[best], 0, 1)),
-        words=f"Largest at {plural(k, 'group')}: {meaning}.",
+        words=f"{place}: {meaning}.",
     )
 
 
@@ -193,7 +196,7 @@ def _likelihood(by_number: Sequence[Alternative]) -> Criterion:
     k = by_number[best].n_clusters
     # The share of the belief that the best number has, of it and the next best, if they began
     # alike.
-    behind = float(np.partition(values, 1)[1] - values[best]) if len(values) > 1 else 0.0
+    behind = float(np.partition(values, 1)[1] - values[best])
     return Criterion(
         name="likelihood",
         title="likelihood of a mixture (BIC)",

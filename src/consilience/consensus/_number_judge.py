@@ -102,6 +102,11 @@ class NumberChoice:
     words: str
     n_objects: int
 
+    @property
+    def by_lines(self) -> bool:
+        """Whether independent ways to cluster decided, and not criteria."""
+        return self.taken in ("support", "borders")
+
 
 def by_stability(tested: Numbers, values: Floats, reference: Floats, tighter: Floats) -> Criterion:
     """The number on which halves agree, down to the weakest of its clusters.

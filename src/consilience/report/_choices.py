@@ -50,7 +50,7 @@ def number_section(decided: Decided) -> Section | None:
         return section("number", "How many groups", read, *others)
     if not choice.criteria:
         return None
-    read = _KINDS if choice.taken in ("support", "borders") else _CURVES
+    read = _KINDS if choice.by_lines else _CURVES
     said = [clarity.words] if clarity is not None else []
     read = " ".join([*said, read, *([_OTHERS] if others else [])])
     figures = [_criterion(criterion, choice) for criterion in choice.criteria]

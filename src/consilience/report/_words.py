@@ -125,7 +125,7 @@ def _clear(clarity: "Clarity") -> str:
 
 def _number(case: Case, decided: "Decided") -> list[str]:
     choice = decided.choice
-    if choice is not None and choice.taken in ("support", "borders"):
+    if choice is not None and choice.by_lines:
         return [_supported(choice)]
     if decided.clarity is not None:
         return []

@@ -1,6 +1,6 @@
 """How many groups, for methods that must be told; and the method where one is strict."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -58,12 +58,9 @@ def by_lines(
         max_clusters=most, effort=effort, confidence=False, random_state=seed, n_jobs=n_jobs
     )
     model.fit(values, ensemble=ensemble)
-    choice = model.choice_
-    if choice is None:  # no member placed anybody: there is nothing to divide
+    if model.choice_ is None:  # no member placed anybody: there is nothing to divide
         return Number(1)
-    # How clear its own groups are says nothing of those that another method makes.
-    said = choice.words.removesuffix(model.clarity_.words).rstrip()
-    return Number(model.n_clusters_, replace(choice, words=said))
+    return Number(model.n_clusters_, model.choice_)
 
 
 def by_criteria(
@@ -71,7 +68,6 @@ def by_criteria(
     ensemble: Ensemble | None,
     *,
     most: int | None,
-    effort: Any,
     seed: int,
     n_jobs: int | None,
 ) -> Number:

@@ -128,7 +128,7 @@ class ClusterResult(Reported):
         if self.clarity is not None:
             return self.clarity.verdict
         # What spoke for the number here was said of other groups.
-        if self.choice is None or self.choice.taken in ("support", "borders"):
+        if self.choice is None or self.choice.by_lines:
             return None
         return "clear" if self.choice.clear else "none"
 
@@ -359,6 +359,8 @@ class ClusterResult(Reported):
             k = self.n_clusters
             words = "as asked" if k == self.asked else f"{self.asked} were asked for"
             return words if self.clarity is None else f"{words}. {self.clarity.words}"
+        if self.choice is not None and self.clarity is not None:
+            return f"{self.choice.words} {self.clarity.words}"
         if self.choice is not None:
             return self.choice.words
         return f"chosen by {self.method}"

@@ -321,15 +321,14 @@ def _found(job: Job, task: _Task, data: Data, given: Ensemble | None) -> dict[st
 def _number(job: Job, task: _Task, data: Data, ensemble: Ensemble | None) -> Number:
     """The number of groups for methods that cannot find it."""
     with job.stage("number of clusters"):
-        find = by_criteria if task.strict else by_lines
-        return find(
-            data.rows,
-            ensemble,
-            most=task.max_clusters,
-            effort=task.effort,
-            seed=task.seed,
-            n_jobs=task.n_jobs,
-        )
+        how: dict[str, Any] = {
+            "most": task.max_clusters,
+            "seed": task.seed,
+            "n_jobs": task.n_jobs,
+        }
+        if task.strict:
+            return by_criteria(data.rows, ensemble, **how)
+        return by_lines(data.rows, ensemble, effort=task.effort, **how)
 
 
 def _generator(
