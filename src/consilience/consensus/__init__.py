@@ -19,6 +19,7 @@ from consilience.consensus.dyadic import DyadicAspect, dyadicaspect
 from consilience.consensus.factorisation import WCC, NMFConsensus, nmfconsensus, wcc
 from consilience.consensus.graph import CSPA, HGPA, cspa, hgpa
 from consilience.consensus.kmeans_forms import KCC, SEC, kcc, sec
+from consilience.consensus.levels import Levels, Split, levels
 from consilience.consensus.links import ASRS, CTS, SRS, asrs, cts, srs
 from consilience.consensus.locally_weighted import LWEA, LWGP, lwea, lwgp
 from consilience.consensus.metacluster import MCLA, mcla
@@ -79,6 +80,7 @@ __all__ = [
     "CumulativeVoting",
     "DyadicAspect",
     "EACResult",
+    "Levels",
     "Method",
     "MethodChoice",
     "MixtureConsensus",
@@ -87,6 +89,7 @@ __all__ = [
     "NMFConsensus",
     "NumberChoice",
     "Refined",
+    "Split",
     "SupraConsensus",
     "Voting",
     "WOKMeans",
@@ -111,6 +114,7 @@ __all__ = [
     "hbgf",
     "hgpa",
     "kcc",
+    "levels",
     "lwea",
     "lwgp",
     "mcla",

@@ -30,7 +30,7 @@ from consilience.kernels.labels.contingency import first_columns
 from consilience.kernels.labels.products import row_sums
 from consilience.partition import one_thread
 
-__all__ = ["Alternative", "AutoConsensus", "autoconsensus"]
+__all__ = ["Alternative", "AutoConsensus", "autoconsensus", "points_of"]
 
 Floats = NDArray[np.float64]
 Labels = NDArray[np.int32]
@@ -219,7 +219,7 @@ def _scene(ensemble: Ensemble, X: Any, effort: _Effort, seed: int) -> Scene:
         distances = 1.0 - np.asarray(co_association(ensemble), np.float64)
         np.fill_diagonal(distances, 0.0)
     else:
-        points = _dense(X, seed)
+        points = points_of(X, seed)
         distances = euclidean_distances(points)
     n = len(distances)
     near = min(_NEIGHBOURS, n - 1)
@@ -233,7 +233,7 @@ def _scene(ensemble: Ensemble, X: Any, effort: _Effort, seed: int) -> Scene:
     return Scene(distances, points, ensemble, graph, effort.starts)
 
 
-def _dense(X: Any, seed: int) -> Floats:
+def points_of(X: Any, seed: int) -> Floats:
     """The data as points around 0, of mean variance 1: no line may hang on the unit."""
     largest = float(abs(X).max())
     X = X / largest if largest > 0 else X

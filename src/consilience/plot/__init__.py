@@ -8,6 +8,7 @@ from consilience.plot.ambiguity import plot_ambiguity
 from consilience.plot.curves import average_precision, plot_precision_recall, plot_roc
 from consilience.plot.dendrograms import DendrogramLines, dendrogram_lines, plot_dendrogram
 from consilience.plot.embedding import EmbeddedObjects, embedded_objects, plot_embedding
+from consilience.plot.levels import plot_levels
 from consilience.plot.matrices import (
     PairPicture,
     co_association_picture,
@@ -44,6 +45,7 @@ __all__ = [
     "plot_delta_area",
     "plot_dendrogram",
     "plot_embedding",
+    "plot_levels",
     "plot_pac",
     "plot_precision_recall",
     "plot_roc",

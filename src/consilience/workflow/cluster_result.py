@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from consilience.compare import Comparison
-from consilience.consensus import Alternative, Clarity, NumberChoice
+from consilience.consensus import Alternative, Clarity, Levels, NumberChoice, levels
 from consilience.consensus._auto_choice import worth_a_look
 from consilience.ensemble import Ensemble
 from consilience.explain import Profile, profile
+from consilience.workflow._changes import merged, renamed, split
 from consilience.workflow._decisions import (
     alternative_facts,
     choice_facts,
@@ -67,6 +68,10 @@ class ClusterResult(Reported):
         Of methods that make a dendrogram.
     n_moved : int or None
         Objects that were moved in the end, where ``refine`` asked for it.
+    names : tuple of str
+        What the clusters are called, "" where nobody said; none where all have numbers only.
+    changes : tuple of str
+        What was done by hand since: clusters divided, joined, named.
     data, seed, notes, seconds
         The objects as used, ``random_state`` of a run that gives the same, warnings in words,
         and the time of each stage.
@@ -74,7 +79,8 @@ class ClusterResult(Reported):
 
     job: ClassVar[str] = "cluster"
     views: ClassVar[str] = (
-        "labels, confidence, runner_up, least_sure(), profile(), to_pandas(), report(path)"
+        "labels, confidence, runner_up, least_sure(), profile(), levels(), to_pandas(), "
+        "report(path)"
     )
 
     labels: NDArray[np.int32]
@@ -96,6 +102,8 @@ class ClusterResult(Reported):
     lifetimes: NDArray[np.float64] | None
     tree: NDArray[np.float64] | None
     n_moved: int | None = None
+    names: tuple[str, ...] = ()
+    changes: tuple[str, ...] = ()
 
     # ---- figures ----------------------------------------------------------------------
 
@@ -118,7 +126,7 @@ class ClusterResult(Reported):
     @property
     def chosen_by(self) -> str:
         """Who set the number of clusters: the "user", the "criteria", or the "method" itself."""
-        if self.asked is not None:
+        if self.asked is not None or self.changes:
             return "user"
         return "method" if self.choice is None else "criteria"
 
@@ -224,6 +232,71 @@ class ClusterResult(Reported):
             clustered=own,
         )
 
+    # ---- a closer look -----------------------------------------------------------------
+
+    def levels(self) -> Levels:
+        """Who splits into whom, from two groups up, and within the groups.
+
+        Returns
+        -------
+        Levels
+            See `consilience.consensus.levels`: every split with its stability, and whether it is
+            more than chance.
+        """
+        return self._levels
+
+    @cached_property
+    def _levels(self) -> Levels:
+        X = None if self.data.rows is None else self.data.X
+        return levels(self.ensemble, self.labels, X=X, random_state=self.seed)
+
+    def split(self, group: int, n_clusters: int | None = None) -> "ClusterResult":
+        """This result with one group divided.
+
+        Parameters
+        ----------
+        group : int
+            The largest part keeps its number, the others come after all groups there are.
+        n_clusters : int or None, default=None
+            Parts; None finds the best supported number.
+
+        Returns
+        -------
+        ClusterResult
+            ``changes`` has what was done, and how clear the parts are.
+        """
+        return split(self, group, n_clusters)
+
+    def merge(self, groups: Sequence[int]) -> "ClusterResult":
+        """This result with several groups as one.
+
+        Parameters
+        ----------
+        groups : sequence of int
+            At least two. The new one has the smallest of their numbers; those above move down.
+
+        Returns
+        -------
+        ClusterResult
+            ``changes`` has what was done.
+        """
+        return merged(self, groups)
+
+    def rename(self, names: Mapping[int, str]) -> "ClusterResult":
+        """This result with names for groups.
+
+        Parameters
+        ----------
+        names : mapping of int to str
+            Groups and their names; the others keep those they have.
+
+        Returns
+        -------
+        ClusterResult
+            Tables and frames have the names beside the numbers.
+        """
+        return renamed(self, names)
+
     # ---- views ------------------------------------------------------------------------
 
     def to_dict(self) -> dict[str, Any]:
@@ -252,6 +325,8 @@ class ClusterResult(Reported):
             "alternatives": alternative_facts(self.worth_a_look()),
             "comparison": None if self.comparison is None else comparison_facts(self.comparison),
             "cluster_sizes": self.sizes,
+            "cluster_names": list(self.names),
+            "changes": list(self.changes),
             "n_noise": self.n_noise,
             "n_moved": self.n_moved,
             "mean_confidence": None if sure is None else round(float(sure.mean()), 6),
@@ -261,8 +336,10 @@ class ClusterResult(Reported):
 
     def to_pandas(self) -> Any:
         """A pandas frame with cluster, confidence and runner-up of each object, and its index."""
+        called = np.array([*self.names, ""], dtype=object)[self.labels] if self.names else None
         columns = {
             "cluster": self.labels,
+            "name": called,
             "confidence": self.confidence,
             "runner_up": self.runner_up,
         }
@@ -301,7 +378,7 @@ class ClusterResult(Reported):
             comparison=self.comparison,
             profile=self.profile(),
             about=known | dict(about or {}),
-            notes=self.notes,
+            notes=(*self.notes, *self.changes),
             title=title or data.name or "Consensus of many clusterings",
             random_state=self.seed,
         )
@@ -348,13 +425,17 @@ class ClusterResult(Reported):
         for cluster, size in enumerate(self.sizes[:_MOST_ROWS]):
             mean = self.mean_confidence(cluster)
             share = f"{size / self.n_objects:.0%}"
-            lines.append((str(cluster), str(size), share, "" if mean is None else f"{mean:.2f}"))
+            name = f" {self.names[cluster]}" if self.names else ""
+            sure = "" if mean is None else f"{mean:.2f}"
+            lines.append((f"{cluster}{name}".strip(), str(size), share, sure))
         if len(self.sizes) > _MOST_ROWS:
             rest = self.sizes[_MOST_ROWS:]
             lines.append((f"{len(rest)} more", str(sum(rest)), "", ""))
         return ("cluster", "objects", "share", "confidence"), lines
 
     def _number_in_words(self) -> str:
+        if self.changes:
+            return " ".join(("Changed by hand.", *self.changes))
         if self.asked is not None:
             k = self.n_clusters
             words = "as asked" if k == self.asked else f"{self.asked} were asked for"
