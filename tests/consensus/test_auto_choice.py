@@ -7,6 +7,9 @@ from hypothesis import strategies as st
 
 from consilience.consensus import Alternative, Clarity
 from consilience.consensus._auto_choice import choice_of, difference, worth_a_look
+from consilience.consensus._lines import Partition
+from consilience.consensus._support import Support
+from consilience.consensus.auto import _best
 
 NOTHING = Clarity("none", 0.4, 99, 120, 0.1, 0.2, 0.7)
 
@@ -80,7 +83,7 @@ def test_the_choice_has_every_kind_of_evidence_over_the_numbers():
         alternative(2, 1.2, bic=80.0, silhouette=0.4),
         alternative(4, 1.0),
     ]
-    choice = choice_of(found, NOTHING, 120, shaped=False)
+    choice = choice_of(found, NOTHING, 120)
     assert (choice.n_clusters, choice.clear, choice.taken, choice.n_objects) == (
         3,
         False,
@@ -100,21 +103,56 @@ def test_the_choice_has_every_kind_of_evidence_over_the_numbers():
     # How clear the groups are is another statement.
     assert NOTHING.words not in choice.words
     assert choice.by_lines
-    shaped = choice_of(found, NOTHING, 120, shaped=True)
+    shaped = choice_of(found, NOTHING, 120, taken="borders")
     assert shaped.taken == "borders"
     assert shaped.words.startswith("3 groups of any shape")
+    apart = choice_of(found, NOTHING, 120, taken="silhouette")
+    assert {one.name: one.n_clusters for one in apart.criteria}["silhouette"] == 3
+    assert apart.words == "No number has much support; 3 groups are best apart (silhouette 0.20)."
+    assert apart.by_lines
+
+
+def supported(lines, numbers, agreement, silhouette):
+    """Partitions of these lines, and what speaks for them."""
+    n = len(lines)
+    found = [
+        Partition(line, np.arange(k, dtype=np.int32))
+        for line, k in zip(lines, numbers, strict=True)
+    ]
+    nothing = np.zeros(n)
+    support = Support(
+        agreement=np.array(agreement, float),
+        loose_agreement=nothing,
+        silhouette=np.array(silhouette, float),
+        modularity=nothing,
+        sparsity=nothing,
+        capped=nothing,
+    )
+    return found, support
+
+
+def test_separation_decides_where_nothing_has_much_support():
+    lines, numbers = ("k-means", "Ward", "k-means", "average link"), (2, 3, 4, 5)
+    weak = supported(lines, numbers, (0.5, 0.3, 0.6, 0.8), (0.2, 0.4, 0.1, 0.5))
+    # Average link is not asked: what is far from all others has a large silhouette there.
+    assert _best(*weak, None) == (1, "silhouette")
+    assert _best(*weak, 4) == (2, "support")
+    strong = supported(lines, numbers, (0.5, 0.3, 1.2, 0.8), (0.2, 0.4, 0.1, 0.5))
+    assert _best(*strong, None) == (2, "support")
+    labels_only = supported(("members", "Ward", "graph"), (2, 3, 4), (0.5, 0.3, 0.4), (0, 0.5, 0))
+    assert _best(*labels_only, None)[1] == "support"
 
 
 def test_evidence_of_nothing_speaks_for_no_number():
     found = [alternative(2, sparsity=-0.2, bic=5.0), alternative(3, 0.8, sparsity=0.0)]
-    said = {one.name: one for one in choice_of(found, NOTHING, 120, shaped=False).criteria}
+    said = {one.name: one for one in choice_of(found, NOTHING, 120).criteria}
     assert said["borders"].n_clusters is None
     assert said["borders"].words.startswith("Sees nothing")
     assert "likelihood" not in said  # one number has no other to be compared with
 
 
 def test_nothing_divided_is_one_group():
-    choice = choice_of((), NOTHING, 5, shaped=False)
+    choice = choice_of((), NOTHING, 5)
     assert (choice.n_clusters, choice.taken, choice.criteria) == (1, "none", ())
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,9 +11,10 @@ from consilience._words import listed, plural
 from consilience.consensus._clarity import Clarity
 from consilience.consensus._number_judge import Criterion, NumberChoice
 
-__all__ = ["Alternative", "choice_of", "difference", "worth_a_look"]
+__all__ = ["Alternative", "Taken", "choice_of", "difference", "worth_a_look"]
 
 Labels = NDArray[np.int32]
+Taken = Literal["support", "silhouette", "borders"]
 
 # Objects that change between groups, as a share of the smaller one, that divide or join nothing.
 _MOVED = 0.1
@@ -100,7 +102,11 @@ def _parts(sizes: NDArray[np.int64]) -> str:
 
 
 def choice_of(
-    alternatives: Sequence[Alternative], clarity: Clarity, n_objects: int, *, shaped: bool
+    alternatives: Sequence[Alternative],
+    clarity: Clarity,
+    n_objects: int,
+    *,
+    taken: Taken = "support",
 ) -> NumberChoice:
     """The number of groups with everything that speaks for and against it.
 
@@ -112,25 +118,25 @@ def choice_of(
         Of the one taken.
     n_objects : int
         Objects looked at.
-    shaped : bool
-        Whether groups of any shape went before compact ones.
+    taken : {"support", "silhouette", "borders"}
+        By what: the most support; separation, where nothing has much; sparse borders, where groups
+        of any shape went before compact ones.
     """
     if not alternatives:
         words = "All objects are alike, or there are too few of them: nothing divides them."
         return NumberChoice(1, False, "none", (), words, n_objects)
-    taken = alternatives[0]
-    criteria = _criteria(alternatives)
-    if shaped:  # by agreement of the loose lines as well: the largest sparsity alone is no rule
-        criteria = tuple(
-            replace(one, n_clusters=taken.n_clusters) if one.name == "borders" else one
-            for one in criteria
-        )
+    first = alternatives[0]
+    # Neither the largest sparsity nor the largest silhouette of these divisions is the whole rule.
+    criteria = tuple(
+        replace(one, n_clusters=first.n_clusters) if one.name == taken != "support" else one
+        for one in _criteria(alternatives)
+    )
     return NumberChoice(
-        n_clusters=taken.n_clusters,
+        n_clusters=first.n_clusters,
         clear=clarity.verdict == "clear",
-        taken="borders" if shaped else "support",
+        taken=taken,
         criteria=criteria,
-        words=_taken_words(taken, shaped=shaped),
+        words=_taken_words(first, taken),
         n_objects=n_objects,
     )
 
@@ -210,16 +216,21 @@ def _likelihood(by_number: Sequence[Alternative]) -> Criterion:
     )
 
 
-def _taken_words(taken: Alternative, *, shaped: bool) -> str:
-    groups = plural(taken.n_clusters, "group")
-    if shaped:
+def _taken_words(first: Alternative, taken: Taken) -> str:
+    groups = plural(first.n_clusters, "group")
+    if taken == "borders":
         return (
-            f"{groups} of any shape, found by {taken.line}: their borders run through sparser "
+            f"{groups} of any shape, found by {first.line}: their borders run through sparser "
             "places than those of compact groups do."
+        )
+    if taken == "silhouette":
+        return (
+            f"No number has much support; {groups} are best apart (silhouette "
+            f"{first.silhouette:.2f})."
         )
     return (
         f"{groups} have the most support: independent ways to cluster come to them with a mean "
-        f"adjusted Rand index of {taken.agreement:.2f}."
+        f"adjusted Rand index of {first.agreement:.2f}."
     )
 
 

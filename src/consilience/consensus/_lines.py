@@ -25,13 +25,15 @@ from consilience.ensemble import Ensemble
 from consilience.kernels.links.trees import cut_merges
 from consilience.partition import kmeans_labels, leading_eigenvectors
 
-__all__ = ["LOOSE", "Partition", "Scene", "partitions"]
+__all__ = ["COMPACT", "LOOSE", "Partition", "Scene", "partitions"]
 
 Labels = NDArray[np.int32]
 Floats = NDArray[np.float64]
 
 #: Lines that follow groups of any shape: they ask how objects hang together, not how far they lie.
 LOOSE = ("graph", "single link", "density")
+# Lines whose groups a silhouette can judge.
+COMPACT = ("k-means", "Ward", "graph", "mixture")
 
 # A mixture is not tried with more groups once this many numbers in a row were no better.
 _PATIENCE = 6

@@ -105,7 +105,7 @@ class NumberChoice:
     @property
     def by_lines(self) -> bool:
         """Whether independent ways to cluster decided, and not criteria."""
-        return self.taken in ("support", "borders")
+        return self.taken in ("support", "silhouette", "borders")
 
 
 def by_stability(tested: Numbers, values: Floats, reference: Floats, tighter: Floats) -> Criterion:

@@ -15,10 +15,10 @@ from sklearn.metrics import euclidean_distances
 from sklearn.utils import check_random_state
 
 from consilience._validation import Interval, NoneValue, Options
-from consilience.consensus._auto_choice import Alternative, choice_of, difference
+from consilience.consensus._auto_choice import Alternative, Taken, choice_of, difference
 from consilience.consensus._base import ChosenNumber
 from consilience.consensus._clarity import Clarity, judge
-from consilience.consensus._lines import LOOSE, Partition, Scene, partitions
+from consilience.consensus._lines import COMPACT, LOOSE, Partition, Scene, partitions
 from consilience.consensus._order import ordered
 from consilience.consensus._registry import consensus_method
 from consilience.consensus._solve import ConsensusResult, solve
@@ -46,6 +46,7 @@ _COMPONENTS = 50
 _HALF = 0.5  # silhouette and modularity beside agreement, sparsity beside loose agreement
 _LOOSELY = 0.6  # agreement of the loose lines that can be taken
 _SPARSER = 0.2  # more sparsity than the compact choice has
+_WEAK = 1.1  # support, of at most 2, below which the number is where groups are best apart
 _MODULAR = 0.3  # modularity of a division that is more than a few strays
 
 
@@ -115,7 +116,10 @@ def autoconsensus(
     link of the co-association, k-means, Ward's tree, mixtures of Gaussians, the graph of
     neighbours, and HDBSCAN. The *agreement* of a partition is the mean, over the other lines, of
     its ARI with what in each line comes nearest to it. Taken is the partition with the largest
-    agreement plus half its silhouette and half its modularity in the graph of neighbours. Groups of
+    agreement plus half its silhouette and half its modularity in the graph of neighbours. Where
+    that is below 1.1 (of at most 2) nothing has much support, and many numbers are about equal:
+    then the number is that of the largest silhouette in k-means, Ward's tree, the mixtures and
+    the graph, and of its partitions the one with the most support is taken. Groups of
     any shape are seen by three of the lines only (graph, single link, HDBSCAN): what these
     agree about to 0.6, with borders that run through sparser places than those of the
     first choice, goes before it. Objects out of the sample go where the members put them.
@@ -164,7 +168,7 @@ def _found(
         if not found:
             return _undivided(n, k, len(some))
         support = supports(scene, found)
-        best, shaped = _best(found, support, k)
+        best, taken = _best(found, support, k)
         near_the_end = found[best].n_clusters >= _NEAR_THE_END * max(numbers)
         if k is not None or most is not None or not near_the_end or last > scene.n_objects // 4:
             break
@@ -179,7 +183,7 @@ def _found(
         rng=rng,
     )
     alternatives = _alternatives(found, support, best)
-    chosen = choice_of(alternatives, clarity, len(some), shaped=shaped) if k is None else None
+    chosen = choice_of(alternatives, clarity, len(some), taken=taken) if k is None else None
     details = {
         "clarity": clarity,
         "choice": chosen,
@@ -204,7 +208,7 @@ def _undivided(n: int, k: int | None, looked_at: int) -> ConsensusResult:
     nothing = Clarity("none", None, 0, looked_at, 0.0, 0.0, 0.0)
     details = {
         "clarity": nothing,
-        "choice": choice_of((), nothing, looked_at, shaped=False) if k is None else None,
+        "choice": choice_of((), nothing, looked_at) if k is None else None,
         "alternatives": (),
         "line": None,
         "n_looked_at": looked_at,
@@ -253,20 +257,28 @@ def _numbers(n: int, last: int, k: int | None) -> list[int]:
     return sorted(number for number in tried | ({k} if k else set()) if number < n)
 
 
-def _best(found: list[Partition], support: Support, k: int | None) -> tuple[int, bool]:
-    """The partition to take, and whether it is that of the loose lines and not of the compact."""
+def _best(found: list[Partition], support: Support, k: int | None) -> tuple[int, Taken]:
+    """The partition to take, and by what."""
     number = np.array([one.n_clusters for one in found])
+    lines = np.array([one.line for one in found])
     # Where no line has the number, the nearest one below or above.
     usable = np.ones(len(found), bool) if k is None else abs(number - k) == abs(number - k).min()
-    best = int(np.where(usable, _score(support), -np.inf).argmax())
-    loose = np.array([one.line in LOOSE for one in found])
-    loose &= usable & (support.modularity >= _MODULAR) & (support.loose_agreement >= _LOOSELY)
+    score = np.where(usable, _score(support), -np.inf)
+    taken: Taken = "support"
+    best = int(score.argmax())
+    # Without data there is no k-means, and no silhouette but that of the co-association.
+    if k is None and score[best] < _WEAK and (lines == "k-means").any():
+        separated = np.where(np.isin(lines, COMPACT), support.silhouette, -np.inf)
+        apart = number[separated.argmax()]
+        best, taken = int(np.where(number == apart, score, -np.inf).argmax()), "silhouette"
+    loose = np.isin(lines, LOOSE) & usable
+    loose &= (support.modularity >= _MODULAR) & (support.loose_agreement >= _LOOSELY)
     if not loose.any():
-        return best, False
+        return best, taken
     other = support.loose_agreement + _HALF * support.capped
     rival = int(np.where(loose, other, -np.inf).argmax())
     gain = support.sparsity[rival] - support.sparsity[best]
-    return (rival, True) if gain > _SPARSER else (best, False)
+    return (rival, "borders") if gain > _SPARSER else (best, taken)
 
 
 def _score(support: Support) -> Floats:

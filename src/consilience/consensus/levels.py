@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state
 
 from consilience._validation import Boolean, RandomState, Satisfies, check_value
 from consilience._words import listed, plural
-from consilience.consensus._clarity import Verdict, judge
+from consilience.consensus._clarity import Clarity, Verdict, judge
 from consilience.consensus._group_tree import Node, group_tree
 from consilience.consensus.auto import autoconsensus, points_of
 from consilience.ensemble import Ensemble
@@ -109,10 +109,14 @@ class Levels:
         The groups that the tree is about.
     splits : tuple of Split
         Groups of groups by level, from two groups up; then parts of single groups.
+    clarity : Clarity or None
+        Of all groups at once: where they are not clear no split is. None without data, and of
+        one group.
     """
 
     labels: Labels
     splits: tuple[Split, ...]
+    clarity: Clarity | None
 
     @property
     def n_groups(self) -> int:
@@ -170,7 +174,9 @@ class Levels:
     def __str__(self) -> str:
         if not self.splits:
             return "One group, and nothing divides it."
-        return "\n".join(split.words for split in self.splits)
+        unclear = self.clarity is not None and self.clarity.verdict != "clear"
+        first = [f"Not tested one by one. {self.clarity.words}"] if unclear and self.clarity else []
+        return "\n".join([*first, *(split.words for split in self.splits)])
 
 
 def levels(
@@ -207,10 +213,10 @@ def levels(
 
     A split is judged as `autoconsensus` judges an answer, on the objects of the group that it
     divides alone: the borders of its parts beside those in 99 tables of two kinds without
-    groups. Tests go from the top down, and only where the split above is significant. Those that
+    groups. First all groups at once are judged so; only where they are clear, splits are tested
+    from the top down, each only where the one above it is significant. Those that
     stand beside each other are corrected by Benjamini and Hochberg's rule, which holds the
-    false discovery rate of the whole tree near 5 % (Yekutieli, 2008, JASA 103: 309-316). Where
-    there is nothing, only one split is ever tested.
+    false discovery rate of the whole tree near 5 % (Yekutieli, 2008, JASA 103: 309-316).
 
     Examples
     --------
@@ -242,8 +248,11 @@ def levels(
             f"Got {X.shape[0]} rows instead."
         )
     rng = check_random_state(random_state)
+    scene = _Scene(ensemble, groups, X, deeper, rng)
     with one_thread(), config_context(array_api_dispatch=False):
-        return Levels(groups, tuple(_splits(_Scene(ensemble, groups, X, deeper, rng))))
+        seen = None if X is None or groups.max(initial=-1) < 1 else _clarity(scene, groups, 1.0)
+        test = seen is None or seen.verdict == "clear"
+        return Levels(groups, tuple(_splits(scene, test=test)), seen)
 
 
 _AN_ENSEMBLE = Satisfies(lambda value: isinstance(value, Ensemble), "an Ensemble")
@@ -260,14 +269,14 @@ class _Scene:
     rng: np.random.RandomState
 
 
-def _splits(scene: _Scene) -> list[Split]:
+def _splits(scene: _Scene, *, test: bool) -> list[Split]:
     """All splits: those between groups by level, then those within."""
     nodes = group_tree(scene.ensemble, scene.labels, scene.rng) if scene.labels.max() > 0 else []
     above = [_split_of(scene, node, level) for level, node in enumerate(nodes, 2)]
     root = tuple(range(int(scene.labels.max(initial=-1)) + 1))
     judged: dict[tuple[int, ...], Split] = {}
     within: list[Split] = []
-    families = [[root]] if root else []
+    families = [[root]] if root and test else []
     while families:
         family = families.pop(0)
         found = _tested(scene, [one for groups in family for one in _at(scene, above, groups)])
@@ -346,20 +355,21 @@ def _judged(scene: _Scene, split: Split) -> Split:
     """With how clear the borders between its parts are, among the objects of the group alone."""
     if scene.X is None:
         return split
-    objects = np.concatenate(split.members)
-    parts = np.repeat(np.arange(len(split.sizes)), split.sizes).astype(np.int32)
-    some = np.sort(scene.rng.permutation(len(objects))[:_LOOKED_AT])
-    points = points_of(scene.X[objects[some]], int(scene.rng.randint(2**31 - 1)))
-    found = judge(
-        points,
-        euclidean_distances(points),
-        parts[some],
-        split.stability,
-        n_objects=_LOOKED_AT,
-        rng=scene.rng,
-    )
+    labels = np.full(len(scene.labels), -1, np.int32)
+    for part, members in enumerate(split.members):
+        labels[members] = part
+    found = _clarity(scene, labels, split.stability)
     p = 1.0 if found.p_value is None else found.p_value
     return replace(split, p_value=p, verdict=found.verdict)
+
+
+def _clarity(scene: _Scene, labels: Labels, agreement: float) -> Clarity:
+    """How clear groups are among the objects that are in one."""
+    objects = scene.rng.permutation(np.flatnonzero(labels >= 0))[:_LOOKED_AT]
+    points = points_of(scene.X[objects], int(scene.rng.randint(2**31 - 1)))
+    apart = euclidean_distances(points)
+    some = labels[objects]
+    return judge(points, apart, some, agreement, n_objects=_LOOKED_AT, rng=scene.rng)
 
 
 def _in_order(place: Labels) -> Labels:
