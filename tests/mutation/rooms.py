@@ -20,13 +20,13 @@ ROOMS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "datasets": (("datasets/*.py",), ("datasets/test_*.py", "test_cli_tables.py")),
     "compare": (("compare/*.py",), ("compare/test_*.py",)),
     "explain": (("explain/*.py",), ("explain/test_*.py",)),
-    "report": (("report/*.py",), ("report/test_*.py", "test_cli_values.py")),
+    "report": (("report/*.py",), ("report/test_*.py", "cli_values/test_*.py")),
     "plot": (("plot/*.py",), ("plot/test_*.py",)),
     "experiments": (("experiments/*.py",), ("experiments/test_*.py", "test_reproduce.py")),
-    "workflow": (("workflow/*.py",), ("workflow/test_*.py", "test_cli*.py")),
+    "workflow": (("workflow/*.py",), ("workflow/test_*.py", "test_cli*.py", "cli_*/test_*.py")),
     "_cli": (
         ("_cli/*.py", "cli.py", "__main__.py"),
-        ("test_cli*.py", "test_reproduce.py", "test_environment.py"),
+        ("test_cli*.py", "cli_*/test_*.py", "test_reproduce.py", "test_environment.py"),
     ),
     "core": (
         (
