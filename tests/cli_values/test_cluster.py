@@ -255,7 +255,7 @@ def test_objects_that_are_all_sure_are_said_to_be_so(capsys):
     ("members", "note"), [(1, "1 clustering is few"), (4, "4 clusterings are few"), (5, None)]
 )
 def test_few_members_are_said_to_be_few(blobs, members, note):
-    words = ["-k", "2", "--members", str(members), "--no-report", "--quiet"]
+    words = ["-k", "2", "--members", str(members), "--method", "eac", "--no-report", "--quiet"]
     assert main(["cluster", *GIVEN, *words]) == 0
     notes = summary_of("consilience-blobs")["warnings"]
     assert [n for n in notes if " few" in n] == ([] if note is None else notes[:1])
@@ -292,7 +292,7 @@ def test_the_command_in_the_summary_repeats_every_option(blobs):
 
 
 def test_json_prints_the_summary_and_quiet_prints_nothing(blobs, capsys):
-    words = ["-k", "2", "--members", "5", "--no-report", "--force"]
+    words = ["-k", "2", "--members", "5", "--method", "eac", "--no-report", "--force"]
     assert main(["cluster", *GIVEN, *words, "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == summary_of("consilience-blobs")
     assert main(["cluster", *GIVEN, *words, "--quiet"]) == 0

@@ -20,6 +20,8 @@ pytest.importorskip("cyclopts")
 Console = pytest.importorskip("rich.console").Console
 pytestmark = pytest.mark.skipif(bool(numba_config.DISABLE_JIT), reason="slow as plain Python")
 
+EAC = ["--method", "eac"]  # where the method is no matter, one that is quick
+
 
 @pytest.mark.parametrize(
     ("error", "status", "said"),
@@ -93,7 +95,7 @@ def test_a_failure_of_threads_is_told_and_any_other_is_a_defect(blobs, monkeypat
     ("words", "files"),
     [
         (["cluster", "-k", "2", "--members", "5"], ["labels.csv", *PROFILE, "report.html"]),
-        (["cluster", "-k", "2", "--members", "5", "--no-report"], ["labels.csv"]),
+        (["cluster", "-k", "2", "--members", "5", *EAC, "--no-report"], ["labels.csv"]),
         (["ambiguous", "-k", "2", "--members", "5"], ["ambiguous.csv"]),
         (["minority", "--repetitions", "5"], ["scores.csv", "report.html"]),
     ],
@@ -118,7 +120,7 @@ def test_every_file_is_named_with_the_seconds_of_all_and_nothing_else_is_said(
 
 
 def test_a_run_that_was_to_go_on_says_that_it_began_anew(blobs, capsys):
-    words = ["cluster", *GIVEN, "-k", "2", "--members", "5", "--no-report", "--resume"]
+    words = ["cluster", *GIVEN, "-k", "2", "--members", "5", *EAC, "--no-report", "--resume"]
     assert main(words) == 0
     note = "Note: There was nothing to go on with in 'consilience-blobs'"
     assert note in capsys.readouterr().out
@@ -138,7 +140,7 @@ def test_a_job_that_cannot_go_on_with_a_run_refuses_its_folder(blobs, words, cap
 
 
 def test_results_are_replaced_though_some_of_them_are_gone(blobs):
-    words = ["cluster", *GIVEN, "-k", "2", "--members", "5", "--quiet", "--out", "a/b/c"]
+    words = ["cluster", *GIVEN, "-k", "2", "--members", "5", *EAC, "--quiet", "--out", "a/b/c"]
     assert main(words) == 0
     Path("a/b/c/report.html").unlink()
     assert main([*words, "--no-report", "--force"]) == 0
@@ -153,7 +155,7 @@ def test_names_are_printed_as_they_are_on_any_terminal(blobs, capsys, monkeypatc
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("TERM", "xterm-256color")
     Path("blobs.csv").rename("[red]7[.csv")
-    given = ["[red]7[.csv", *GIVEN[1:], "-k", "2", "--members", "4", "--out", "[bold]1[x]"]
+    given = ["[red]7[.csv", *GIVEN[1:], "-k", "2", "--members", "4", *EAC, "--out", "[bold]1[x]"]
     assert main(["cluster", *given, "--no-report"]) == 0
     said = capsys.readouterr().out
     assert said.startswith("[red]7[.csv: 40 objects, 2 columns of numbers, standardised\n")
