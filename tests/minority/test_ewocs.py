@@ -178,7 +178,7 @@ def test_single_precision_agrees(name, shift, seed):
     X = make_minority(5, background=0.2, foreground=0.2, random_state=seed)[0]
     # Rounded so that the shifted data are the same in both precisions.
     X = (np.rint(X * 1024) / 1024 + shift).astype(np.float32)
-    params = {"n_repetitions": 30, "random_state": 0, **WEAKS[name]}
+    params = {"n_repetitions": 30, "threshold": "2gauss", "random_state": 0, **WEAKS[name]}
     single, double = EWOCS(**params).fit(X), EWOCS(**params).fit(X.astype(np.float64))
     assert single.divergence_ is not None
     scale = np.abs(double.scores_).max()
