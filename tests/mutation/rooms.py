@@ -38,7 +38,7 @@ ROOMS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
             "test_ensemble*.py", "test_labels.py", "test_validation.py", "test_contingency.py",
             "test_files.py", "test_optional.py", "test_metrics.py", "test_docs.py", "test_rows.py",
             "test_formulas.py", "test_import.py", "test_wrong_arguments.py", "test_cli.py",
-            "test_cli_progress.py",
+            "test_cli_progress.py", "test_one_thread.py",
         ),
     ),
 }  # fmt: skip
