@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from sklearn.exceptions import SkipTestWarning
 from sklearn.utils.estimator_checks import check_estimator
-from stored.small import few_drawn
 
 import consilience
 from consilience.minority import EXPECTED_FAILED_CHECKS, BBCPress, _stopping, bbcpress
@@ -20,10 +19,10 @@ NAMES = consilience._MINORITY
 
 @pytest.mark.parametrize("name", NAMES)
 def test_what_fails_is_what_the_table_names(name, monkeypatch):
-    # The checks ask neither for settled scores nor for many references, and fit a hundred times.
+    # The checks do not ask for settled scores, and fit a hundred times.
     monkeypatch.setitem(_stopping._TOLERANCE, "reliability", 0.5)
     table = EXPECTED_FAILED_CHECKS.get(name, {})
-    with few_drawn(), warnings.catch_warnings():
+    with warnings.catch_warnings():
         warnings.simplefilter("ignore", SkipTestWarning)
         warnings.filterwarnings("ignore", message="Can't test estimator")
         found = check_estimator(
