@@ -61,6 +61,7 @@ def few_things_tried(monkeypatch):
     monkeypatch.setattr(_clarity, "REFERENCES", 3)
     monkeypatch.setitem(auto._EFFORTS, "default", auto._Effort(1500, 400, 1))
     monkeypatch.setattr(auto, "_MOST_NUMBERS", 6)
+    monkeypatch.setattr(auto, "_NEAR_THE_END", 2.0)
 
 
 # That ten objects are too few for some methods is worth a warning to a user, and no failure.
