@@ -459,6 +459,8 @@ def test_a_reader_that_leaves_is_no_error():
 def test_an_interrupt_leaves_nothing_behind(groups):
     code = (
         "import signal, sys\n"
+        # What a shell started in the background ignores interrupts.
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "from consilience.cli import main\n"
         "from consilience.generate import KMeansEnsemble\n"
         "KMeansEnsemble._members = lambda *_: signal.raise_signal(signal.SIGINT)\n"

@@ -14,6 +14,9 @@ from consilience.datasets import make_gaussians
 pytest.importorskip("cyclopts")
 pytestmark = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="slow as plain Python")
 
+# Where the method is no matter.
+QUICK = ["-k", "2", "--method", "eac"]
+
 
 @pytest.fixture(autouse=True)
 def in_a_folder(tmp_path, monkeypatch):
@@ -25,7 +28,7 @@ def summary(folder="consilience-data"):
     return json.loads(Path(folder, "summary.json").read_text())
 
 
-def mixture(k, *, n=240, d=3, separation=8.0, seed=0):
+def mixture(k, *, n=120, d=3, separation=8.0, seed=0):
     X, y = make_gaussians(n, k, d, separation=separation, random_state=seed)
     np.savetxt("data.csv", np.c_[X, y], delimiter=",", header="a,b,c,truth", comments="")
     return ["data.csv", "--truth-column", "truth"]
@@ -57,7 +60,7 @@ def test_the_number_is_chosen_by_criteria_side_by_side(more, criteria, capsys):
 
 
 def test_noise_has_no_clear_structure(capsys):
-    X = np.random.default_rng(0).uniform(size=(300, 3))
+    X = np.random.default_rng(0).uniform(size=(150, 3))
     np.savetxt("data.csv", X, delimiter=",", header="a,b,c", comments="")
     assert main(["cluster", "data.csv", "--members", "40"]) == 0
     found = summary()
@@ -162,20 +165,20 @@ def test_bad_choices_are_refused_before_any_work(words, said, capsys):
 
 
 def test_json_is_all_that_is_printed(capsys):
-    assert main(["cluster", *mixture(2), "-k", "2", "--members", "5", "--json"]) == 0
+    assert main(["cluster", *mixture(2), *QUICK, "--members", "5", "--json"]) == 0
     captured = capsys.readouterr()
     assert json.loads(captured.out) == summary()
     assert captured.err == ""
 
 
 def test_quiet_prints_nothing(capsys):
-    assert main(["cluster", *mixture(2), "-k", "2", "--members", "5", "--quiet"]) == 0
+    assert main(["cluster", *mixture(2), *QUICK, "--members", "5", "--quiet"]) == 0
     assert capsys.readouterr() == ("", "")
     assert Path("consilience-data/report.html").exists()
 
 
 def test_the_report_may_be_left_out():
-    assert main(["cluster", *mixture(2), "-k", "2", "--members", "5", "--no-report"]) == 0
+    assert main(["cluster", *mixture(2), *QUICK, "--members", "5", "--no-report"]) == 0
     assert not Path("consilience-data/report.html").exists()
 
 
@@ -211,7 +214,7 @@ def test_clusterings_of_one_size_suggest_their_number(capsys):
 
 
 def test_few_clusterings_are_warned_of(capsys):
-    assert main(["cluster", *mixture(2), "-k", "2", "--members", "1", "--no-report"]) == 0
+    assert main(["cluster", *mixture(2), *QUICK, "--members", "1", "--no-report"]) == 0
     assert "1 clustering is few" in capsys.readouterr().out
 
 

@@ -37,7 +37,8 @@ def table():
 
 
 def run(*words):
-    status = main(["cluster", "data.csv", "-k", "2", "--members", "5", "--no-report", *words])
+    given = ["cluster", "data.csv", "-k", "2", "--members", "5", "--method", "eac", "--no-report"]
+    status = main([*given, *words])
     folder = Path("consilience-data")
     if status:
         return status, None, None

@@ -90,8 +90,9 @@ def reader(tmp_path, monkeypatch):
 def test_the_code_of_a_page_runs_and_prints_what_it_shows(
     page, reader, few_references, monkeypatch
 ):
-    # Pages show p-values as their readers will see them.
-    monkeypatch.setattr("consilience.consensus._clarity.REFERENCES", few_references)
+    if "```output" in page.read_text(encoding="utf-8"):
+        # Pages show p-values as their readers will see them.
+        monkeypatch.setattr("consilience.consensus._clarity.REFERENCES", few_references)
     names = pages.run_page(page)
     if page.name == "README.md":
         assert names["model"].n_clusters_ == 2

@@ -57,8 +57,8 @@ def test_the_range_goes_on_where_the_best_number_is_its_last(monkeypatch):
 
 
 def test_a_number_that_is_given_is_kept():
-    X, _ = blobs()
-    for k in (2, 40):
+    X, _ = blobs(60)
+    for k in (2, 20):
         assert fitted(X, n_clusters=k).n_clusters_ == k
 
 
@@ -72,13 +72,12 @@ def test_one_column_with_two_groups_is_clear():
 def test_noise_gets_a_best_guess_that_is_not_called_clear():
     rng = np.random.default_rng(7)
     kinds = [
-        rng.uniform(size=(100, 2)),
-        rng.normal(size=(100, 5)),
-        rng.standard_t(3, size=(100, 3)),
-        rng.lognormal(size=(100, 3)),
-        rng.poisson(1.0, (100, 6)).astype(float),
-        np.sort(rng.uniform(size=(150, 1)), axis=0) @ np.ones((1, 3))
-        + rng.normal(0, 0.05, (150, 3)),
+        rng.uniform(size=(60, 2)),
+        rng.normal(size=(60, 5)),
+        rng.standard_t(3, size=(60, 3)),
+        rng.lognormal(size=(60, 3)),
+        rng.poisson(1.0, (60, 6)).astype(float),
+        np.sort(rng.uniform(size=(90, 1)), axis=0) @ np.ones((1, 3)) + rng.normal(0, 0.05, (90, 3)),
     ]
     found = [fitted(X) for X in kinds]
     assert all(model.n_clusters_ > 1 for model in found)
@@ -105,7 +104,7 @@ def test_objects_out_of_the_sample_go_with_their_groups(monkeypatch):
 
 
 def test_permuting_the_rows_permutes_the_partition():
-    X, _ = blobs(120, 2, 3, seed=5)
+    X, _ = blobs(60, 2, 3, seed=5)
     X += np.random.default_rng(1).normal(0, 0.8, X.shape)
     members = cs.generate.KMeansEnsemble(30, random_state=0).generate(X)
     order = np.random.default_rng(2).permutation(len(X))
@@ -115,17 +114,24 @@ def test_permuting_the_rows_permutes_the_partition():
     assert first.clarity_ == second.clarity_
 
 
-@pytest.mark.parametrize("unit", [1e-150, 1e-6, 1e6, 1e150])
-def test_the_unit_of_the_data_does_not_matter(unit):
-    X, _ = blobs(60, 2, 3)
+@pytest.fixture(scope="module")
+def three_blobs():
+    """Data, members and the model of them."""
+    X, _ = blobs(40, 2, 3)
     members = cs.generate.KMeansEnsemble(10, random_state=0).generate(X)
-    first, second = fitted(X, members), fitted(X * unit, members)
+    return X, members, fitted(X, members)
+
+
+@pytest.mark.parametrize("unit", [1e-150, 1e-6, 1e6, 1e150])
+def test_the_unit_of_the_data_does_not_matter(unit, three_blobs):
+    X, members, first = three_blobs
+    second = fitted(X * unit, members)
     np.testing.assert_array_equal(first.labels_, second.labels_)
     assert first.clarity_.verdict == second.clarity_.verdict
 
 
 def test_alternatives_begin_with_what_is_taken_and_name_each_number_once():
-    model = fitted(blobs()[0])
+    model = fitted(blobs(80)[0])
     numbers = [one.n_clusters for one in model.alternatives_]
     assert numbers[0] == model.n_clusters_
     assert len(set(numbers)) == len(numbers)
@@ -147,7 +153,7 @@ def test_two_objects_are_too_few_for_groups():
 
 
 def test_sparse_data_are_looked_at_through_their_components():
-    X, y = blobs(120, 4, 2)
+    X, y = blobs(60, 4, 2)
     wide = sparse.csr_array(np.maximum(X - X.min(axis=0), 0) @ np.eye(4, 80))
     model = fitted(wide)
     assert adjusted_rand_score(y, model.labels_) > 0.9

@@ -53,12 +53,12 @@ class Case:
 
 
 _FEW = ("--members", "6", "-k", "3")
-_CLUSTER = ("cluster", "data.csv", *_FEW)
+_CLUSTER = ("cluster", "data.csv", *_FEW, "--method", "eac")  # a quick one
 _LABELS = ("cluster", "--labels", "made.csv", "-k", "3")
 CASES = [
     Case(_LABELS),
-    Case((*_CLUSTER, "--no-report")),
-    Case((*_CLUSTER, "--methods", "eac,mcla")),
+    Case(("cluster", "data.csv", *_FEW, "--no-report")),
+    Case(("cluster", "data.csv", *_FEW, "--methods", "eac,mcla")),
     Case(("ambiguous", "data.csv", *_FEW)),
     Case(("ambiguous", "--labels", "made.csv")),
     Case(("minority", "data.csv", "--repetitions", "20")),
@@ -310,11 +310,13 @@ def _be_the_command(words, where, told, pipe, step):
 
 
 def main(words):
-    """The command line, with a small table that can be reproduced."""
+    """The command line, with a small table that can be reproduced and few reference tables."""
     from consilience.cli import main as consilience
+    from consilience.consensus import _clarity
     from consilience.experiments import EXPERIMENTS, Cell
     from consilience.experiments._registry import experiment
 
+    _clarity.REFERENCES = 3
     if "counting" not in EXPERIMENTS:
 
         @experiment("counting", title="Counting", paper="Nobody (2026)", needs_data=False)

@@ -64,7 +64,7 @@ def test_small_differences_that_are_no_rounding_are_kept():
 @pytest.mark.parametrize("d", [2, 20, 200])
 @pytest.mark.filterwarnings(f"ignore:{WORDS}")
 def test_changes_in_the_last_digits_change_no_label(gamma, d):
-    for seed in range(4):
+    for seed in range(2):
         rng = np.random.default_rng([seed, d])
         X = rng.normal(size=(150, d))
         X[:15] = X[0] + 0.1 * X[:15]

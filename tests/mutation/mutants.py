@@ -23,7 +23,15 @@ _ARITHMETIC = {
     ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult,
     ast.FloorDiv: ast.Mult, ast.Mod: ast.FloorDiv, ast.Pow: ast.Mult,
 }  # fmt: skip
-_LEFT_ALONE = ("warn", "add_note", "cast", "optional", "suppress", "threadpool_limits")
+_LEFT_ALONE = (
+    "warn",
+    "add_note",
+    "cast",
+    "optional",
+    "suppress",
+    "threadpool_limits",
+    "one_thread",
+)
 _TEXT = (ast.JoinedStr, ast.List, ast.Tuple, ast.ListComp, ast.Set, ast.Dict)
 
 

@@ -20,25 +20,25 @@ ROOMS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "datasets": (("datasets/*.py",), ("datasets/test_*.py", "test_cli_tables.py")),
     "compare": (("compare/*.py",), ("compare/test_*.py",)),
     "explain": (("explain/*.py",), ("explain/test_*.py",)),
-    "report": (("report/*.py",), ("report/test_*.py", "test_cli_values.py")),
+    "report": (("report/*.py",), ("report/test_*.py", "cli_values/test_*.py")),
     "plot": (("plot/*.py",), ("plot/test_*.py",)),
     "experiments": (("experiments/*.py",), ("experiments/test_*.py", "test_reproduce.py")),
-    "workflow": (("workflow/*.py",), ("workflow/test_*.py", "test_cli*.py")),
+    "workflow": (("workflow/*.py",), ("workflow/test_*.py", "test_cli*.py", "cli_*/test_*.py")),
     "_cli": (
         ("_cli/*.py", "cli.py", "__main__.py"),
-        ("test_cli*.py", "test_reproduce.py", "test_environment.py"),
+        ("test_cli*.py", "cli_*/test_*.py", "test_reproduce.py", "test_environment.py"),
     ),
     "core": (
         (
             "__init__.py", "ensemble.py", "errors.py", "rows.py", "_contingency.py", "_docs.py",
             "_ensemble_store.py", "_files.py", "_formulas.py", "_labels.py", "_optional.py",
-            "_sklearn.py", "_text.py", "_units.py", "_validation.py", "_words.py",
+            "_sklearn.py", "_text.py", "_threads.py", "_units.py", "_validation.py", "_words.py",
         ),
         (
             "test_ensemble*.py", "test_labels.py", "test_validation.py", "test_contingency.py",
             "test_files.py", "test_optional.py", "test_metrics.py", "test_docs.py", "test_rows.py",
             "test_formulas.py", "test_import.py", "test_wrong_arguments.py", "test_cli.py",
-            "test_cli_progress.py",
+            "test_cli_progress.py", "test_one_thread.py",
         ),
     ),
 }  # fmt: skip

@@ -16,6 +16,8 @@ from consilience.generate import KMeansEnsemble, ResumeError
 pytest.importorskip("cyclopts")
 
 FEW = {"n_members": 12, "random_state": 0}
+# Where the method is no matter, one that is quick.
+QUICK = FEW | {"method": "eac"}
 MADE = [[0, 1, 2] * 25]
 STAGES = ["prepare", "generate", "number of clusters", "consensus"]
 
@@ -93,25 +95,25 @@ def test_a_pandas_frame_keeps_its_index_and_names(numbers):
     pandas = pytest.importorskip("pandas")
     days = pandas.date_range("2026-01-01", periods=75, name="day")
     frame = pandas.DataFrame(numbers, index=days, columns=["x", "y", "z", "same"])
-    result = cs.cluster(frame, 3, **FEW)
+    result = cs.cluster(frame, 3, **QUICK)
     out = result.to_pandas()
     pandas.testing.assert_index_equal(out.index, days)
     assert list(out) == ["cluster", "confidence", "runner_up"]
-    np.testing.assert_array_equal(out["cluster"], cs.cluster(numbers, 3, **FEW).labels)
+    np.testing.assert_array_equal(out["cluster"], cs.cluster(numbers, 3, **QUICK).labels)
     assert result.data.columns == ("x", "y", "z")
     assert result.data.dropped == ("same",)
     json.dumps(result.to_dict(), default=str)
 
 
 def test_other_tables_give_the_same(numbers):
-    wanted = cs.cluster(numbers, 3, **FEW)
+    wanted = cs.cluster(numbers, 3, **QUICK)
     polars = pytest.importorskip("polars")
     frame = polars.DataFrame(numbers, schema=["x", "y", "z", "same"], orient="row")
-    found = cs.cluster(frame, 3, **FEW)
+    found = cs.cluster(frame, 3, **QUICK)
     np.testing.assert_array_equal(found.labels, wanted.labels)
     assert found.data.columns == ("x", "y", "z")
     for other in (numbers.tolist(), np.asfortranarray(numbers), numbers.astype(np.float32)):
-        np.testing.assert_array_equal(cs.cluster(other, 3, **FEW).labels, wanted.labels)
+        np.testing.assert_array_equal(cs.cluster(other, 3, **QUICK).labels, wanted.labels)
 
 
 def test_data_are_not_written_to(numbers):
@@ -125,10 +127,10 @@ def test_data_are_not_written_to(numbers):
 def test_without_an_index_identifiers_are_one_or_rows_are_counted(numbers):
     pandas = pytest.importorskip("pandas")
     names = [f"o{i}" for i in range(75)]
-    assert cs.cluster(numbers, 2, ids=names, **FEW).to_pandas().index.tolist() == names
+    assert cs.cluster(numbers, 2, ids=names, **QUICK).to_pandas().index.tolist() == names
     frame = pandas.DataFrame(numbers)
     for data in (numbers, frame):
-        result = cs.cluster(data, 2, **FEW)
+        result = cs.cluster(data, 2, **QUICK)
         assert result.data.ids is None
         assert result.ids.tolist() == result.to_pandas().index.tolist() == list(range(75))
     result = cs.cluster(ensemble=pandas.DataFrame({"m": [0, 0, 1, 1]}, index=list("abcd")))
@@ -150,11 +152,12 @@ def test_a_sparse_matrix_is_clustered_by_cosine_and_not_scaled():
 
 def test_a_generator_of_ones_own_makes_the_members(numbers):
     generator = KMeansEnsemble(8, 4)
-    result = cs.cluster(numbers, 3, generator=generator, random_state=5)
+    quick = {"random_state": 5, "method": "eac"}
+    result = cs.cluster(numbers, 3, generator=generator, **quick)
     assert result.ensemble.n_members == 8
     assert set(result.ensemble.n_clusters) == {4}
     assert generator.random_state is None  # a copy is used
-    again = cs.cluster(numbers, 3, generator=KMeansEnsemble(8, 4, random_state=5), random_state=5)
+    again = cs.cluster(numbers, 3, generator=KMeansEnsemble(8, 4, random_state=5), **quick)
     np.testing.assert_array_equal(result.ensemble.labels, again.ensemble.labels)
 
 
@@ -168,7 +171,7 @@ def test_a_seed_that_was_drawn_is_told_and_repeats_the_run(numbers):
 def test_groups_that_are_not_known_count_for_nothing(numbers):
     known = np.repeat(["a", "b", "c"], 25).astype(object)
     known[::2] = None
-    assert cs.cluster(numbers, 3, truth=known, **FEW).agreement["ari"] == 1.0
+    assert cs.cluster(numbers, 3, truth=known, **QUICK).agreement["ari"] == 1.0
 
 
 # ---- views ----------------------------------------------------------------------------------
@@ -332,10 +335,10 @@ def test_cancelling_leaves_what_is_finished_and_the_same_call_goes_on(
     folder, numbers, stop_at, error, monkeypatch
 ):
     monkeypatch.setattr(KMeansEnsemble, "_group_size", lambda self, X, n, n_workers: 2)
-    whole = cs.cluster(numbers, 3, **FEW)
+    whole = cs.cluster(numbers, 3, **QUICK)
     stop = stop_at("member", 4, error)
     with pytest.raises(type(error)):
-        cs.cluster(numbers, 3, run="run", callbacks=[stop], **FEW)
+        cs.cluster(numbers, 3, run="run", callbacks=[stop], **QUICK)
     assert stop.closed == 1
     kept = cs.generate.RunFolder("run").finished
     assert 4 <= len(kept) < 12
@@ -346,16 +349,16 @@ def test_cancelling_leaves_what_is_finished_and_the_same_call_goes_on(
         "_members",
         lambda self, X, engine, orders: made.extend(orders) or make(self, X, engine, orders),
     )
-    again = cs.cluster(numbers, 3, run=Path("run"), **FEW)
+    again = cs.cluster(numbers, 3, run=Path("run"), **QUICK)
     assert len(made) == 12 - len(kept)
     np.testing.assert_array_equal(again.labels, whole.labels)
     np.testing.assert_array_equal(again.ensemble.labels, whole.ensemble.labels)
     with pytest.raises(ResumeError, match="random_state"):
-        cs.cluster(numbers, 3, run="run", n_members=12, random_state=1)
+        cs.cluster(numbers, 3, run="run", **QUICK | {"random_state": 1})
 
 
 def test_a_run_without_a_seed_goes_on_with_its_own(folder, numbers):
-    first = cs.cluster(numbers, 3, n_members=6, run="run")
-    second = cs.cluster(numbers, 3, n_members=6, run="run")
+    first = cs.cluster(numbers, 3, n_members=6, method="eac", run="run")
+    second = cs.cluster(numbers, 3, n_members=6, method="eac", run="run")
     assert first.seed == second.seed
     np.testing.assert_array_equal(first.labels, second.labels)

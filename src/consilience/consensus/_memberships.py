@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.metrics import euclidean_distances
-from threadpoolctl import threadpool_limits
 
+from consilience._threads import one_thread
 from consilience.consensus._cuts import cut_result, whole_sizes
 from consilience.consensus._solve import ConsensusResult
 from consilience.ensemble import Ensemble
@@ -239,7 +239,7 @@ def cut_similarities(
         return _nothing_to_cut(memberships)
     n = memberships.n_objects
     # One thread of linear algebra: sums must not depend on how many there are.
-    with threadpool_limits(1):
+    with one_thread():
         if n * memberships.n_columns > _COMPRESS and _is_balanced(solver, n):
             F = compressed(memberships, n_jobs=n_jobs)
         else:
@@ -266,7 +266,7 @@ def cut_bipartite(
     """Parts of objects by the graph of objects and clusters (equation 12)."""
     if not memberships.dividing:
         return _nothing_to_cut(memberships)
-    with threadpool_limits(1):
+    with one_thread():
         P = stacked(memberships, unit=False, n_jobs=n_jobs)
         P[P < _NO_EDGE] = 0.0
         found = split_bipartite(

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from threadpoolctl import threadpool_limits
 
+from consilience._threads import one_thread
 from consilience._validation import COUNT, Options
 from consilience.consensus._objects import (
     WEIGHTS,
@@ -202,7 +202,7 @@ def _lloyd(X: Any, start: NDArray[Any], weights: Floats, max_iter: int) -> Conse
     centres = X[start].toarray() if hasattr(X, "toarray") else X[start]
     model = KMeans(len(start), init=centres, n_init=1, max_iter=max_iter, tol=0.0)
     # One thread: scikit-learn adds up partial sums in the order its threads finish.
-    with threadpool_limits(1), warnings.catch_warnings():
+    with one_thread(), warnings.catch_warnings():
         # Fewer distinct objects than clusters: the clusters found are counted anyway.
         warnings.simplefilter("ignore", ConvergenceWarning)
         model.fit(X, sample_weight=weights)

@@ -6,9 +6,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
-from threadpoolctl import threadpool_limits
 
 from consilience._labels import NOISE, UNSEEN
+from consilience._threads import one_thread
 from consilience._validation import N_MEMBERS, HasMethods, NoneValue, Options, Satisfies
 from consilience.engines import engine_for
 from consilience.errors import InvalidParameterError
@@ -117,7 +117,7 @@ class EstimatorEnsemble(Generator):
     def _make(self, X: Any, orders: Sequence[Order]) -> list[Made]:
         # n_jobs is what a user asked for; libraries below must not take more. On a busy machine
         # two threads of linear algebra that wait for each other cost a hundred times one.
-        with threadpool_limits(1):
+        with one_thread():
             return [self._make_one(X, order) for order in orders]
 
     def _make_one(self, X: Any, order: Order) -> Made:

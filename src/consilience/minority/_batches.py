@@ -4,7 +4,6 @@ For weak clusterers whose products are those of matrices. Others, such as kernel
 objects, go block by block through Python: see `consilience.minority._repetitions`.
 """
 
-import functools
 from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any, NamedTuple, Self
@@ -12,8 +11,8 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from threadpoolctl import ThreadpoolController
 
+from consilience._threads import one_thread
 from consilience.engines import engine_for
 from consilience.kernels._parallel import Team
 from consilience.kernels.minority.blocks import (
@@ -80,8 +79,7 @@ class Scorer:
         n_pairs = X.shape[0] * n_repetitions * weak.k_max // 2
         self.team = Team(n_jobs, min(n_tasks, -(-n_pairs // _WORTH_A_THREAD)))
         self.memory = Memory(_KEPT + _KEPT_EACH * max(self.team.size - 8, 0), self.team.size)
-        self.blas = _blas()
-        with self.blas.limit(limits=1):
+        with one_thread():
             self.objects = _in_blocks(weak, as_floats(X), self.team)
 
     @staticmethod
@@ -117,7 +115,7 @@ class Scorer:
         for draws, sizes, models in self._models(source, grading):
             given = None if sizes[0] is None else np.concatenate(sizes)
             threads: dict[str, Any] = {"team": self.team, "memory": self.memory}
-            with self.blas.limit(limits=1):
+            with one_thread():
                 batch = self.engine.repetitions(
                     self.objects, models, grading, scale, sizes=given, **threads
                 )
@@ -130,7 +128,7 @@ class Scorer:
         done = 0
         for taken, _, models in self._models(source, grading):
             some = out[done : done + len(taken)]
-            with self.blas.limit(limits=1):
+            with one_thread():
                 nearest_seeds(self.objects, models, grading, some, team=self.team)
             done += len(taken)
 
@@ -161,12 +159,6 @@ def _in_blocks(weak: WeakClusterer, X: Any, team: Team) -> Objects:
             return sparse_objects(terms.matrix, terms.offset)
         return dense_objects(lambda *rows: (part[slice(*rows)] for part in terms), X.shape[0], team)
     return dense_objects(lambda *rows: weak.objects(X[slice(*rows)]), X.shape[0], team)
-
-
-@functools.cache
-def _blas() -> ThreadpoolController:
-    """The libraries whose threads must not work inside ours; they are looked for once."""
-    return ThreadpoolController()
 
 
 class _Source:

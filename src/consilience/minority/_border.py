@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
 
+from consilience._threads import one_thread
 from consilience.minority import thresholds
 from consilience.minority._cuts import (
     Threshold,
@@ -82,7 +82,7 @@ def by_reference(
         divergence, Euclidean | Gaussian | Mahalanobis
     )
     # Many small fits: threads of libraries inside them would cost more than they give.
-    with threadpool_limits(1):
+    with one_thread():
         found = against_references(
             data,
             lambda rows, number: _model(fitted, data, rows, owner.seed_ + number, owner.n_jobs),

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
 
+from consilience._threads import one_thread
 from consilience._validation import Options, check_jobs, check_value
 from consilience.kernels._parallel import Team, workers
 from consilience.kernels.minority.passes import Batch, Scale, add_scores
@@ -277,7 +277,7 @@ def extend(
             extend(running, weak, X, numbers, **options)
         return
     parts, threads = in_blocks(weak, X), workers(n_jobs, len(orders))
-    with threadpool_limits(1):
+    with one_thread():
         for found in in_order(weak, X, parts, orders, seed=seed, kept=_KEPT, workers=threads):
             running.add(found, with_change=with_changes)
 
@@ -316,7 +316,7 @@ def score_new(
         return total / max(running.n_repetitions, 1)
     parts, threads = in_blocks(weak, X), workers(n_jobs, len(orders))
     total = np.zeros(sum(len(part.offset) for part in parts))
-    with threadpool_limits(1):
+    with one_thread():
         for found in in_order(weak, kept, parts, orders, seed=0, kept=_KEPT, workers=threads):
             # A new object may be alone in a cluster that was empty before.
             found.scores[:] = np.maximum(found.scores, 1 / found.draw.n_clusters)

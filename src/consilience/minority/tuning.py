@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import ndimage
 from sklearn.utils import check_random_state
-from threadpoolctl import threadpool_limits
 
+from consilience._threads import one_thread
 from consilience._validation import (
     Boolean,
     Interval,
@@ -266,7 +266,7 @@ class _Collapse:
         """Median over some starts of the least distance of two centres, everywhere."""
         starts = [self._start(number) for number in range(n_repeats)]
         points = [(float(a), float(g)) for a in alphas for g in gammas]
-        with threadpool_limits(1):
+        with one_thread():
             found = in_threads(lambda point: self._median(starts, *point), points, self.n_jobs)
         return Surface(alphas, gammas, np.reshape(found, (len(alphas), len(gammas))))
 

@@ -1,9 +1,9 @@
 """Cutting graphs into parts: METIS, Mt-KaHyPar, and ways that need neither."""
 
+from consilience._threads import one_thread
 from consilience.partition._embed import (
     kmeans_labels,
     leading_eigenvectors,
-    one_thread,
     unit_rows,
 )
 from consilience.partition._parts import Parts

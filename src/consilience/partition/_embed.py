@@ -1,8 +1,6 @@
 """From eigenvectors to parts: the pieces that the spectral partitioners share."""
 
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -11,13 +9,13 @@ from scipy.linalg import eigh
 from scipy.sparse.linalg import eigsh
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
-from threadpoolctl import threadpool_limits
 
+from consilience._threads import one_thread
 from consilience._validation import check_jobs
 from consilience.kernels._parallel import by_rows
 from consilience.kernels.kmeans.weighted import weighted_kmeans
 
-__all__ = ["fill_empty", "kmeans_labels", "leading_eigenvectors", "one_thread", "unit_rows"]
+__all__ = ["fill_empty", "kmeans_labels", "leading_eigenvectors", "unit_rows"]
 
 Floats = NDArray[np.float64]
 
@@ -27,13 +25,6 @@ _DENSE_EIGEN = 2000
 _MANY_ROWS = 100_000
 # Rows of the sample: at least, and for each cluster.
 _SAMPLE, _SAMPLE_A_CLUSTER = 20_000, 200
-
-
-@contextmanager
-def one_thread() -> Iterator[None]:
-    """Linear algebra on one thread, so that sums do not depend on the number of threads."""
-    with threadpool_limits(limits=1):
-        yield
 
 
 def leading_eigenvectors(N: Floats, k: int, rng: np.random.RandomState) -> tuple[Floats, Floats]:

@@ -5,11 +5,11 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
+from consilience._threads import one_thread
 from consilience.partition._embed import (
     fill_empty,
     kmeans_labels,
     leading_eigenvectors,
-    one_thread,
     unit_rows,
 )
 from consilience.partition._parts import Parts, check_n_parts, one_part

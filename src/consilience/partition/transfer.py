@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils import check_random_state
 
+from consilience._threads import one_thread
 from consilience._validation import as_numbers, check_jobs
 from consilience.errors import InvalidInputError, InvalidParameterError
 from consilience.kernels._parallel import by_rows
@@ -19,7 +20,6 @@ from consilience.partition._embed import (
     fill_empty,
     kmeans_labels,
     leading_eigenvectors,
-    one_thread,
     unit_rows,
 )
 from consilience.partition._parts import Parts, check_n_parts, one_part
