@@ -81,8 +81,9 @@ def _fork(ax: Any, place: dict[tuple[int, ...], float], start: float, split: Spl
     said = f"stability {split.stability:.2f}"
     said += "" if split.p_adjusted is None else f", p = {split.p_adjusted:.2g}"
     ax.annotate(
-        said, (x, level - 0.5), (0, 4), textcoords="offset points", ha="center", fontsize="x-small"
-    )
+        said, (x, level - 0.5), (0, 4), textcoords="offset points", ha="center", fontsize="x-small",
+        bbox={"fc": "white", "ec": "none", "pad": 0.5},
+    )  # fmt: skip
 
 
 def _words(
