@@ -1,0 +1,64 @@
+"""The objects an estimator was fitted to, until somebody asks where new ones belong."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from consilience.errors import InvalidInputError
+from consilience.generate.models import Centres
+from consilience.predict._hashes import Hashes, row_hashes
+from consilience.predict._learn import learn
+from consilience.predict._placer import Placer
+
+__all__ = ["Seen"]
+
+
+class Seen:
+    """Data that were clustered, and what the members left behind: a reference, not a copy.
+
+    Parameters
+    ----------
+    X : ndarray or CSR matrix
+        As it was clustered.
+    models : sequence of Centres or None
+        Of the members, where they were made here.
+    hashes : ndarray of uint64, optional
+        Of the rows as they came; by default those of X.
+    placer : Placer, optional
+        Where it is known already: of what was loaded.
+    """
+
+    def __init__(
+        self,
+        X: Any,
+        models: Sequence[Centres | None] | None = None,
+        hashes: Hashes | None = None,
+        placer: Placer | None = None,
+    ) -> None:
+        self._X, self._models = X, models
+        self._own = None if X is None else row_hashes(X)
+        self._hashes = self._own if hashes is None else hashes
+        self._placer = placer
+
+    def placer(self, owner: str, ensemble: Any, labels: Any, **judged: Any) -> Placer:
+        """What places new objects; made once, when it is asked for.
+
+        Parameters
+        ----------
+        owner : str
+            Who was fitted, for messages.
+        ensemble, labels, **judged
+            As in `learn`.
+        """
+        if self._placer is None:
+            if not np.array_equal(row_hashes(self._X), self._own):
+                raise InvalidInputError(
+                    f"The data that {owner} was fitted to were changed in place since. Fit it "
+                    "again, or fit it to a copy."
+                )
+            self._placer = learn(
+                self._X, ensemble, labels, hashes=self._hashes, models=self._models, **judged
+            )
+            self._X = self._models = None
+        return self._placer
