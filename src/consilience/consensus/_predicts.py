@@ -1,7 +1,8 @@
 """New objects for estimators: what `fit` remembers, `predict`, and what is asked beside it."""
 
 from collections.abc import Callable, Sequence
-from functools import update_wrapper
+from os import PathLike
+from pathlib import Path
 from types import MethodType
 from typing import Any
 
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from consilience.errors import InvalidInputError
+from consilience.keep import write_kept
 from consilience.predict import Placer, Prediction, placed
 from consilience.predict._hashes import row_hashes
 from consilience.predict._seen import Seen
@@ -30,7 +32,7 @@ class _WithData:
 
     def __init__(self, method: Callable[..., Any]) -> None:
         self._method = method
-        update_wrapper(self, method)
+        self.__doc__ = method.__doc__
 
     def __get__(self, estimator: Any, owner: type | None = None) -> Any:
         if estimator is None:
@@ -130,3 +132,23 @@ class Predicts:
             n_jobs=fitted.n_jobs,
             index=rows.index,
         )
+
+    def save(self, folder: str | PathLike[str]) -> None:
+        """Keep the fitted estimator in a folder; `consilience.load` gives it back.
+
+        Two files: ``model.json`` and ``model.npz``, plain values and arrays and never a pickle,
+        with the version of their format. Kept are the parameters, as far as they are plain values
+        or generators of this package, the fitted attributes but ``details_``, the members, and
+        what `predict` needs.
+
+        Parameters
+        ----------
+        folder : path
+            Made if need be; an estimator or result that was kept there is replaced.
+        """
+        check_is_fitted(self)
+        # Here, because what it lists derives from this class.
+        from consilience import __version__
+        from consilience.consensus._kept import kinds
+
+        write_kept(Path(folder), self, kinds(), __version__)

@@ -36,6 +36,7 @@ _ENOUGH = 0.98
 # that the others keep to is widened by: a limit found on few objects is itself uncertain.
 _UNLIKE = 0.02
 _MARGIN = 1.25
+_OF_FEW = 2.0  # more, over the root of their number
 
 
 def learn(
@@ -76,7 +77,7 @@ def learn(
     *Near.* A member with centres measures an object by its distance to the nearest one, over the
     root mean square of that distance among the objects it is known for, each left out of its own
     centre. Of all members the smallest counts. The limit is what 98 of 100 objects keep to, and a
-    quarter more; for members without centres the same of the distance to the nearest other object.
+    quarter more, 2 / sqrt(n) more where few were judged; for members without centres the same of the distance to the nearest other object.
     """
     members, starts = ensemble.members, first_columns(ensemble.members)
     power = squarable(X)[1]
@@ -212,11 +213,13 @@ def _left_out(X: Any, some: NDArray[np.intp]) -> _Nearest:
 def _reach(nearest: _Nearest) -> float:
     """The distance to others that most objects keep to; the largest where most have copies."""
     usual = _kept_by_most(nearest.distances)
-    return _MARGIN * (usual if usual > 0 else float(nearest.distances.max()))
+    return usual if usual > 0 else float(nearest.distances.max())
 
 
-def _kept_by_most(values: Floats) -> float:
-    return float(np.quantile(values, 1 - _UNLIKE, method="higher"))
+def _kept_by_most(distances: Floats) -> float:
+    """What most left-out objects keep to, widened."""
+    margin = _MARGIN + _OF_FEW / np.sqrt(len(distances))
+    return float(margin * np.quantile(distances, 1 - _UNLIKE, method="higher"))
 
 
 def _centre_limit(
@@ -247,4 +250,4 @@ def _centre_limit(
             weights[m] = 1.0 / known.mean()
             np.minimum(least, weights[m] * square, out=least)
     known = least[np.isfinite(least)]
-    return weights, _MARGIN**2 * _kept_by_most(known) if known.size else -np.inf
+    return weights, _kept_by_most(np.sqrt(known)) ** 2 if known.size else -np.inf

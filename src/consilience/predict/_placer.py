@@ -209,7 +209,7 @@ def _by_centres(placer: Placer, X: Any, members: Labels, n_jobs: int | None) -> 
     dense = np.ascontiguousarray(X.toarray() if sparse.issparse(X) else X)
     least = np.full(len(dense), np.inf)
     for unit in (False, True):
-        own = [m for m in placer.with_centres if placer.models[m].unit is unit]  # type: ignore[union-attr]
+        own = [m for m in placer.with_centres if placer.models[m].unit is unit]
         if not own:
             continue
         models = [placer.models[m] for m in own]

@@ -37,8 +37,9 @@ class Seen:
         placer: Placer | None = None,
     ) -> None:
         self._X, self._models = X, models
-        self._own = None if X is None else row_hashes(X)
-        self._hashes = self._own if hashes is None else hashes
+        # Rows as they came may be the user's own array; what was scaled is ours.
+        self._checked = hashes is None
+        self._hashes = row_hashes(X) if hashes is None and X is not None else hashes
         self._placer = placer
 
     def placer(self, owner: str, ensemble: Any, labels: Any, **judged: Any) -> Placer:
@@ -52,7 +53,8 @@ class Seen:
             As in `learn`.
         """
         if self._placer is None:
-            if not np.array_equal(row_hashes(self._X), self._own):
+            assert self._hashes is not None
+            if self._checked and not np.array_equal(row_hashes(self._X), self._hashes):
                 raise InvalidInputError(
                     f"The data that {owner} was fitted to were changed in place since. Fit it "
                     "again, or fit it to a copy."
