@@ -16,7 +16,7 @@ from consilience.datasets._minority import (
 )
 from consilience.datasets._relations import EntityPairs, load_conll04
 from consilience.datasets._synthetic import make_gaussians, make_half_rings, make_spirals
-from consilience.datasets._tables import Table, read_table
+from consilience.datasets._tables import Table, read_like, read_table
 from consilience.datasets._text import STOP_WORDS, informative_terms
 from consilience.datasets._woec import make_woec_toy
 
@@ -40,6 +40,7 @@ __all__ = [
     "make_woec_toy",
     "minority_sources",
     "read_labels",
+    "read_like",
     "read_table",
     "write_labels",
 ]

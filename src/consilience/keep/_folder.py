@@ -106,8 +106,8 @@ def read_kept(folder: str | Path, kinds: Mapping[str, Kind]) -> Any:
     place = Path(folder)
     if not (place / FACTS).is_file():
         raise InvalidInputError(
-            f"{str(place)!r} keeps nothing to load: there is no {FACTS}. Name the folder of a run of "
-            "'consilience cluster' without --no-keep, or one written by save()."
+            f"{str(place)!r} keeps nothing to load: there is no {FACTS}. Name the folder of a run "
+            "of 'consilience cluster' without --no-keep, or one written by save()."
         )
     facts = _facts(place)
     arrays = _read_arrays(place / ARRAYS, facts.arrays)
@@ -117,9 +117,9 @@ def read_kept(folder: str | Path, kinds: Mapping[str, Kind]) -> Any:
         raise
     except Exception as error:  # what odd values make a class raise is anyone's guess
         raise InvalidInputError(
-            f"{FACTS} in {str(place)!r}, written by consilience {facts.version}, holds what this "
-            f"version cannot use ({type(error).__name__}: {error}). Use the version that wrote it, or "
-            "a newer one."
+            f"{FACTS} in {str(place)!r}, written by consilience {facts.version}, holds what "
+            f"this version cannot use ({type(error).__name__}: {error}). Use the version that "
+            "wrote it, or a newer one."
         ) from error
 
 

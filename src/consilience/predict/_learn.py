@@ -76,8 +76,9 @@ def learn(
 
     *Near.* A member with centres measures an object by its distance to the nearest one, over the
     root mean square of that distance among the objects it is known for, each left out of its own
-    centre. Of all members the smallest counts. The limit is what 98 of 100 objects keep to, and a
-    quarter more, 2 / sqrt(n) more where few were judged; for members without centres the same of the distance to the nearest other object.
+    centre. Of all members the smallest counts. The limit is what 98 of 100 objects keep to, times
+    1.25 + 2 / sqrt(n) for n judged; for members without centres the same of the distance to the
+    nearest other object.
     """
     members, starts = ensemble.members, first_columns(ensemble.members)
     power = squarable(X)[1]

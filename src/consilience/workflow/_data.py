@@ -11,6 +11,7 @@ from scipy import sparse
 from consilience._labels import is_frame
 from consilience._validation import Boolean, Options, check_value
 from consilience.datasets import Table
+from consilience.datasets._recipe import Recipe
 from consilience.datasets._scale import Scaling, standardise
 from consilience.ensemble import Ensemble
 from consilience.errors import InvalidInputError, InvalidParameterError
@@ -47,6 +48,8 @@ class Data:
         Names of its columns, and the column of a file that each came from.
     scaling : Scaling or None
         What made X of it.
+    recipe : Recipe or None
+        How a file became these columns.
     """
 
     n_objects: int
@@ -63,6 +66,7 @@ class Data:
     original_columns: tuple[str, ...] = ()
     sources: tuple[str, ...] = ()
     scaling: Scaling | None = None
+    recipe: Recipe | None = None
 
     @property
     def rows(self) -> Rows | None:
@@ -181,6 +185,7 @@ def gather(
         original_columns,
         sources,
         scaling,
+        None if table is None else table.recipe,
     )
 
 

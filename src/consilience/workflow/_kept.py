@@ -10,6 +10,7 @@ import numpy as np
 from consilience import __version__
 from consilience.compare import Comparison
 from consilience.consensus._kept import kinds as kinds_of_consensus
+from consilience.datasets._recipe import Column, Recipe
 from consilience.datasets._scale import Scaling
 from consilience.keep import KeptFiles, Kind, Omitted, dataclass_kind, read_kept, write_kept
 from consilience.predict._seen import Seen
@@ -70,7 +71,7 @@ def _kinds() -> dict[str, Kind]:
         Kind("ClusterResult", ClusterResult, _result_fields, _result),
         Kind("Data", Data, _data_fields, _data),
         Kind("Comparison", Comparison, _comparison_fields, _comparison),
-        dataclass_kind(Scaling),
+        *(dataclass_kind(one) for one in (Scaling, Recipe, Column)),
     ]
     return kinds_of_consensus() | {kind.name: kind for kind in found}
 
@@ -89,9 +90,9 @@ def _result(found: dict[str, Any]) -> ClusterResult:
     placer = found.pop("placer")
     seen = None if placer is None else Seen(None, placer=placer)
     known = {one.name for one in fields(ClusterResult)}
-    given: dict[str, Any] = {
-        k: None if isinstance(v, Omitted) else v for k, v in found.items() if k in known
-    }
+    given: dict[str, Any] = {name: value for name, value in found.items() if name in known}
+    if isinstance(given["generator"], Omitted):
+        given["generator"] = None
     return ClusterResult(**given, seconds={}, seen=seen)
 
 
