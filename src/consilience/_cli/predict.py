@@ -1,4 +1,4 @@
-"""What ``consilience predict`` does: load a run, read new objects as its data were read, say where."""
+"""What ``consilience predict`` does: load a run, read new objects as its data were, say where."""
 
 from pathlib import Path
 
