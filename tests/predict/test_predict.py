@@ -42,7 +42,7 @@ def placer_of(X, generator, labels):
 def slowly(x, X, ensemble, models, labels):
     """Mean co-association of a new object with each group, pair by pair."""
     row = []
-    for m, model in enumerate(models):
+    for model in models:
         own = slice(None) if model.features is None else model.features
         unit = x / np.linalg.norm(x) if model.unit else x
         row.append(((unit[own] - model.values) ** 2).sum(axis=1).argmin())

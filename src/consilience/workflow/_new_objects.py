@@ -47,7 +47,7 @@ def matched(data: Data, X: Any) -> NewObjects:
             notes += _by_order(X, names, wanted)
     else:
         X, notes = _by_name(X, names, data)
-    values = _numbers(X, wanted)
+    values = _numbers(X, data)
     notes += _other_units(values, data)
     table = X if isinstance(X, Table) else None
     return NewObjects(
@@ -152,20 +152,24 @@ def _columns_of(X: Any) -> int:
     return len(X.columns)
 
 
-def _numbers(X: Any, wanted: Sequence[str]) -> Any:
-    """Finite numbers, dense or CSR."""
+def _numbers(X: Any, data: Data) -> Any:
+    """Finite numbers, dense or CSR as those that were clustered."""
+    wanted = data.original_columns
     if isinstance(X, Table):
         return X.X
     if hasattr(X, "shape") and X.shape[0] == 0:
         return np.empty((0, len(wanted)))
     try:
-        return rows_of(X, owner="predict").values
+        values = rows_of(X, owner="predict").values
     except (TypeError, ValueError) as error:
         what = (str(error).splitlines() or ["they cannot be read"])[0].rstrip(":.")
         raise InvalidInputError(
             f"New objects must be finite numbers: {what}{_where_missing(X, wanted)}. Fill in what "
             "is missing, or leave those rows out."
         ) from error
+    if sparse.issparse(values) and not sparse.issparse(data.original):
+        return values.toarray()
+    return values
 
 
 def _where_missing(X: Any, wanted: Sequence[str]) -> str:
