@@ -161,7 +161,8 @@ def test_results_of_another_job_are_replaced_whole_and_files_of_the_user_stay():
     assert main(LABELS) == 0
     assert "report.html" in held()
     for words, files in (
-        ([*LABELS, "--no-report"], ["labels.csv"]),
+        ([*LABELS, "--no-report"], ["labels.csv", "model.json", "model.npz"]),
+        ([*LABELS, "--no-report", "--no-keep"], ["labels.csv"]),
         (AMBIGUOUS, ["ambiguous.csv"]),
         (MINORITY, ["scores.csv"]),
     ):

@@ -13,7 +13,7 @@ import pytest
 from numba import config as numba_config
 
 from consilience import EAC, EWOCS, AutoConsensus, Ensemble
-from consilience._cli.folders import PROFILE
+from consilience._cli.folders import MODEL, PROFILE
 from consilience.cli import main
 from consilience.compare import against_truth, auc, compare_methods, precision_recall_f1
 from consilience.consensus import CONSENSUS, choose_n_clusters
@@ -633,7 +633,7 @@ def test_a_failure_of_threads_is_told_and_any_other_is_a_defect(blobs, monkeypat
 @pytest.mark.parametrize(
     ("words", "files"),
     [
-        (["cluster", "-k", "2", "--members", "5"], ["labels.csv", *PROFILE, "report.html"]),
+        (["cluster", "-k", "2", "--members", "5"], ["labels.csv", *PROFILE, *MODEL, "report.html"]),
         (["cluster", "-k", "2", "--members", "5", "--no-report"], ["labels.csv"]),
         (["ambiguous", "-k", "2", "--members", "5"], ["ambiguous.csv"]),
         (["minority", "--repetitions", "5"], ["scores.csv", "report.html"]),

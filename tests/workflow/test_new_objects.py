@@ -74,7 +74,7 @@ def test_columns_without_names_are_taken_in_order(result):
     np.testing.assert_array_equal(result.predict(NEW.to_numpy().tolist()).labels, wanted)
     np.testing.assert_array_equal(result.predict(sparse.csr_array(NEW.to_numpy())).labels, wanted)
     for bad in (NEW.to_numpy()[:, :2], NEW.to_numpy()[0]):
-        with pytest.raises(InvalidInputError, match="3 were clustered|Give one object as"):
+        with pytest.raises(InvalidInputError, match=r"3 were clustered|Give one object as"):
             result.predict(bad)
     nameless = cs.cluster(SEEN.to_numpy(), 2, method="kcc", n_members=10, random_state=0)
     np.testing.assert_array_equal(nameless.predict(NEW).labels, wanted)

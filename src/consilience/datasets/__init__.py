@@ -14,6 +14,7 @@ from consilience.datasets._minority import (
     make_toy_minority,
     minority_sources,
 )
+from consilience.datasets._recipe import Recipe
 from consilience.datasets._relations import EntityPairs, load_conll04
 from consilience.datasets._synthetic import make_gaussians, make_half_rings, make_spirals
 from consilience.datasets._tables import Table, read_like, read_table
@@ -25,6 +26,7 @@ __all__ = [
     "Documents",
     "EntityPairs",
     "MinoritySources",
+    "Recipe",
     "Table",
     "informative_terms",
     "load",
