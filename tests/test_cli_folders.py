@@ -24,8 +24,12 @@ from consilience.generate import KMeansEnsemble
 pytest.importorskip("cyclopts")
 
 COMMAND = [sys.executable, "-c", "import sys; from consilience.cli import main; sys.exit(main())"]
-LABELS = ["cluster", "--labels", "made.csv", "-k", "2", "--out", "out"]
-CLUSTER = ["cluster", "data.csv", "-k", "2", "--members", "6", "--no-report", "--out", "out"]
+KEEPING = ["cluster", "--labels", "made.csv", "-k", "2", "--out", "out"]
+LABELS = [*KEEPING, "--no-keep"]
+CLUSTER = [
+    *("cluster", "data.csv", "-k", "2", "--members", "6", "--out", "out"),
+    *("--no-report", "--no-keep"),
+]
 MINORITY = ["minority", "data.csv", "--repetitions", "5", "--no-report", "--out", "out"]
 AMBIGUOUS = ["ambiguous", "data.csv", "-k", "2", "--members", "6", "--out", "out"]
 
@@ -161,8 +165,8 @@ def test_results_of_another_job_are_replaced_whole_and_files_of_the_user_stay():
     assert main(LABELS) == 0
     assert "report.html" in held()
     for words, files in (
-        ([*LABELS, "--no-report"], ["labels.csv", "model.json", "model.npz"]),
-        ([*LABELS, "--no-report", "--no-keep"], ["labels.csv"]),
+        ([*KEEPING, "--no-report"], ["labels.csv", "model.json", "model.npz"]),
+        ([*LABELS, "--no-report"], ["labels.csv"]),
         (AMBIGUOUS, ["ambiguous.csv"]),
         (MINORITY, ["scores.csv"]),
     ):
