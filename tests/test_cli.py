@@ -15,7 +15,7 @@ import pytest
 from numba import config as numba_config
 
 from consilience import EAC, AutoConsensus, Ensemble
-from consilience._cli.folders import PROFILE
+from consilience._cli.folders import MODEL, PROFILE
 from consilience.cli import main
 from consilience.consensus import CONSENSUS
 from consilience.datasets import make_gaussians, read_table
@@ -83,7 +83,7 @@ def test_cluster_writes_labels_and_summary(groups, capsys):
     assert summary["clarity"]["verdict"] == "clear"
     timings = json.loads(Path("consilience-groups/timings.json").read_text())
     assert set(timings["seconds"]) == {"read", "generate", "consensus"}
-    files = ["labels.csv", *PROFILE, "report.html", "timings.json", "summary.json"]
+    files = ["labels.csv", *PROFILE, *MODEL, "report.html", "timings.json", "summary.json"]
     assert summary["files"] == files
     assert summary["choice"] is None
     assert summary["comparison"] is None
@@ -197,7 +197,7 @@ def test_a_second_run_replaces_the_first_only_by_force_and_nothing_else(groups, 
     assert main(["cluster", *groups, "-k", "3", "--force", *FEW]) == 0
     assert written("consilience-groups")[1]["n_clusters"] == 3
     names = sorted(path.name for path in Path("consilience-groups").iterdir())
-    ours = ["labels.csv", *PROFILE, "report.html", "summary.json", "timings.json"]
+    ours = ["labels.csv", *sorted(MODEL), *PROFILE, "report.html", "summary.json", "timings.json"]
     assert names == sorted(["mine.txt", *ours])
 
 
@@ -212,6 +212,7 @@ def test_demo_needs_no_arguments(capsys):
     assert all(len(line) <= 80 for line in out.partition("Try next")[0].splitlines())
     assert sorted(path.name for path in Path("consilience-demo").iterdir()) == [
         "labels.csv",
+        *sorted(MODEL),
         *PROFILE,
         "report.html",
         "spirals.csv",

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import consilience as cs
-from consilience._cli.folders import PROFILE
+from consilience._cli.folders import MODEL, PROFILE
 from consilience.cli import main
 
 
@@ -74,7 +74,7 @@ def test_tables_are_those_of_the_result(shop):
 def test_no_report_no_tables(shop):
     assert main([*shop, "--no-report"]) == 0
     names = sorted(path.name for path in Path("consilience-shop").iterdir())
-    assert names == ["labels.csv", "summary.json", "timings.json"]
+    assert names == ["labels.csv", *sorted(MODEL), "summary.json", "timings.json"]
 
 
 @pytest.mark.parametrize("name", PROFILE)

@@ -81,10 +81,11 @@ def test_killed_at_any_moment_and_resumed_is_the_uninterrupted_run(job, seed):
             break
     if process.returncode != 0:
         assert main([*words, "--resume"]) == 0
-    for name in ("labels.csv", "summary.json"):
+    same = ["labels.csv", "model.json", "model.npz", "summary.json"]
+    for name in same:
         assert Path("killed", name).read_bytes() == Path("whole", name).read_bytes()
     left = sorted(path.name for path in Path("killed").iterdir())
-    assert left == ["labels.csv", "summary.json", "timings.json"]
+    assert left == [*same, "timings.json"]
 
 
 def test_ctrl_c_keeps_the_finished_members_and_says_how_to_go_on(job):

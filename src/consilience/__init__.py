@@ -50,7 +50,7 @@ _ESTIMATORS = (
     "WOSP",
     "WSPA",
 )
-_JOBS = ("ambiguous_objects", "cluster", "compare_results", "minority_groups")
+_JOBS = ("ambiguous_objects", "cluster", "compare_results", "load", "minority_groups")
 _MINORITY = ("AutoHDS", "BBCPress", "BBOCC", "DGRADE", "EWOCS", "GRAMS", "KMD", "SoftBBC")
 # Where each public name lives; what is not listed here is not public at the top.
 _HOMES = {
@@ -77,6 +77,7 @@ _ROOMS = (
     "minority",
     "partition",
     "plot",
+    "predict",
     "report",
     "workflow",
 )
@@ -147,11 +148,13 @@ __all__ = [
     "experiments",
     "explain",
     "generate",
+    "load",
     "metrics",
     "minority",
     "minority_groups",
     "partition",
     "plot",
+    "predict",
     "relabel",
     "report",
     "workflow",
@@ -172,6 +175,7 @@ if TYPE_CHECKING:
         minority,
         partition,
         plot,
+        predict,
         report,
         workflow,
     )
@@ -233,6 +237,7 @@ if TYPE_CHECKING:
         ambiguous_objects,
         cluster,
         compare_results,
+        load,
         minority_groups,
     )
 

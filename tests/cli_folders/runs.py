@@ -6,10 +6,11 @@ from pathlib import Path
 from consilience.cli import main
 
 COMMAND = [sys.executable, "-c", "import sys; from consilience.cli import main; sys.exit(main())"]
-LABELS = ["cluster", "--labels", "made.csv", "-k", "2", "--out", "out"]
+KEEPING = ["cluster", "--labels", "made.csv", "-k", "2", "--out", "out"]
+LABELS = [*KEEPING, "--no-keep"]
 # A quick method: what it finds is no matter of folders.
 QUICK = ["-k", "2", "--members", "6", "--method", "eac"]
-CLUSTER = ["cluster", "data.csv", *QUICK, "--no-report", "--out", "out"]
+CLUSTER = ["cluster", "data.csv", *QUICK, "--no-report", "--no-keep", "--out", "out"]
 MINORITY = ["minority", "data.csv", "--repetitions", "5", "--no-report", "--out", "out"]
 AMBIGUOUS = ["ambiguous", "data.csv", "-k", "2", "--members", "6", "--out", "out"]
 STOPS = {

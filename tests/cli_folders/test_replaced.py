@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from cli_folders.runs import AMBIGUOUS, LABELS, MINORITY, held
+from cli_folders.runs import AMBIGUOUS, KEEPING, LABELS, MINORITY, held
 
 from consilience._cli import results
 from consilience._cli.results import WORK, taken
@@ -24,6 +24,7 @@ def test_results_of_another_job_are_replaced_whole_and_files_of_the_user_stay():
     assert main(LABELS) == 0
     assert "report.html" in held()
     for words, files in (
+        ([*KEEPING, "--no-report"], ["labels.csv", "model.json", "model.npz"]),
         ([*LABELS, "--no-report"], ["labels.csv"]),
         (AMBIGUOUS, ["ambiguous.csv"]),
         (MINORITY, ["scores.csv"]),

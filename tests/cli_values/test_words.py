@@ -12,7 +12,7 @@ from cli_values.read_back import GIVEN, summary_of
 from numba import config as numba_config
 
 from consilience import Ensemble
-from consilience._cli.folders import PROFILE
+from consilience._cli.folders import MODEL, PROFILE
 from consilience.cli import main
 from consilience.compare import compare_methods
 
@@ -94,8 +94,8 @@ def test_a_failure_of_threads_is_told_and_any_other_is_a_defect(blobs, monkeypat
 @pytest.mark.parametrize(
     ("words", "files"),
     [
-        (["cluster", "-k", "2", "--members", "5"], ["labels.csv", *PROFILE, "report.html"]),
-        (["cluster", "-k", "2", "--members", "5", *EAC, "--no-report"], ["labels.csv"]),
+        (["cluster", "-k", "2", "--members", "5"], ["labels.csv", *PROFILE, *MODEL, "report.html"]),
+        (["cluster", "-k", "2", "--members", "5", *EAC, "--no-report"], ["labels.csv", *MODEL]),
         (["ambiguous", "-k", "2", "--members", "5"], ["ambiguous.csv"]),
         (["minority", "--repetitions", "5"], ["scores.csv", "report.html"]),
     ],
@@ -143,7 +143,7 @@ def test_results_are_replaced_though_some_of_them_are_gone(blobs):
     words = ["cluster", *GIVEN, "-k", "2", "--members", "5", *EAC, "--quiet", "--out", "a/b/c"]
     assert main(words) == 0
     Path("a/b/c/report.html").unlink()
-    assert main([*words, "--no-report", "--force"]) == 0
+    assert main([*words, "--no-report", "--no-keep", "--force"]) == 0
     assert sorted(path.name for path in Path("a/b/c").iterdir()) == [
         "labels.csv",
         "summary.json",

@@ -49,8 +49,9 @@ def few_members_made_once(monkeypatch):
             return MAKE(self, X, **options)
         key = joblib.hash((type(self).__name__, self.get_params(), X))
         if key not in MADE:
-            MADE[key] = MAKE(self, X)
-        return MADE[key]
+            MADE[key] = MAKE(self, X), self.models_
+        found, self.models_ = MADE[key]
+        return found
 
     monkeypatch.setattr(Generator, "generate", remembered)
 

@@ -14,7 +14,7 @@ from fuzz.files import File, documents, labels_file, table_file
 from fuzz.oracle import Broken, arithmetic, foreign, no_bad_warnings, strict
 
 from consilience import datasets
-from consilience._cli.folders import PROFILE
+from consilience._cli.folders import MODEL, PROFILE
 from consilience.cli import main
 from consilience.consensus import CONSENSUS
 
@@ -281,6 +281,8 @@ def _check_results(case: Case, out: str, new: set[str]) -> None:
     if job != "ambiguous" and "--no-report" not in words:
         wanted.add("report.html")
         may_be = set(PROFILE) if job == "cluster" else may_be
+    if job == "cluster" and "--no-keep" not in words:
+        wanted |= set(MODEL)
     files = {Path(name) for name in new if not name.endswith(os.sep)}
     names = {path.name for path in files}
     if names - may_be != wanted or len({path.parent for path in files}) != 1:

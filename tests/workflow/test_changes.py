@@ -56,6 +56,18 @@ def test_groups_are_joined_as_if_they_had_been_one(result):
     assert one.changes == ("Groups 0 and 2 were joined into group 0.",)
 
 
+def test_new_objects_go_to_the_groups_as_they_are_now(result, tmp_path):
+    near = result.data.original + 1e-3
+    assert (result.predict(near).labels == result.labels).all()
+    found = result.split(int(result.labels[0]))
+    assert (found.predict(near).labels == found.labels).mean() > 0.97
+    found.rename({0: "north"}).save(tmp_path)
+    again = cs.load(tmp_path)
+    assert (again.names, again.changes[0]) == (("north", "", "", ""), found.changes[0])
+    back = again.merge([0, 1, 2, 3])
+    assert set(back.predict(near).labels) == {0}
+
+
 def test_names_go_where_groups_go(result):
     named = result.rename({0: "north"}).rename({2: "south"})
     assert named.names == ("north", "", "south")

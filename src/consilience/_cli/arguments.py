@@ -128,6 +128,9 @@ class ClusterWish:
         Go on with a run that was interrupted: clusterings that were finished are kept.
     no_report : bool
         Leave out report.html and the tables of what makes each cluster (profile-*.csv).
+    no_keep : bool
+        Leave out model.json and model.npz, which hold the data and what `consilience predict` and
+        `consilience.load` need.
     """
 
     data: Annotated[Path | None, Parameter(parse=False)] = None
@@ -148,6 +151,7 @@ class ClusterWish:
     resume: _Flag = False
     reading: Reading = Reading()
     no_report: Annotated[_Flag, Parameter(group=_RESULTS)] = False
+    no_keep: Annotated[_Flag, Parameter(group=_RESULTS)] = False
     writing: Writing = Writing()
 
     @property

@@ -10,7 +10,7 @@ from typing import Any
 
 from consilience._cli.arguments import ClusterWish
 from consilience._cli.checks import check_common, check_enough_objects, check_methods
-from consilience._cli.folders import LABELS, PROFILE
+from consilience._cli.folders import LABELS, MODEL, PROFILE
 from consilience._cli.inputs import read
 from consilience._cli.jobs import Found, Job
 from consilience._cli.members import run_in
@@ -18,6 +18,7 @@ from consilience._cli.show_profile import profile_writers
 from consilience._validation import memory_in_bytes
 from consilience.datasets import write_labels
 from consilience.workflow import ClusterResult, cluster
+from consilience.workflow._kept import kept_files
 from consilience.workflow._methods import check_methods as check_options
 
 __all__ = ["CLUSTER", "Consensus", "find"]
@@ -40,9 +41,11 @@ class Consensus(Found):
         found = self.result
         ids = None if found.data.ids is None else found.data.ids.tolist()
         tables = {} if self.wish.no_report else profile_writers(found.profile())
+        kept = {} if self.wish.no_keep else _kept_writers(found)
         return {
             LABELS: lambda path: write_labels(path, ids, found.labels, found.confidence),
             **tables,
+            **kept,
         }
 
     def report(self) -> dict[str, Any]:
@@ -54,6 +57,12 @@ class Consensus(Found):
         from consilience._cli.show_cluster import show_consensus
 
         show_consensus(self, console)
+
+
+def _kept_writers(result: ClusterResult) -> dict[str, Callable[[Path], None]]:
+    """What new objects are placed by, as files; the arrays go first."""
+    files = kept_files(result)
+    return dict(zip(MODEL, (files.write_arrays, files.write_facts), strict=True))
 
 
 def find(wish: ClusterWish, folder: Path, *, callbacks: Sequence[Any] = ()) -> Consensus:
@@ -127,4 +136,4 @@ def _in_our_words(wish: ClusterWish, result: ClusterResult, was_read: Any) -> Cl
     return replace(result, **was_read.in_front(result.seconds, result.notes), **words)
 
 
-CLUSTER = Job("cluster", "", LABELS, find, PROFILE)
+CLUSTER = Job("cluster", "", LABELS, find, (*PROFILE, *MODEL))

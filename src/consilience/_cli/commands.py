@@ -50,7 +50,8 @@ def cluster(data: Path | None = None, /, *, wish: ClusterWish = ClusterWish()) -
     """Find the consensus clusters of a table, or of clusterings you already have.
 
     Writes `labels.csv` (id, cluster, confidence), `summary.json`, `report.html`, tables of what
-    makes each cluster (`profile-*.csv`) and `timings.json`, and prints a summary.
+    makes each cluster (`profile-*.csv`), `model.json` and `model.npz` for `consilience predict`,
+    and `timings.json`, and prints a summary.
 
     For example:
 
@@ -114,6 +115,43 @@ def minority(data: Path, /, *, wish: MinorityWish = MinorityWish()) -> None:
     from consilience._cli.minority import MINORITY
 
     carry_out(replace(wish, data=data), MINORITY)
+
+
+def predict(
+    run: Path,
+    new: Path,
+    /,
+    *,
+    out: Path | None = None,
+    force: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
+    jobs: int | None = None,
+) -> None:
+    """Place new objects beside those of a run: cluster, confidence, and what is unlike all.
+
+    Columns are matched by name; others are left out, and said. Writes id, cluster, confidence,
+    runner_up, unlike and known of every object, and prints how many fell where.
+
+    For example:
+
+    - `consilience predict consilience-march april.csv`
+    - `consilience predict consilience-march april.csv --out april-labels.csv --jobs 2`
+
+    Parameters
+    ----------
+    run : Path
+        Folder of a run of `consilience cluster` (without --no-keep), or of a saved result.
+    new : Path
+        Table of the same columns as that of the run.
+    out : Path
+        CSV file for the results. [default: consilience-predict-NEW.csv]
+    force : bool
+        Replace that file.
+    jobs : int
+        Threads; -1 takes all cores. [default: 1]
+    """
+    from consilience._cli.predict import predict_new
+
+    predict_new(run, new, out=out, force=force, jobs=jobs)
 
 
 def compare(
@@ -235,6 +273,7 @@ app.command(demo)
 app.command(cluster, usage="Usage: consilience cluster [DATA] [OPTIONS]")
 app.command(ambiguous, usage="Usage: consilience ambiguous [DATA] [OPTIONS]")
 app.command(minority, usage="Usage: consilience minority DATA [OPTIONS]")
+app.command(predict, usage="Usage: consilience predict RUN NEW [OPTIONS]")
 app.command(compare, usage="Usage: consilience compare FIRST SECOND [OPTIONS]")
 app.command(methods)
 app.command(reproduce, usage="Usage: consilience reproduce [TABLE] [OPTIONS]")

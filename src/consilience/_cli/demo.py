@@ -14,7 +14,7 @@ from rich.text import Text
 
 from consilience._cli.arguments import ClusterWish, Reading, Writing, as_command
 from consilience._cli.cluster import Consensus, find
-from consilience._cli.folders import LABELS, PROFILE, SUMMARY, check_folder
+from consilience._cli.folders import LABELS, MODEL, PROFILE, SUMMARY, check_folder
 from consilience._cli.folders import SPIRALS as DATA
 from consilience._cli.jobs import all_writers
 from consilience._cli.outputs import write_table
@@ -46,7 +46,7 @@ def carry_out_demo(folder: Path, *, force: bool) -> None:
     console = Speaker()
     start = time.perf_counter()
     with taken(folder, f"consilience demo --out {folder}") as results:
-        earlier = check_folder(folder, LABELS, DATA, *PROFILE, force=force, resume=False)
+        earlier = check_folder(folder, LABELS, DATA, *PROFILE, *MODEL, force=force, resume=False)
         for line in (
             "Two spirals of 200 points each. One run of k-means cuts straight through them;",
             "100 runs, with what other ways to cluster say, follow the arms. Nobody says how many.",

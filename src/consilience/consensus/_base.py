@@ -28,6 +28,7 @@ from consilience._validation import (
     Rule,
     check_params,
 )
+from consilience.consensus._predicts import Predicts
 from consilience.consensus._registry import CONSENSUS, Method
 from consilience.consensus._solve import ConsensusResult
 from consilience.ensemble import Ensemble
@@ -93,7 +94,7 @@ def _whole_doc(cls: Any, parameters: tuple[str, ...]) -> str:
     return filled(doc, "Attributes", attributes, order)
 
 
-class Consensus(Stated):
+class Consensus(Predicts, Stated):
     """Base of the consensus estimators.
 
     A subclass names its ``function`` in the table of methods and states its own parameters; the
@@ -190,16 +191,18 @@ class Consensus(Stated):
         check_params(self)
         data = self._check_data(X, ensemble)
         steps = Steps(self, "fit", 3)
-        generator = self._generator(data)
+        generator, models = self._generator(data), None
         with steps.step("generate", generator if ensemble is None else None):
             if ensemble is None:
                 # Ours take what is checked already; anybody else's the data as they came.
                 ensemble = generator.generate(data if takes_rows(generator) else X)
+                models = getattr(generator, "models_", None)
         self.ensemble_ = self._check_ensemble(ensemble, data)
         with steps.step("consensus"):
             self._store(self._fit_ensemble(self.ensemble_, data))
         with steps.step("confidence"):
             self._add_confidence()
+        self._remember(data, models)
         steps.end()
         return self
 

@@ -22,6 +22,7 @@ from consilience.consensus._monti import (
     permuted,
     random_pairs,
 )
+from consilience.consensus._predicts import Predicts
 from consilience.consensus._resamples import OWNER, RULES, Plan
 from consilience.consensus.accumulation import eac
 from consilience.ensemble import Ensemble
@@ -254,7 +255,7 @@ def _result(
     )
 
 
-class MontiConsensus(Stated, kw_only=False):
+class MontiConsensus(Predicts, Stated, kw_only=False):
     """Choose the number of clusters by resampling; see `monticonsensus` for the method.
 
     Parameters
@@ -306,11 +307,12 @@ max_memory, random_state, n_jobs
         """Try every number of clusters on ``X`` of shape (n_objects, n_features)."""
         plan = Plan(**self.get_params(deep=False))
         plan.check()
-        X = rows_of(X, owner=self, fitted=self, min_objects=2).values
-        candidates = plan.candidates(X.shape[0])
+        rows = rows_of(X, owner=self, fitted=self, min_objects=2)
+        candidates = plan.candidates(len(rows))
         steps = Steps(self, "fit", len(candidates))
-        found = _run(X, plan, candidates, steps.done)
+        found = _run(rows.values, plan, candidates, steps.done)
         steps.end()
         for name in MontiResult.__dataclass_fields__:
             setattr(self, f"{name}_", getattr(found, name))
+        self._remember(rows, None)
         return self

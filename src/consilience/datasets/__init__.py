@@ -14,9 +14,10 @@ from consilience.datasets._minority import (
     make_toy_minority,
     minority_sources,
 )
+from consilience.datasets._recipe import Recipe
 from consilience.datasets._relations import EntityPairs, load_conll04
 from consilience.datasets._synthetic import make_gaussians, make_half_rings, make_spirals
-from consilience.datasets._tables import Table, read_table
+from consilience.datasets._tables import Table, read_like, read_table
 from consilience.datasets._text import STOP_WORDS, informative_terms
 from consilience.datasets._woec import make_woec_toy
 
@@ -25,6 +26,7 @@ __all__ = [
     "Documents",
     "EntityPairs",
     "MinoritySources",
+    "Recipe",
     "Table",
     "informative_terms",
     "load",
@@ -40,6 +42,7 @@ __all__ = [
     "make_woec_toy",
     "minority_sources",
     "read_labels",
+    "read_like",
     "read_table",
     "write_labels",
 ]

@@ -17,6 +17,7 @@ from consilience.datasets._cells import MISSING, Decimal
 from consilience.datasets._columns import Columns, Floats
 from consilience.datasets._dates import as_text
 from consilience.datasets._meaning import Kind, Meaning, meaning_of
+from consilience.datasets._recipe import Column, Recipe
 from consilience.datasets._refusals import Gap, Refused, no_finite_rows, refuse_gaps, refuse_words
 from consilience.datasets._roles import (
     MANY,
@@ -29,7 +30,7 @@ from consilience.datasets._roles import (
 )
 from consilience.errors import InvalidInputError
 
-__all__ = ["Encode", "Impute", "Prepared", "prepare"]
+__all__ = ["Encode", "Impute", "Prepared", "prepare", "prepare_like"]
 
 Impute = Literal["median", "mean", "drop-rows"]
 Encode = Literal["onehot", "dates"]
@@ -47,6 +48,7 @@ class Prepared(NamedTuple):
     ids: NDArray[Any] | None
     truth: NDArray[np.str_] | None
     left_out: NDArray[np.int64]
+    recipe: Recipe
 
 
 @dataclass
@@ -57,6 +59,15 @@ class _Feature:
     name: str
     values: Floats
     categories: tuple[str, ...] = ()
+    first: float = 0.0
+
+    def used(self, impute: Impute | None) -> Column:
+        """How it became numbers."""
+        fill = None
+        known = self.values[np.isfinite(self.values)] if impute in ("median", "mean") else ()
+        if len(known):
+            fill = _stand_in(self, known, impute)
+        return Column(self.name, self.categories, self.first, fill)
 
     def gap(self, columns: Columns) -> Gap | None:
         """What is missing, if anything; the readers have noted where numbers are."""
@@ -102,6 +113,7 @@ def prepare(
     features = _features(columns, data, meanings, encode)
     features = _without_empty(columns, features, impute is not None)
     truth = None if roles.truth is None else columns.words[roles.truth].cells()
+    used = tuple(f.used(impute) for f in features)
     kept = _settle_gaps(columns, features, roles, impute)
     X, names, sources = _assembled(columns, features, kept)
     left_out = np.empty(0, np.int64) if kept is None else np.flatnonzero(~kept)
@@ -112,7 +124,73 @@ def prepare(
         _identifiers(columns, ids, kept),
         None if truth is None else _taken(truth, kept).astype(np.str_),
         left_out,
+        Recipe(
+            used,
+            None if ids is None else columns.names[ids],
+            None if roles.truth is None else columns.names[roles.truth],
+            impute == "drop-rows",
+            encode,
+            decimal,
+        ),
     )
+
+
+def prepare_like(columns: Columns, roles: Roles, recipe: Recipe) -> Prepared:
+    """The table of another file, its columns made numbers as those of the first were.
+
+    A category that was not there is none of those that were: its object has 0 in all of them.
+    """
+    places = {columns.names[j]: j for j in roles.data}
+    found = [_feature_like(columns, places[one.name], one, recipe) for one in recipe.columns]
+    refuse_words(columns, [one for one in found if isinstance(one, Refused)], recipe.encode)
+    features = [one for one in found if isinstance(one, _Feature)]
+    _fill_like(columns, features, recipe)
+    kept = _settle_gaps(columns, features, roles, "drop-rows" if recipe.drop_rows else None)
+    X, names, sources = _assembled(columns, features, kept)
+    left_out = np.empty(0, np.int64) if kept is None else np.flatnonzero(~kept)
+    ids = _identifiers(columns, roles.ids, kept)
+    return Prepared(X, names, sources, ids, None, left_out, recipe)
+
+
+def _feature_like(columns: Columns, j: int, column: Column, recipe: Recipe) -> _Feature | Refused:
+    """A column of data as it was read before; what cannot be is refused."""
+    meaning = meaning_of(columns.words[j], recipe.decimal) if j in columns.words else None  # type: ignore[arg-type]
+    if not column.categories or meaning is None:
+        found = _feature(columns, j, meaning, "dates" if recipe.encode else None)
+        if isinstance(found, Refused) or not _is_days(columns, j, meaning):
+            return found
+        moved = found.values + (found.first - column.first)
+        return _Feature(j, column.name, moved, first=column.first)
+    known = {word: place for place, word in enumerate(column.categories)}
+    new = sorted({str(word) for word in meaning.said} - set(known))
+    if new:
+        columns.notes.append(
+            f"Column {column.name!r} of {columns.source.name!r} has categories that were not there "
+            f"before: {listed(map(shown, new), most=5)}. Their objects have none of the known ones."
+        )
+    place = np.array([known.get(str(word), -1) for word in meaning.words], np.float64)
+    place[meaning.missing] = math.nan
+    return _Feature(j, column.name, place[columns.words[j].codes], column.categories)
+
+
+def _is_days(columns: Columns, j: int, meaning: Meaning | None) -> bool:
+    return j in columns.days or (meaning is not None and meaning.kind is Kind.DATES)
+
+
+def _fill_like(columns: Columns, features: Sequence[_Feature], recipe: Recipe) -> None:
+    """Put what stood for missing values before where nothing is said."""
+    done, fills = [], recipe.by_name()
+    for f in features:
+        fill, unknown = fills[f.name].fill, ~np.isfinite(f.values)
+        if fill is not None and unknown.any():
+            f.values[unknown] = fill  # in place: it may be a part of the whole table
+            said = shown(f.categories[int(fill)]) if f.categories else f"{fill:.6g}"
+            done.append(f"{int(unknown.sum())} of {f.name!r} with {said}")
+    if done:
+        columns.notes.append(
+            f"Values of {columns.source.name!r} that are missing or infinite were filled in as "
+            f"before: {listed(done)}."
+        )
 
 
 def _is_counter(columns: Columns, j: int, meanings: Mapping[int, Meaning]) -> bool:
@@ -172,14 +250,16 @@ def _feature(
     if meaning is None:
         values = columns.column(j)
         if j not in columns.days or encode is not None:
-            return _Feature(j, name, _since_first(values) if j in columns.days else values)
+            first = _first(values) if j in columns.days else 0.0
+            return _Feature(j, name, values - first if first else values, first=first)
         row = int(np.argmax(np.isfinite(values)))
         return Refused(name, Kind.DATES, int(columns.places()[row]), as_text(values[row]), None)
     codes = columns.words[j].codes
     if meaning.kind in (Kind.NUMBERS, Kind.BOOLEANS):
         return _Feature(j, name, meaning.values[codes])
     if meaning.kind is Kind.DATES and encode is not None:
-        return _Feature(j, name, _since_first(meaning.values[codes]))
+        first = _first(meaning.values[codes])
+        return _Feature(j, name, meaning.values[codes] - first, first=first)
     is_free = is_text(meaning) and 2 * len(meaning.said) > columns.n_objects >= MANY
     if encode == "onehot" and meaning.may_be_categories and not is_free:
         place = np.full(len(meaning.words), math.nan)
@@ -190,9 +270,9 @@ def _feature(
     return Refused(name, kind, int(columns.places()[row]), meaning.words[meaning.odd], meaning)
 
 
-def _since_first(days: Floats) -> Floats:
+def _first(days: Floats) -> float:
     finite = days[np.isfinite(days)]
-    return days - finite.min() if finite.size else days
+    return float(finite.min()) if finite.size else 0.0
 
 
 def _note_encoded(
@@ -308,12 +388,10 @@ def _fill(columns: Columns, features: Sequence[_Feature], how: Impute) -> None:
     done = []
     for f in features:
         known = np.isfinite(f.values)
+        value = _stand_in(f, f.values[known], how)
+        said = f"the {how}, {value:.6g}"
         if f.categories:
-            value = float(np.argmax(np.bincount(f.values[known].astype(np.int64))))
             said = f"the most frequent, {shown(f.categories[int(value)])}"
-        else:
-            value = _middle(f.values[known], how)
-            said = f"the {how}, {value:.6g}"
         count = len(known) - int(known.sum())
         f.values[~known] = value
         done.append(f"{count} of {f.name!r} with {said}")
@@ -323,7 +401,14 @@ def _fill(columns: Columns, features: Sequence[_Feature], how: Impute) -> None:
     )
 
 
-def _middle(values: Floats, how: Impute) -> float:
+def _stand_in(feature: _Feature, known: Any, how: Impute | None) -> float:
+    """The middle of a column, or the place of its most frequent category."""
+    if feature.categories:
+        return float(np.argmax(np.bincount(known.astype(np.int64))))
+    return _middle(known, how)
+
+
+def _middle(values: Floats, how: Impute | None) -> float:
     """Median or mean, also where the sum would overflow."""
     middle = np.median if how == "median" else np.mean
     largest = float(np.abs(values).max())

@@ -5,25 +5,53 @@ the columns that one category column was split into add up to 1.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import compress
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from consilience._words import listed
 from consilience.datasets._columns import Floats
 from consilience.engines import engine_for
 from consilience.errors import InvalidInputError, warn
 
-__all__ = ["Scaled", "standardise"]
+__all__ = ["Scaled", "Scaling", "standardise"]
+
+
+@dataclass(frozen=True, eq=False)
+class Scaling:
+    """What was done to the columns, to be done to others: which are kept, and three figures each.
+
+    Attributes
+    ----------
+    kept : ndarray of int
+        Columns that are not constant.
+    unit, mean, spread : ndarray of float64
+        Of each of these: it is divided, the mean is taken away, and it is divided again.
+    """
+
+    kept: NDArray[np.intp]
+    unit: Floats
+    mean: Floats
+    spread: Floats
+
+    def applied(self, X: Floats) -> Floats:
+        """Rows of all columns as the others were scaled: the same numbers from the same rows."""
+        scaled = np.ascontiguousarray(X[:, self.kept] / self.unit)
+        scaled -= self.mean
+        scaled /= self.spread
+        return scaled
 
 
 class Scaled(NamedTuple):
-    """Columns of one weight, their names, and the names of those left out as constant."""
+    """Columns of one weight, their names, those left out as constant, and what was done."""
 
     X: Floats
     columns: tuple[str, ...]
     dropped: tuple[str, ...]
+    scaling: Scaling
 
 
 def standardise(
@@ -46,7 +74,7 @@ def standardise(
     Returns
     -------
     Scaled
-        A new array, the names of its columns, and those left out.
+        A new array, the names of its columns, those left out, and what was done to it.
 
     Raises
     ------
@@ -84,9 +112,11 @@ def standardise(
     # First to at most 1, by one factor a group: squares of 1e200 would overflow.
     largest = np.zeros(group.max() + 1)
     np.maximum.at(largest, group, np.maximum(facts.high, -facts.low)[varies])
-    scaled = X / np.where(largest > 0, largest, 1.0)[group]
+    unit = np.where(largest > 0, largest, 1.0)[group]
+    scaled = X / unit
     facts = engine_for(scaled).column_facts()
     scaled -= facts.mean
     spread = np.sqrt(np.bincount(group, facts.variance))
-    scaled /= np.where(spread > 0, spread, 1.0)[group]
-    return Scaled(scaled, kept, dropped)
+    spread = np.where(spread > 0, spread, 1.0)[group]
+    scaled /= spread
+    return Scaled(scaled, kept, dropped, Scaling(np.flatnonzero(varies), unit, facts.mean, spread))

@@ -26,11 +26,12 @@ from consilience.datasets._files import (
     read_arrays,
 )
 from consilience.datasets._parquet import ParquetReader
-from consilience.datasets._prepare import Encode, Impute, Prepared, prepare
-from consilience.datasets._roles import Roles
+from consilience.datasets._prepare import Encode, Impute, Prepared, prepare, prepare_like
+from consilience.datasets._recipe import Recipe
+from consilience.datasets._roles import NO_IDS, Roles
 from consilience.errors import InvalidInputError, warn
 
-__all__ = ["Table", "read_table"]
+__all__ = ["Table", "read_like", "read_table"]
 
 _RULES: dict[str, list[Rule]] = {
     "impute": [Options(("median", "mean", "drop-rows")), NoneValue()],
@@ -63,6 +64,8 @@ class Table:
         were split. `consilience.datasets._scale.standardise` gives all of them one weight.
     left_out : ndarray of int64
         Rows of the file, counted from 0, that were left out (``impute="drop-rows"``).
+    recipe : Recipe or None
+        How the columns became numbers: `read_like` reads another file the same way.
     """
 
     X: Floats
@@ -73,6 +76,7 @@ class Table:
     path: Path
     sources: tuple[str, ...] = ()
     left_out: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
+    recipe: Recipe | None = None
 
     def __repr__(self) -> str:
         n, d = self.X.shape
@@ -166,7 +170,40 @@ def read_table(
             f"id_column and truth_column must be two columns. Got {id_column!r} for both."
         )
     named = _Named(id_column, truth_column, (ignore,) if isinstance(ignore, str) else ignore)
-    ways = _Ways(impute, encode, decimal)
+    return _read(source, ending, named, _Ways(impute, encode, decimal))
+
+
+def read_like(path: str | PathLike[str], recipe: Recipe) -> Table:
+    """Numbers of another file, read as the first one was.
+
+    Columns are matched by name; what is missing is refused, what is not used is left out and said.
+    Dates count from the same day, missing values are filled in as they were, and objects of a
+    category that was not there before have none of those that were.
+
+    Parameters
+    ----------
+    path : str or path-like
+    recipe : Recipe
+        Of the first `Table`.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     one, two = Path(folder, "one.csv"), Path(folder, "two.csv")
+    ...     _ = one.write_text("x,y\\n1,2\\n3,4\\n"), two.write_text("x,y\\n5,6\\n")
+    ...     first = read_table(one)
+    ...     second = read_like(two, first.recipe)
+    >>> second.columns, second.X.tolist()
+    (('x', 'y'), [[5.0, 6.0]])
+    """
+    source, ending = checked_path(path)
+    named = _Named(recipe.id_column, None, (), recipe)
+    ways = _Ways(None, recipe.encode, recipe.decimal, recipe)  # type: ignore[arg-type]
+    return _read(source, ending, named, ways)
+
+
+def _read(source: Path, ending: str, named: "_Named", ways: "_Ways") -> Table:
     notes: list[str] = []
     try:
         if ending in CSV_ENDINGS:
@@ -187,6 +224,7 @@ def read_table(
         source,
         found.sources,
         found.left_out,
+        found.recipe,
     )
 
 
@@ -197,8 +235,13 @@ class _Named:
     id_column: str | None
     truth_column: str | None
     ignore: Sequence[str]
+    recipe: Recipe | None = None
 
     def roles(self, source: Path, names: list[str], notes: list[str]) -> Roles:
+        if self.recipe is not None:
+            others = self.recipe.others(source, names, notes)
+            ids = self.id_column if self.id_column in names else NO_IDS
+            return Roles.named(source, names, ids, None, others, notes)
         return Roles.named(source, names, self.id_column, self.truth_column, self.ignore, notes)
 
 
@@ -209,12 +252,20 @@ class _Ways:
     impute: Impute | None
     encode: Encode | None
     decimal: Decimal | None
+    recipe: Recipe | None = None
+
+    def words(self, names: Sequence[str]) -> set[int]:
+        """Columns that must be read as words, because they were categories."""
+        known = {} if self.recipe is None else self.recipe.by_name()
+        return {j for j, name in enumerate(names) if name in known and known[name].categories}
 
     def prepare(
         self, columns: Columns, roles: Roles, notes: list[str], guess: bool = True
     ) -> Prepared:
         notes.extend(columns.notes)
         columns.notes = notes
+        if self.recipe is not None:
+            return prepare_like(columns, roles, self.recipe)
         return prepare(
             columns,
             roles,
@@ -229,7 +280,7 @@ def _read_csv(source: Path, named: _Named, ways: _Ways, notes: list[str]) -> Pre
     reader = CsvReader.open(source, ways.decimal, notes)
     roles = named.roles(source, reader.names, notes)
     text = {*roles.as_text(reader.names, reader.first_cells)}
-    text |= {j for j in roles.data if not reader.looks_numeric[j]}
+    text |= {j for j in roles.data if not reader.looks_numeric[j]} | ways.words(reader.names)
     columns = reader.read([j for j in roles.data if j not in text], sorted(text))
     found = ways.prepare(columns, roles, notes)
     if found.ids is None or not holds_guarded(reader.names):
@@ -242,7 +293,7 @@ def _read_parquet(source: Path, named: _Named, ways: _Ways, notes: list[str]) ->
     with ParquetReader.open(source) as reader:
         roles = named.roles(source, reader.names, notes)
         text = {*roles.as_text(reader.names, ())}
-        text |= {j for j in roles.data if not reader.is_numeric[j]}
+        text |= {j for j in roles.data if not reader.is_numeric[j]} | ways.words(reader.names)
         columns = reader.read([j for j in roles.data if j not in text], sorted(text))
     return ways.prepare(columns, roles, notes)
 

@@ -8,6 +8,7 @@ from consilience.generate.estimators import EstimatorEnsemble
 from consilience.generate.graphs import GraphEnsemble
 from consilience.generate.kmeans import KMeansEnsemble
 from consilience.generate.lac import LAC, LACEnsemble, LACRun
+from consilience.generate.models import Centres
 from consilience.generate.recipes import (
     cosine_split_and_merge,
     fdc,
@@ -27,6 +28,7 @@ __all__ = [
     "NJW",
     "PAM",
     "USPEC",
+    "Centres",
     "Combined",
     "EstimatorEnsemble",
     "GeneratorChoice",

@@ -23,6 +23,7 @@ from consilience._validation import N_JOBS, RandomState, check_params
 from consilience.ensemble import Ensemble
 from consilience.errors import ConsilienceError, InvalidParameterError, warn
 from consilience.generate._draw import in_groups, member_seeds
+from consilience.generate.models import Centres
 from consilience.kernels._parallel import Parallel, delayed, of_use, streamed
 from consilience.rows import Rows, rows_of
 
@@ -39,10 +40,11 @@ class Order:
 
 @dataclass(frozen=True)
 class Made:
-    """A member that was made, or the reason why not, and how."""
+    """A member that was made, or the reason why not, how, and what places new objects."""
 
     labels: NDArray[np.signedinteger[Any]] | None
     record: dict[str, Any] = field(default_factory=dict)
+    model: Centres | None = field(default=None, kw_only=True)
 
 
 @dataclass
@@ -121,7 +123,8 @@ class Generator(CallbackSupportMixin, BaseEstimator):
         Ensemble
             One record a member: algorithm, seed, parameters, seconds. Members that failed
             are left out with a warning that names their seeds; ``records_`` of the
-            generator lists them all, with the error.
+            generator lists them all, with the error; ``models_`` has the `Centres` of each
+            member of the ensemble, None for one that has none.
         """
         check_params(self)
         rows = self._rows(X)
@@ -214,6 +217,7 @@ class Generator(CallbackSupportMixin, BaseEstimator):
         self.records_ = tuple(m.record for m in made)
         good = [m for m in made if m.labels is not None]
         failed = [m.record for m in made if m.labels is None]
+        self.models_ = tuple(m.model for m in good)
         if not good:
             raise GenerationError(
                 f"None of the {wanted} members of {type(self).__name__} could be made. The first "

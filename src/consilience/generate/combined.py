@@ -78,6 +78,11 @@ class Combined(CallbackSupportMixin, BaseEstimator):
                     made = maker.generate(given, **kept)
                     parts.append((maker, made))
             steps.end()
+        self.models_ = tuple(
+            model
+            for maker, made in parts
+            for model in getattr(maker, "models_", (None,) * made.n_members)
+        )
         self.records_ = tuple(r for maker, _ in parts for r in getattr(maker, "records_", ()))
         return Ensemble.concatenate([ensemble for _, ensemble in parts])
 

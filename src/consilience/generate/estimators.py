@@ -21,6 +21,7 @@ from consilience.generate._draw import (
     check_fits,
     draw_subset,
 )
+from consilience.generate.models import Centres, fitted_centres
 
 __all__ = ["EstimatorEnsemble"]
 
@@ -138,12 +139,13 @@ class EstimatorEnsemble(Generator):
         }
         try:
             model = _configured(chosen, n_clusters, int(rng.integers(2**31 - 1)))
-            labels = _fit(model, X, rows, features, self.assign)
+            labels, centres = _fit(model, X, rows, features, self.assign)
         except Exception as error:
             # Whatever a clusterer of the user's raises, the other members are worth having.
             message = f"{type(error).__name__}: {error}"
             return Made(None, {**record, "seconds": watch.seconds(), "error": message})
-        return Made(compact(labels), {**record, "seconds": watch.seconds(), "error": None})
+        record |= {"seconds": watch.seconds(), "error": None}
+        return Made(compact(labels), record, model=centres)
 
 
 def _rounds(clusters: Clusters | None) -> int:
@@ -172,16 +174,19 @@ def _configured(clusterer: Any, n_clusters: int | None, seed: int) -> Any:
 
 def _fit(
     model: Any, X: Any, rows: Indices | None, features: Indices | None, assign: str
-) -> NDArray[np.int64]:
-    """Labels of all objects by a clusterer that saw some of them."""
-    seen = X if features is None else X[:, features]
+) -> tuple[NDArray[np.int64], Centres | None]:
+    """Labels of all objects by a clusterer that saw some of them, and its centres, if any."""
+    known = X if features is None else X[:, features]
+    seen = known if rows is None else known[rows]
+    own = _checked(model.fit_predict(seen), seen.shape[0])
+    centres = fitted_centres(model, seen, own, features)
     if rows is None:
-        return _checked(model.fit_predict(seen), X.shape[0])
+        return own, centres
     labels = np.full(X.shape[0], UNSEEN, np.int64)
-    labels[rows] = _checked(model.fit_predict(seen[rows]), len(rows))
+    labels[rows] = own
     if assign == "nearest":
-        _assign_nearest(seen, labels, rows)
-    return labels
+        _assign_nearest(known, labels, rows)
+    return labels, centres
 
 
 def _checked(labels: Any, n_rows: int) -> NDArray[np.int64]:

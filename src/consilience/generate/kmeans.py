@@ -1,6 +1,6 @@
 """Ensembles of k-means: many members advance together in one pass over the data."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -22,6 +22,7 @@ from consilience.generate._draw import (
     check_fits,
     draw_subset,
 )
+from consilience.generate.models import Centres, centres_of
 from consilience.kernels._parallel import in_turns
 from consilience.kernels.kmeans.runs import KMeansRuns
 from consilience.kernels.kmeans.start import plusplus_start, random_start
@@ -239,9 +240,31 @@ class KMeansEnsemble(Generator):
         name = "k-means" if self.algorithm == "lloyd" else "mini-batch k-means"
         seconds = watch.seconds() / len(plans)
         return [
-            Made(labels[place], plan.record(runs, place, name, seconds))
+            Made(
+                labels[place],
+                plan.record(runs, place, name, seconds),
+                # Of sparse data they are dense, and may be many times as large as the data.
+                model=None if sparse.issparse(X) else self._model(runs, place, plan),
+            )
             for place, plan in enumerate(plans)
         ]
+
+    def _model(self, runs: KMeansRuns, place: int, plan: _Plan) -> Centres:
+        unit = self.metric == "cosine"
+        labels = runs.labels[place]
+        return centres_of(runs.centres[place], labels, features=plan.features, unit=unit)
+
+    def _extras(self, made: Made) -> dict[str, NDArray[Any]]:
+        return {} if made.model is None else {"centres": made.model.values}
+
+    def _restored(
+        self, labels: NDArray[Any], record: dict[str, Any], extras: Mapping[str, NDArray[Any]]
+    ) -> Made:
+        if "centres" not in extras:
+            return Made(labels, record)
+        features = None if record["features"] is None else np.array(record["features"], np.intp)
+        unit = self.metric == "cosine"
+        return Made(labels, record, model=Centres(extras["centres"], features, unit))
 
     def _drawing(self) -> int | None:
         """Threads that draw starts: spreading them out takes passes over the data."""

@@ -4,6 +4,7 @@
 command line calls them and computes nothing itself.
 """
 
+from consilience.workflow._kept import load
 from consilience.workflow._methods import method_table
 from consilience.workflow.ambiguity import AmbiguityResult, ambiguous_objects
 from consilience.workflow.cluster_result import ClusterResult
@@ -21,6 +22,7 @@ __all__ = [
     "ambiguous_objects",
     "cluster",
     "compare_results",
+    "load",
     "method_table",
     "minority_groups",
 ]

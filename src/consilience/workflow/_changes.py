@@ -117,6 +117,7 @@ def _changed(
         lifetimes=None,
         n_moved=None,
         names=names,
+        seen=None if result.seen is None else result.seen.regrouped(result.data.X),
         agreement=None if truth is None else against_truth(truth, labels),
         changes=(*result.changes, what),
     )

@@ -11,7 +11,8 @@ from scipy import sparse
 from consilience._labels import is_frame
 from consilience._validation import Boolean, Options, check_value
 from consilience.datasets import Table
-from consilience.datasets._scale import standardise
+from consilience.datasets._recipe import Recipe
+from consilience.datasets._scale import Scaling, standardise
 from consilience.ensemble import Ensemble
 from consilience.errors import InvalidInputError, InvalidParameterError
 from consilience.rows import Rows, rows_of
@@ -45,6 +46,10 @@ class Data:
         The numbers as they came, in their own units and with the constant columns.
     original_columns, sources : tuple of str
         Names of its columns, and the column of a file that each came from.
+    scaling : Scaling or None
+        What made X of it.
+    recipe : Recipe or None
+        How a file became these columns.
     """
 
     n_objects: int
@@ -60,6 +65,8 @@ class Data:
     original: Any = None
     original_columns: tuple[str, ...] = ()
     sources: tuple[str, ...] = ()
+    scaling: Scaling | None = None
+    recipe: Recipe | None = None
 
     @property
     def rows(self) -> Rows | None:
@@ -158,10 +165,11 @@ def gather(
     columns, sources = _columns(X, table, _width(values))
     scaled = _wants_scaling(values, scale, owner=owner)
     dropped: tuple[str, ...] = ()
+    scaling = None
     original, original_columns = values, columns
     if scaled:
         what = repr(name) if name else "X"
-        values, columns, dropped = standardise(values, columns, sources=sources, what=what)
+        values, columns, dropped, scaling = standardise(values, columns, sources=sources, what=what)
     return Data(
         n,
         values,
@@ -176,6 +184,8 @@ def gather(
         original,
         original_columns,
         sources,
+        scaling,
+        None if table is None else table.recipe,
     )
 
 

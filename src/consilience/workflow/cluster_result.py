@@ -3,16 +3,22 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from os import PathLike
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from consilience._validation import check_jobs
 from consilience.compare import Comparison
 from consilience.consensus import Alternative, Clarity, Levels, NumberChoice, levels
 from consilience.consensus._auto_choice import worth_a_look
 from consilience.ensemble import Ensemble
+from consilience.errors import InvalidInputError
 from consilience.explain import Profile, profile
+from consilience.predict import Placer, Prediction, placed
+from consilience.predict._hashes import row_hashes
+from consilience.predict._seen import Seen
 from consilience.workflow._changes import merged, renamed, split
 from consilience.workflow._decisions import (
     alternative_facts,
@@ -21,6 +27,7 @@ from consilience.workflow._decisions import (
     comparison_facts,
 )
 from consilience.workflow._faces import face
+from consilience.workflow._new_objects import matched
 from consilience.workflow.result import Reported
 
 __all__ = ["ClusterResult"]
@@ -75,12 +82,14 @@ class ClusterResult(Reported):
     data, seed, notes, seconds
         The objects as used, ``random_state`` of a run that gives the same, warnings in words,
         and the time of each stage.
+    seen : Seen or None
+        What new objects are placed by; None without data.
     """
 
     job: ClassVar[str] = "cluster"
     views: ClassVar[str] = (
-        "labels, confidence, runner_up, least_sure(), profile(), levels(), to_pandas(), "
-        "report(path)"
+        "labels, confidence, runner_up, least_sure(), profile(), levels(), predict(X), "
+        "to_pandas(), report(path), save(folder)"
     )
 
     labels: NDArray[np.int32]
@@ -104,6 +113,7 @@ class ClusterResult(Reported):
     n_moved: int | None = None
     names: tuple[str, ...] = ()
     changes: tuple[str, ...] = ()
+    seen: Seen | None = None
 
     # ---- figures ----------------------------------------------------------------------
 
@@ -296,6 +306,73 @@ class ClusterResult(Reported):
             Tables and frames have the names beside the numbers.
         """
         return renamed(self, names)
+
+    # ---- new objects -------------------------------------------------------------------
+
+    def predict(self, X: Any, *, lookup: bool = True, n_jobs: int | None = None) -> Prediction:
+        """The groups of new objects, how sure, and which are unlike anything seen.
+
+        Every member places a new object: with the nearest of its centres, in its own features, or
+        where the nearest object is that it saw. Its labels are compared with the groups by mean
+        co-association; where that gives left-out objects their group back less often than the
+        nearest object seen does, the group is that of the nearest.
+
+        Parameters
+        ----------
+        X : array, pandas or polars frame, CSR matrix, or Table
+            In the units of the data that were clustered. Columns are matched by name where both
+            have names: others are left out, and said; what is missing is refused. Without names
+            they are taken in their order.
+        lookup : bool, default=True
+            Whether rows that were clustered have the label they had; otherwise they are placed as
+            if they were new.
+        n_jobs : int or None, default=None
+            Threads; None means one.
+
+        Returns
+        -------
+        Prediction
+            ``labels``, ``confidence``, ``runner_up``, ``unlike``, ``known``, ``notes``.
+        """
+        check_jobs(n_jobs, owner="predict")
+        placer = self.placer()
+        found = matched(self.data, X)
+        hashes = row_hashes(found.values) if lookup else None
+        scaling = self.data.scaling
+        values = found.values if scaling is None else scaling.applied(found.values)
+        return placed(placer, values, hashes, n_jobs=n_jobs, notes=found.notes, index=found.index)
+
+    def placer(self) -> Placer:
+        """What places new objects; made once, when it is asked for."""
+        if self.seen is None:
+            raise InvalidInputError(
+                "This result is of labels only, which do not say where a new object lies. Call "
+                "cluster(X), or cluster(X, ensemble=...) with the data of these clusterings."
+            )
+        return self.seen.placer(
+            "cluster",
+            self.ensemble,
+            self.labels,
+            confidence=self.confidence,
+            runner_up=self.runner_up,
+        )
+
+    def save(self, folder: str | PathLike[str]) -> None:
+        """Keep the result in a folder; `consilience.load` gives it back.
+
+        Two files: ``model.json`` and ``model.npz``, plain values and arrays and never a pickle,
+        with the version of their format. Kept are the data, the members, all there is to say, and
+        what `predict` needs; not the seconds.
+
+        Parameters
+        ----------
+        folder : path
+            Made if need be; a result or estimator that was kept there is replaced.
+        """
+        # Here, because what it lists holds this class.
+        from consilience.workflow._kept import save
+
+        save(self, folder)
 
     # ---- views ------------------------------------------------------------------------
 

@@ -29,6 +29,8 @@ from consilience.errors import InvalidInputError, InvalidParameterError, warn
 from consilience.evidence import confidence as confidence_in
 from consilience.evidence import never_seen
 from consilience.generate import RunFolder, default_generator, with_defaults
+from consilience.predict._hashes import row_hashes
+from consilience.predict._seen import Seen
 from consilience.workflow._choosing import Number, by_criteria, by_lines, strict_method
 from consilience.workflow._data import Data, check_scale, checked_ensemble, gather
 from consilience.workflow._job import Job
@@ -231,13 +233,23 @@ def cluster(
         with job.stage("prepare"):
             data = gather(X, ensemble=members, ids=ids, truth=truth, scale=scale, owner=_OWNER)
             check_objects(data, n_clusters, owner=_OWNER)
-        return {"data": data} | _found(job, task, data, members)
+        found = _found(job, task, data, members)
+        return {"data": data, "seen": _seen(data, found["generator"]), **found}
 
     with noting() as notes:
         found = job.run(work)
     return ClusterResult(
         asked=n_clusters, seed=task.seed, seconds=job.seconds, notes=tuple(notes), **found
     )
+
+
+def _seen(data: Data, generator: Any) -> Seen | None:
+    """What new objects are placed by; None without data."""
+    if data.rows is None:
+        return None
+    scaled = data.scaling is not None
+    hashes = row_hashes(data.original) if scaled else None
+    return Seen(data.X, getattr(generator, "models_", None), hashes)
 
 
 def check_members(

@@ -1,0 +1,83 @@
+"""What ``consilience predict`` does: load a run, read new objects as its data were, say where."""
+
+from pathlib import Path
+
+import numpy as np
+
+from consilience._cli.folders import check_source, default_folder
+from consilience._cli.outputs import write_table
+from consilience._cli.show import show_notes, table, tell
+from consilience._cli.speech import Speaker
+from consilience._files import written_whole
+from consilience._words import plural
+from consilience.datasets import Table, read_like, read_table
+from consilience.errors import InvalidParameterError
+from consilience.predict import Prediction
+from consilience.workflow import ClusterResult, load
+from consilience.workflow._notes import noting
+
+__all__ = ["predict_new"]
+
+
+def predict_new(run: Path, new: Path, *, out: Path | None, force: bool, jobs: int | None) -> None:
+    """Place the objects of a file, write where they belong, and say it."""
+    target = default_folder(new, "predict-").with_suffix(".csv") if out is None else out
+    if target.exists() and not (force and target.is_file()):
+        raise InvalidParameterError(
+            f"The results would go to {str(target)!r}, which is there. Replace it with --force, or "
+            "name another file with --out."
+        )
+    check_source(new)
+    result = load(run)
+    if not isinstance(result, ClusterResult):
+        raise InvalidParameterError(
+            f"{str(run)!r} keeps a {type(result).__name__}, not a run of 'consilience cluster'. "
+            "Load it in Python: consilience.load(folder).predict(X)."
+        )
+    with noting() as notes:
+        recipe = result.data.recipe
+        objects = read_table(new) if recipe is None else read_like(new, recipe)
+        found = result.predict(objects, n_jobs=jobs)
+    with written_whole(target) as partial:
+        _write(partial, objects, found)
+    console = Speaker()
+    tell(console, f"{new.name}: {found.in_words()}.")
+    _show(found, console)
+    show_notes([*dict.fromkeys((*notes, *found.notes))], console)
+    tell(console, f"Wrote {target}.")
+    console.close(f"The results are in {str(target)!r}.")
+
+
+def _write(path: Path, objects: Table, found: Prediction) -> None:
+    """One line an object; 1 and 0 for yes and no."""
+    ids = range(len(found)) if objects.ids is None else objects.ids
+    columns = {
+        "id": ids,
+        "cluster": found.labels,
+        "confidence": [f"{value:.6g}" for value in found.confidence.tolist()],
+        "runner_up": found.runner_up,
+        "unlike": found.unlike.astype(int),
+        "known": found.known.astype(int),
+    }
+    write_table(path, header=list(columns), columns=list(columns.values()))
+
+
+def _show(found: Prediction, console: Speaker) -> None:
+    """How many objects fell into each group, how sure, and how many of them are unlike all."""
+    lines = table("cluster", "objects", "confidence", "unlike", right=("objects", "confidence"))
+    for label in np.unique(found.labels).tolist():
+        own = found.labels == label
+        lines.add_row(
+            "none" if label < 0 else str(label),
+            str(int(own.sum())),
+            f"{found.confidence[own].mean():.2f}",
+            str(int(found.unlike[own].sum()) or ""),
+        )
+    console.print(lines)
+    unlike = int(found.unlike.sum())
+    if unlike:
+        tell(
+            console,
+            f"{plural(unlike, 'object')} {'is' if unlike == 1 else 'are'} unlike anything seen: "
+            "their cluster is only the nearest. About 1 of 50 ordinary objects is flagged too.",
+        )

@@ -1,0 +1,154 @@
+"""New objects for estimators: what `fit` remembers, `predict`, and what is asked beside it."""
+
+from collections.abc import Callable, Sequence
+from os import PathLike
+from pathlib import Path
+from types import MethodType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from consilience.errors import InvalidInputError
+from consilience.keep import write_kept
+from consilience.predict import Placer, Prediction, placed
+from consilience.predict._hashes import row_hashes
+from consilience.predict._seen import Seen
+from consilience.rows import Rows, rows_of
+
+__all__ = ["Predicts"]
+
+
+class LabelsOnlyError(InvalidInputError, AttributeError):
+    """An estimator that was fitted to labels only cannot place new objects."""
+
+
+class _WithData:
+    """A method that a fitted estimator only has if it was fitted to data.
+
+    As scikit-learn's ``available_if``, whose error would not say what to do.
+    """
+
+    def __init__(self, method: Callable[..., Any]) -> None:
+        self._method = method
+        self.__doc__ = method.__doc__
+
+    def __get__(self, estimator: Any, owner: type | None = None) -> Any:
+        if estimator is None:
+            return self._method
+        if hasattr(estimator, "labels_") and getattr(estimator, "_seen", None) is None:
+            raise LabelsOnlyError(
+                f"This {type(estimator).__name__} was fitted to labels only, which do not say "
+                "where a new object lies. Fit it to the data, fit(X) or fit(X, ensemble=...)."
+            )
+        return MethodType(self._method, estimator)
+
+
+class Predicts:
+    """What estimators that were fitted to data say of new objects.
+
+    Every member places a new object: with the nearest of its centres, in its own features, or
+    where the nearest object is that it saw. Its labels are compared with the groups by mean
+    co-association; where groups are chains or rings that members cut across, and the nearest
+    object seen gives left-out objects their group back more often, that group is taken. A row
+    that was clustered keeps its label.
+
+    What is kept for it: a reference to the data, a hash of every row, and the centres of the
+    members.
+    """
+
+    _seen: Seen | None
+
+    def _remember(self, data: Rows | None, models: Sequence[Any] | None) -> None:
+        """Keep what new objects are placed by; nothing without data."""
+        self._seen = None if data is None else Seen(data.values, models)
+
+    def _placer(self) -> Placer:
+        assert self._seen is not None
+        fitted: Any = self
+        return self._seen.placer(
+            type(self).__name__,
+            fitted.ensemble_,
+            fitted.labels_,
+            confidence=fitted.confidence_,
+            runner_up=fitted.runner_up_,
+            n_jobs=fitted.n_jobs,
+        )
+
+    @_WithData
+    def predict(self, X: Any) -> NDArray[np.int32]:
+        """The groups of new objects; see `predict_info` for all there is to say of them.
+
+        Parameters
+        ----------
+        X : array, frame or CSR matrix of shape (n_objects, n_features)
+            The columns that were fitted, in the same order.
+
+        Returns
+        -------
+        ndarray of shape (n_objects,), int32
+            Rows that were fitted have the label they had.
+        """
+        return self.predict_info(X).labels
+
+    @_WithData
+    def predict_confidence(self, X: Any) -> NDArray[np.float64]:
+        """How sure the groups of new objects are, as ``confidence_`` is of those fitted.
+
+        Parameters
+        ----------
+        X : array, frame or CSR matrix of shape (n_objects, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_objects,)
+        """
+        return self.predict_info(X).confidence
+
+    @_WithData
+    def predict_info(self, X: Any, *, lookup: bool = True) -> Prediction:
+        """Group, confidence and runner-up of new objects, and which are unlike anything seen.
+
+        Parameters
+        ----------
+        X : array, frame or CSR matrix of shape (n_objects, n_features)
+            The columns that were fitted, in the same order.
+        lookup : bool, default=True
+            Whether rows that were fitted keep their label; otherwise they are placed as if they
+            were new.
+
+        Returns
+        -------
+        Prediction
+        """
+        check_is_fitted(self)
+        fitted: Any = self
+        rows = rows_of(X, owner=self, fitted=self, reset=False)
+        return placed(
+            self._placer(),
+            rows.values,
+            row_hashes(rows.values) if lookup else None,
+            n_jobs=fitted.n_jobs,
+            index=rows.index,
+        )
+
+    def save(self, folder: str | PathLike[str]) -> None:
+        """Keep the fitted estimator in a folder; `consilience.load` gives it back.
+
+        Two files: ``model.json`` and ``model.npz``, plain values and arrays and never a pickle,
+        with the version of their format. Kept are the parameters, as far as they are plain values
+        or generators of this package, the fitted attributes but ``details_``, the members, and
+        what `predict` needs.
+
+        Parameters
+        ----------
+        folder : path
+            Made if need be; an estimator or result that was kept there is replaced.
+        """
+        check_is_fitted(self)
+        # Here, because what it lists derives from this class.
+        from consilience import __version__
+        from consilience.consensus._kept import kinds
+
+        write_kept(Path(folder), self, kinds(), __version__)

@@ -1,0 +1,88 @@
+"""How the columns of a file became numbers, so that another file is read the same way."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from consilience._words import listed
+from consilience.errors import InvalidInputError
+
+__all__ = ["Column", "Recipe"]
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a file that was used.
+
+    Attributes
+    ----------
+    name : str
+    categories : tuple of str
+        Its categories in the order of their columns; empty for numbers.
+    first : float
+        Of dates, the day that is 0; else 0.
+    fill : float or None
+        What stands for a missing value, of categories the place of one; None refuses it.
+    """
+
+    name: str
+    categories: tuple[str, ...] = ()
+    first: float = 0.0
+    fill: float | None = None
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """The columns of a file that were used, and how it was read.
+
+    Attributes
+    ----------
+    columns : tuple of Column
+    id_column, truth_column : str or None
+    drop_rows : bool
+        Whether rows with missing values were left out.
+    encode, decimal : str or None
+        As in `read_table`.
+    """
+
+    columns: tuple[Column, ...]
+    id_column: str | None = None
+    truth_column: str | None = None
+    drop_rows: bool = False
+    encode: str | None = None
+    decimal: str | None = None
+
+    def by_name(self) -> Mapping[str, Column]:
+        """The columns."""
+        return {column.name: column for column in self.columns}
+
+    def others(self, source: Path, names: Sequence[str], notes: list[str]) -> list[str]:
+        """Columns of another file that are not to be read; what differs is noted.
+
+        Raises
+        ------
+        InvalidInputError
+            If a column that was used is missing.
+        """
+        wanted = [column.name for column in self.columns]
+        missing = [name for name in wanted if name not in names]
+        if missing:
+            raise InvalidInputError(
+                f"{source.name!r} has no column {listed(map(repr, missing), most=10)}, which "
+                f"{'was' if len(missing) == 1 else 'were'} clustered. It has "
+                f"{listed(map(repr, names), most=10)}. Add what is missing, or rename it."
+            )
+        roles = (self.id_column, self.truth_column)
+        extra = [name for name in names if name not in wanted and name not in roles]
+        if extra:
+            one = len(extra) == 1
+            notes.append(
+                f"{'Column' if one else 'Columns'} {listed(map(repr, extra), most=10)} of "
+                f"{source.name!r} {'was' if one else 'were'} not clustered and "
+                f"{'is' if one else 'are'} left out."
+            )
+        if [name for name in names if name in wanted] != wanted:
+            notes.append(
+                f"The columns of {source.name!r} are in another order: they are matched by name."
+            )
+        return [name for name in names if name not in wanted and name != self.id_column]

@@ -1,0 +1,139 @@
+"""Values as JSON and arrays beside it, and back: a fixed list of kinds, and nothing else.
+
+>>> packed, arrays = pack({"a": (1, np.arange(3))}, {})
+>>> packed
+{'~map': [['a', {'~tuple': [1, {'~array': 'a0'}]}]]}
+>>> unpack(packed, arrays, {})
+{'a': (1, array([0, 1, 2]))}
+"""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+__all__ = ["Kind", "Omitted", "dataclass_kind", "pack", "unpack"]
+
+Arrays = dict[str, NDArray[Any]]
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A class whose objects can be kept: what is kept of one, and one made of that."""
+
+    name: str
+    owner: type
+    fields: Callable[[Any], Mapping[str, Any]]
+    made: Callable[[dict[str, Any]], Any]
+
+
+@dataclass(frozen=True)
+class Omitted:
+    """In the place of a value that cannot be kept: how it looked."""
+
+    text: str
+
+
+def dataclass_kind(owner: Any, leave_out: tuple[str, ...] = ()) -> Kind:
+    """A dataclass by its fields; fields that a later version added are passed over."""
+    names = [field.name for field in fields(owner) if field.name not in leave_out]
+    return Kind(
+        owner.__name__,
+        owner,
+        lambda value: {name: getattr(value, name) for name in names},
+        lambda found: owner(**{name: found[name] for name in names if name in found}),
+    )
+
+
+def pack(value: Any, kinds: Mapping[str, Kind]) -> tuple[Any, Arrays]:
+    """A value as JSON can hold it, and the arrays it names."""
+    arrays: Arrays = {}
+    by_class = {kind.owner: kind for kind in kinds.values()}
+    return _packed(value, by_class, arrays), arrays
+
+
+def _named(array: NDArray[Any], arrays: Arrays) -> str:
+    """The name of an array among those to be kept; what is there already is kept once."""
+    for name, other in arrays.items():
+        same = array.dtype == other.dtype and array.shape == other.shape
+        if same and array.strides == other.strides and array.ctypes.data == other.ctypes.data:
+            return name
+    name = f"a{len(arrays)}"
+    arrays[name] = array
+    return name
+
+
+def _packed(value: Any, kinds: Mapping[type, Kind], arrays: Arrays) -> Any:
+    if isinstance(value, np.generic) and value.dtype.kind in "biufSU":
+        value = value.item()
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else {"~float": str(value)}
+    if isinstance(value, np.ndarray) and value.dtype.kind in "biufUmM":
+        return {"~array": _named(value, arrays)}
+    if isinstance(value, np.ndarray) and value.dtype.kind == "O" and value.ndim == 1:
+        return {"~objects": [_plain(item) for item in value.tolist()]}
+    if sparse.issparse(value):
+        matrix = sparse.csr_array(value)
+        made_of = (matrix.data, matrix.indices, matrix.indptr, matrix.shape)
+        return {"~csr": [_packed(part, kinds, arrays) for part in made_of]}
+    if isinstance(value, list):
+        return [_packed(item, kinds, arrays) for item in value]
+    if type(value) is tuple:
+        return {"~tuple": [_packed(item, kinds, arrays) for item in value]}
+    if isinstance(value, Mapping):
+        items = [[str(key), _packed(item, kinds, arrays)] for key, item in value.items()]
+        return {"~map": items}
+    kind = next((kinds[one] for one in type(value).__mro__ if one in kinds), None)
+    if kind is None:
+        return {"~omitted": repr(value)[:1000]}
+    parts = {key: _packed(item, kinds, arrays) for key, item in kind.fields(value).items()}
+    return {"~kind": kind.name, "fields": parts}
+
+
+def _plain(item: Any) -> Any:
+    """An identifier as JSON can hold it."""
+    if isinstance(item, float) and not math.isfinite(item):
+        return str(item)
+    return item if item is None or isinstance(item, bool | int | float | str) else str(item)
+
+
+def unpack(packed: Any, arrays: Mapping[str, NDArray[Any]], kinds: Mapping[str, Kind]) -> Any:
+    """The value that was packed.
+
+    Raises
+    ------
+    KeyError, TypeError, ValueError
+        For anything that `pack` does not write.
+    """
+    if packed is None or isinstance(packed, bool | int | float | str):
+        return packed
+    if isinstance(packed, list):
+        return [unpack(item, arrays, kinds) for item in packed]
+    if "~kind" in packed:
+        found = {key: unpack(item, arrays, kinds) for key, item in packed["fields"].items()}
+        return kinds[packed["~kind"]].made(found)
+    ((tag, content),) = packed.items()
+    if tag == "~array":
+        return arrays[content]
+    if tag == "~float":
+        return {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}[content]
+    if tag == "~objects":
+        return np.fromiter(content, object, len(content))
+    if tag == "~tuple":
+        return tuple(unpack(item, arrays, kinds) for item in content)
+    if tag == "~map":
+        return {key: unpack(item, arrays, kinds) for key, item in content}
+    if tag == "~csr":
+        *parts, shape = (unpack(part, arrays, kinds) for part in content)
+        matrix = sparse.csr_array(tuple(parts), shape=shape)
+        matrix.check_format(full_check=True)
+        return matrix
+    if tag == "~omitted":
+        return Omitted(content)
+    raise KeyError(tag)

@@ -1,0 +1,211 @@
+"""New objects brought into the columns of those that were clustered, and what is to be said."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from consilience._labels import is_frame
+from consilience._words import listed, plural
+from consilience.datasets import Table
+from consilience.errors import InvalidInputError
+from consilience.rows import rows_of
+from consilience.workflow._data import Data
+
+__all__ = ["NewObjects", "matched"]
+
+# A value so many times larger than any seen is in another unit, or wrong.
+_LARGER = 10.0
+
+
+class NewObjects(NamedTuple):
+    """Numbers in the columns that were clustered, in their own units; notes, index, identifiers."""
+
+    values: Any
+    notes: tuple[str, ...]
+    index: Any
+    ids: Any
+
+
+def matched(data: Data, X: Any) -> NewObjects:
+    """Columns matched by name, or by order where there are no names.
+
+    Parameters
+    ----------
+    data : Data
+        What was clustered.
+    X : array, frame, CSR matrix or Table
+    """
+    wanted = data.original_columns
+    notes: list[str] = []
+    names = _names(X)
+    if names is None or not _named(data):
+        if names is not None and set(names) == set(wanted):
+            X, notes = _by_name(X, names, data)
+        else:
+            notes += _by_order(X, names, wanted)
+    else:
+        X, notes = _by_name(X, names, data)
+    values = _numbers(X, data)
+    notes += _other_units(values, data)
+    table = X if isinstance(X, Table) else None
+    return NewObjects(
+        values,
+        tuple(notes),
+        getattr(X, "index", None) if is_frame(X) else None,
+        None if table is None else table.ids,
+    )
+
+
+def _named(data: Data) -> bool:
+    """Whether the columns came with names."""
+    return data.original_columns != tuple(f"c{j}" for j in range(len(data.original_columns)))
+
+
+def _names(X: Any) -> list[str] | None:
+    if isinstance(X, Table):
+        return list(X.columns)
+    return [str(name) for name in X.columns] if is_frame(X) else None
+
+
+def _by_order(X: Any, names: Sequence[str] | None, wanted: Sequence[str]) -> list[str]:
+    """Notes of columns that are taken in their order."""
+    width = len(names) if names is not None else _width(X)
+    if width != len(wanted):
+        raise InvalidInputError(
+            f"The new objects have {plural(width, 'column')}, and "
+            f"{len(wanted)} were clustered: {listed(map(repr, wanted), most=10)}. Give these, in "
+            "this order or by name."
+        )
+    if names is None and wanted == tuple(f"c{j}" for j in range(len(wanted))):
+        return []
+    which = "The columns that were clustered" if names is not None else "The new columns"
+    return [f"{which} have no names: the new ones are taken in their order."]
+
+
+def _width(X: Any) -> int:
+    found = X if hasattr(X, "shape") else np.asarray(X)
+    if len(found.shape) != 2:
+        raise InvalidInputError(
+            f"New objects must be a table, one row an object. Got "
+            f"{len(found.shape)} dimensions instead. Give one object as [[...]]."
+        )
+    return int(found.shape[1])
+
+
+def _by_name(X: Any, names: list[str], data: Data) -> tuple[Any, list[str]]:
+    """The columns that were clustered, and notes of those that are not as they were."""
+    wanted = data.original_columns
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise InvalidInputError(
+            f"The new objects have several columns of the name "
+            f"{listed(map(repr, twice))}. Rename them."
+        )
+    missing = [name for name in wanted if name not in names]
+    needed = [name for name in missing if name not in data.dropped]
+    if needed:
+        raise InvalidInputError(
+            f"The new objects have no column {listed(map(repr, needed), most=10)}, "
+            f"which {'was' if len(needed) == 1 else 'were'} clustered. They have "
+            f"{listed(map(repr, names), most=10)}. Add what is missing, or rename it."
+        )
+    notes = []
+    if missing:
+        notes.append(
+            f"{_columns(missing)} {'is' if len(missing) == 1 else 'are'} missing and taken to be "
+            "constant, as before."
+        )
+    extra = [name for name in names if name not in wanted]
+    if extra:
+        notes.append(
+            f"{_columns(extra)} {'was' if len(extra) == 1 else 'were'} not clustered and "
+            f"{'is' if len(extra) == 1 else 'are'} left out."
+        )
+    shared = [name for name in names if name in wanted]
+    if shared != [name for name in wanted if name in names]:
+        notes.append("The columns are in another order: they are matched by name.")
+    places = [names.index(name) if name in names else -1 for name in wanted]
+    return _taken(X, places, data), notes
+
+
+def _columns(names: Sequence[str]) -> str:
+    noun = "Column" if len(names) == 1 else "Columns"
+    return f"{noun} {listed(map(repr, names), most=10)}"
+
+
+def _taken(X: Any, places: list[int], data: Data) -> Any:
+    """Columns at these places; what is missing has the constant value it had."""
+    if places == list(range(len(places))) and len(places) == _columns_of(X):
+        return X
+    if -1 not in places and is_frame(X):
+        return X.iloc[:, places] if hasattr(X, "iloc") else X[:, places]
+    values = X.X if isinstance(X, Table) else rows_of(X, owner="predict").values
+    out = np.empty((len(values), len(places)))
+    for column, place in enumerate(places):
+        out[:, column] = values[:, place] if place >= 0 else data.original[0, column]
+    return out
+
+
+def _columns_of(X: Any) -> int:
+    return len(X.columns)
+
+
+def _numbers(X: Any, data: Data) -> Any:
+    """Finite numbers, dense or CSR as those that were clustered."""
+    wanted = data.original_columns
+    if isinstance(X, Table):
+        return X.X
+    if hasattr(X, "shape") and X.shape[0] == 0:
+        return np.empty((0, len(wanted)))
+    try:
+        values = rows_of(X, owner="predict").values
+    except (TypeError, ValueError) as error:
+        what = (str(error).splitlines() or ["they cannot be read"])[0].rstrip(":.")
+        raise InvalidInputError(
+            f"New objects must be finite numbers: {what}{_where_missing(X, wanted)}. Fill in what "
+            "is missing, or leave those rows out."
+        ) from error
+    if sparse.issparse(values) and not sparse.issparse(data.original):
+        return values.toarray()
+    return values
+
+
+def _where_missing(X: Any, wanted: Sequence[str]) -> str:
+    """Columns with missing values, and how many."""
+    try:
+        values = np.asarray(X, np.float64)
+    except (TypeError, ValueError):
+        return ""
+    if values.ndim != 2 or values.shape[1] != len(wanted):
+        return ""
+    counts = (~np.isfinite(values)).sum(axis=0)
+    found = [f"{name!r} ({count})" for name, count in zip(wanted, counts, strict=True) if count]
+    return f" (in {listed(found, most=10)})" if found else ""
+
+
+def _other_units(values: Any, data: Data) -> list[str]:
+    """Columns with values ten times larger than any that was clustered."""
+    if values.shape[0] == 0:
+        return ["There are no rows: nobody is placed."]
+    seen, new = _largest(data.original), _largest(values)
+    found = [
+        f"{name!r} (up to {b:.6g}, at most {a:.6g} before)"
+        for name, a, b in zip(data.original_columns, seen, new, strict=True)
+        if b > _LARGER * a > 0
+    ]
+    if not found:
+        return []
+    one = len(found) == 1
+    return [
+        f"{'Column' if one else 'Columns'} {listed(found, most=10)} {'has' if one else 'have'} "
+        "values more than ten times larger than any that was clustered: is it another unit?"
+    ]
+
+
+def _largest(values: Any) -> Any:
+    """Largest absolute value of each column."""
+    if sparse.issparse(values):
+        return np.asarray(abs(values).max(axis=0).toarray()).ravel()
+    return np.maximum(values.max(axis=0), -values.min(axis=0))

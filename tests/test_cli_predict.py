@@ -1,0 +1,94 @@
+"""``consilience predict``: from two files to the labels of the second."""
+
+import csv
+
+import numpy as np
+import pytest
+
+from consilience.cli import main
+
+
+def write(path, n_each, seed, order=("name", "x", "y")):
+    rng = np.random.default_rng(seed)
+    X = np.concatenate([rng.normal(c, 1, (n_each, 2)) for c in ((0, 0), (9, 9))]).tolist()
+    rows = [{"name": f"{path.stem}{i}", "x": x, "y": y, "more": 1} for i, (x, y) in enumerate(X)]
+    with path.open("w", newline="") as file:
+        writer = csv.DictWriter(file, order, extrasaction="ignore")
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def read(path):
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    place = tmp_path_factory.mktemp("predict")
+    write(place / "march.csv", 25, 0)
+    words = ["cluster", str(place / "march.csv"), "-k", "2", "--method", "kcc", "--members", "10"]
+    assert main([*words, "--no-report", "--quiet", "--out", str(place / "run")]) == 0
+    return place / "run"
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_a_second_file_is_placed_and_what_differs_is_said(run, here, capsys):
+    write(here / "april.csv", 10, 1, order=("more", "y", "x", "name"))
+    assert main(["predict", str(run), "april.csv"]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "april.csv: 20 objects, in 2 groups" in said
+    assert "Column 'more' of 'april.csv' was not clustered and is left out" in said
+    assert "in another order" in said
+    lines = read(here / "consilience-predict-april.csv")
+    assert list(lines[0]) == ["id", "cluster", "confidence", "runner_up", "unlike", "known"]
+    assert [line["id"] for line in lines[:2]] == ["april0", "april1"]
+    halves = {line["cluster"] for line in lines[:10]}, {line["cluster"] for line in lines[10:]}
+    assert sorted(map(len, halves)) == [1, 1]
+    assert halves[0] != halves[1]
+
+
+def test_the_same_file_again_has_the_labels_of_the_run(run, here):
+    assert main(["predict", str(run), str(run.parent / "march.csv"), "--out", "again.csv"]) == 0
+    again, first = read(here / "again.csv"), read(run / "labels.csv")
+    for name in ("id", "cluster", "confidence"):
+        assert [line[name] for line in again] == [line[name] for line in first]
+    assert {line["known"] for line in again} == {"1"}
+
+
+def test_refusals_name_the_remedy_and_write_nothing(run, here, capsys):
+    march = str(run.parent / "march.csv")
+    (here / "there.csv").write_text("mine")
+    (here / "less.csv").write_text("name,x\na,1\n")
+    (here / "none.csv").write_text("name,x,y\n")
+    for words, expected in (
+        ([str(run), march, "--out", "there.csv"], "--force"),
+        ([str(run), "less.csv"], "no column 'y'"),
+        ([str(run), "none.csv"], "none.csv"),
+        ([str(run), "merch.csv"], "There is no file"),
+        ([str(here), march], "--no-keep"),
+    ):
+        assert main(["predict", *words]) == 2
+        assert expected in capsys.readouterr().err
+    names = sorted(path.name for path in here.iterdir())
+    assert names == ["less.csv", "none.csv", "there.csv"]
+    assert (here / "there.csv").read_text() == "mine"
+
+
+def test_no_keep_leaves_the_model_out(run, here, capsys):
+    assert (run / "model.json").exists()
+    march = str(run.parent / "march.csv")
+    words = ["cluster", march, "-k", "2", "--method", "kcc", "--members", "10", "--no-report"]
+    assert main([*words, "--quiet", "--no-keep", "--out", "bare"]) == 0
+    assert sorted(path.name for path in (here / "bare").iterdir()) == [
+        "labels.csv",
+        "summary.json",
+        "timings.json",
+    ]
+    assert main(["predict", "bare", march]) == 2
+    assert "keeps nothing to load" in capsys.readouterr().err

@@ -1,0 +1,170 @@
+"""New objects for a result: columns by name, what is said, what is refused."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from scipy import sparse
+
+import consilience as cs
+from consilience.datasets import read_like, read_table
+from consilience.errors import ConsilienceWarning, InvalidInputError
+
+
+def frame(n_each=25, seed=0):
+    rng = np.random.default_rng(seed)
+    X = np.concatenate([rng.normal(c, 1, (n_each, 2)) for c in ((5, 5), (15, 12))])
+    return pd.DataFrame({"length": X[:, 0], "always": 3.0, "width": X[:, 1]})
+
+
+SEEN, NEW = frame(), frame(8, seed=1)
+
+
+@pytest.fixture(scope="module")
+def result():
+    return cs.cluster(SEEN, 2, method="kcc", n_members=10, random_state=0)
+
+
+def test_rows_that_were_clustered_have_their_labels(result):
+    found = result.predict(SEEN)
+    np.testing.assert_array_equal(found.labels, result.labels)
+    np.testing.assert_array_equal(found.confidence, result.confidence)
+    assert found.known.all()
+    assert not found.unlike.any()
+    assert found.notes == ()
+    table = found.to_pandas()
+    assert table.index.equals(SEEN.index)
+    assert list(table) == ["cluster", "confidence", "runner_up", "unlike", "known"]
+
+
+def test_clustering_scales_new_rows_as_it_scaled_its_own(result):
+    np.testing.assert_array_equal(result.data.scaling.applied(result.data.original), result.data.X)
+    np.testing.assert_array_equal(result.predict(SEEN, lookup=False).labels, result.labels)
+
+
+def test_columns_in_another_order_and_more_of_them_are_matched_and_said(result):
+    wanted = result.predict(NEW)
+    other = NEW[["width", "length", "always"]].assign(colour=1.0, **{"very odd": "text"})
+    found = result.predict(other)
+    np.testing.assert_array_equal(found.labels, wanted.labels)
+    np.testing.assert_array_equal(found.confidence, wanted.confidence)
+    left_out, order = found.notes
+    assert "'colour' and 'very odd' were not clustered and are left out" in left_out
+    assert "another order" in order
+    assert left_out in repr(found)
+    polars = result.predict(
+        pl.DataFrame({name: NEW[name].to_numpy() for name in other.columns[:3]})
+    )
+    np.testing.assert_array_equal(polars.labels, wanted.labels)
+
+
+def test_a_constant_column_may_be_missing_and_others_not(result):
+    found = result.predict(SEEN.drop(columns="always"))
+    assert found.known.all()
+    assert "'always' is missing and taken to be constant" in found.notes[0]
+    with pytest.raises(InvalidInputError, match=r"no column 'width', which was clustered.*rename"):
+        result.predict(NEW.drop(columns="width"))
+
+
+def test_columns_without_names_are_taken_in_order(result):
+    wanted = result.predict(NEW).labels
+    found = result.predict(NEW.to_numpy())
+    np.testing.assert_array_equal(found.labels, wanted)
+    assert "have no names" in found.notes[0]
+    np.testing.assert_array_equal(result.predict(NEW.to_numpy().tolist()).labels, wanted)
+    np.testing.assert_array_equal(result.predict(sparse.csr_array(NEW.to_numpy())).labels, wanted)
+    for bad in (NEW.to_numpy()[:, :2], NEW.to_numpy()[0]):
+        with pytest.raises(InvalidInputError, match=r"3 were clustered|Give one object as"):
+            result.predict(bad)
+    nameless = cs.cluster(SEEN.to_numpy(), 2, method="kcc", n_members=10, random_state=0)
+    np.testing.assert_array_equal(nameless.predict(NEW).labels, wanted)
+    assert nameless.predict(NEW.to_numpy()).notes == ()
+
+
+def test_another_unit_is_said(result):
+    found = result.predict(NEW.assign(width=NEW["width"] * 100))
+    (note,) = found.notes
+    assert "'width'" in note
+    assert "another unit" in note
+    assert found.unlike.all()
+
+
+def test_missing_values_repeated_names_and_words_are_refused(result):
+    gaps = NEW.copy()
+    gaps.loc[2:4, "width"] = np.nan
+    with pytest.raises(InvalidInputError, match=r"NaN \(in 'width' \(3\)\)\. Fill in"):
+        result.predict(gaps)
+    with pytest.raises(InvalidInputError, match="several columns of the name 'width'"):
+        result.predict(NEW[["length", "always", "width", "width"]])
+    with pytest.raises(InvalidInputError, match="must be finite numbers"):
+        result.predict(NEW.assign(width="wide"))
+
+
+def test_no_rows_give_an_answer_of_no_rows(result):
+    for nothing in (NEW[:0], NEW.to_numpy()[:0]):
+        found = result.predict(nothing)
+        assert len(found) == 0
+        assert "no rows" in found.notes[-1]
+
+
+# ---- files ------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def files(tmp_path):
+    def written(**texts):
+        paths = [tmp_path / f"{name}.csv" for name in texts]
+        for path, text in zip(paths, texts.values(), strict=True):
+            path.write_text(text)
+        return paths
+
+    return written
+
+
+FIRST = "id,x,kind,day,two\na,1,red,2024-01-01,m\nb,2,blue,2024-01-03,f\nc,4,green,2024-01-02,m\n"
+
+
+@pytest.mark.filterwarnings("ignore::consilience.errors.ConsilienceWarning")
+def test_a_file_is_read_as_the_first_one_was(files):
+    one, same, other = files(
+        one=FIRST,
+        same=FIRST,
+        other="two,day,x,kind,more,id\nf,2024-01-11,8,green,1,z\nm,2023-12-31,9,red,1,y\n",
+    )
+    first = read_table(one, encode="onehot", impute="median")
+    np.testing.assert_array_equal(read_like(same, first.recipe).X, first.X)
+    found = read_like(other, first.recipe)
+    assert (
+        found.columns
+        == first.columns
+        == ("x", "kind=red", "kind=blue", "kind=green", "day", "two=f")
+    )
+    high = np.sqrt(0.5)
+    np.testing.assert_array_equal(found.X, [[8, 0, 0, high, 10, 1], [9, high, 0, 0, -1, 0]])
+    assert found.ids.tolist() == ["z", "y"]
+
+
+def test_new_categories_and_missing_values_are_said(files):
+    one, other = files(one=FIRST, other="x,kind,day,two\n,pink,2024-01-01,x\n3,,2024-01-01,m\n")
+    with pytest.warns(ConsilienceWarning):
+        first = read_table(one, encode="onehot", impute="median")
+    with pytest.warns(ConsilienceWarning) as said:
+        found = read_like(other, first.recipe)
+    words = " ".join(str(one.message) for one in said)
+    assert "'pink'. Their objects have none of the known ones" in words
+    assert "1 of 'x' with 2" in words
+    assert "1 of 'kind' with 'red'" in words
+    np.testing.assert_allclose(found.X, [[2, 0, 0, 0, 0, 0], [3, np.sqrt(0.5), 0, 0, 0, 0]])
+
+
+def test_files_that_lack_what_was_used_are_refused(files):
+    one, less, gaps, words = files(
+        one="x,y\n1,2\n3,5\n", less="x,z\n1,2\n", gaps="x,y\n1,\n", words="x,y\n1,high\n"
+    )
+    recipe = read_table(one).recipe
+    with pytest.raises(InvalidInputError, match="no column 'y', which was clustered"):
+        read_like(less, recipe)
+    with pytest.raises(InvalidInputError, match="missing or infinite"):
+        read_like(gaps, recipe)
+    with pytest.raises(InvalidInputError, match="not hold numbers"):
+        read_like(words, recipe)
