@@ -17,6 +17,7 @@ from consilience.datasets._cells import MISSING, Decimal
 from consilience.datasets._columns import Columns, Floats
 from consilience.datasets._dates import as_text
 from consilience.datasets._meaning import Kind, Meaning, meaning_of
+from consilience.datasets._missing_codes import note_codes
 from consilience.datasets._refusals import Gap, Refused, no_finite_rows, refuse_gaps, refuse_words
 from consilience.datasets._roles import (
     MANY,
@@ -96,13 +97,14 @@ def prepare(
     if guess:
         counters = [j for j in data if _is_counter(columns, j, meanings)]
         found = recognise_ids(columns, roles, meanings, counters)
-        if found is not None:
-            ids, data = found, [j for j in data if j != found]
+        if found:
+            ids, data = found[0], [j for j in data if j not in found]
         note_numbers(columns, data, meanings, counters)
     features = _features(columns, data, meanings, encode)
     features = _without_empty(columns, features, impute is not None)
     truth = None if roles.truth is None else columns.words[roles.truth].cells()
     kept = _settle_gaps(columns, features, roles, impute)
+    note_codes(columns, [(f.name, _taken(f.values, kept)) for f in features if not f.categories])
     X, names, sources = _assembled(columns, features, kept)
     left_out = np.empty(0, np.int64) if kept is None else np.flatnonzero(~kept)
     return Prepared(

@@ -106,8 +106,8 @@ def read_table(
     id_column : str, optional
         Column of identifiers; it is not clustered. Without it, a column that can only be
         identifiers is taken: one without a name (as pandas writes its index), one named like
-        an identifier (``id``, ``name``, ``patient_id``) with a different text or whole number
-        in every row, one with a different text in every row (of 10 at least), a first column
+        an identifier (``id``, ``name``, ``patient_id``) with a different text in every row or
+        whole numbers of which most differ (further ones like it are left out), one with a different text in every row (of 10 at least), a first column
         that counts 10 rows or more. ``"none"`` takes none of these.
     truth_column : str, optional
         Column of known groups, kept as text; it is not clustered. In an ``.npz`` file, both
