@@ -1,9 +1,10 @@
-"""Tables of somebody's first hour: what is wrong with them is seen, said and, if it can be, read."""
+"""Tables of somebody's first hour: what is wrong with them is said and, where it can be, read."""
 
 import warnings
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from consilience.datasets import read_table
 from consilience.datasets._missing_codes import missing_code
@@ -28,7 +29,10 @@ def read(tmp_path):
 
 
 def csv_text(**columns):
-    lines = [",".join(columns), *(",".join(map(str, row)) for row in zip(*columns.values()))]
+    lines = [
+        ",".join(columns),
+        *(",".join(map(str, row)) for row in zip(*columns.values(), strict=True)),
+    ]
     return "\n".join(lines) + "\n"
 
 
@@ -72,3 +76,86 @@ def test_codes_for_missing_values_are_noticed_and_said(read):
 )
 def test_plain_columns_hold_no_codes(values):
     assert missing_code(values) is None
+
+
+GERMAN = "Größe;Anteil;Preis\n1,52;12,5 %;3,10 €\n1,6;7 %;1.234,50 €\n2;50,25%;12 €\n"
+READ = [[1.52, 12.5, 3.1], [1.6, 7.0, 1234.5], [2.0, 50.25, 12.0]]
+
+
+@pytest.mark.parametrize(
+    ("encoding", "said"),
+    [("utf-8", ""), ("utf-8-sig", ""), ("cp1252", "cp1252"), ("utf-16", "utf-16")],
+)
+def test_european_files_are_read_at_the_first_try(read, encoding, said):
+    table, notes = read(GERMAN.encode(encoding), impute=None)
+    assert table.columns == ("Größe", "Anteil", "Preis")
+    np.testing.assert_array_equal(table.X, READ)
+    assert "decimal commas" in notes
+    assert "percent" in notes
+    assert said in notes
+    again, notes = read(GERMAN.encode(encoding), encoding=encoding, decimal=",")
+    np.testing.assert_array_equal(again.X, READ)
+    assert "decimal" not in notes
+
+
+def test_a_file_of_commas_without_a_header_is_read_too(read):
+    table, _ = read("1,5;2,25\n3,5;4\n5,1;6,5\n")
+    np.testing.assert_array_equal(table.X, [[1.5, 2.25], [3.5, 4], [5.1, 6.5]])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a;b\n1,5;1.5\n2,5;2.5\n",  # two marks
+        "a;b\n1,234;2\n2,345;3\n",  # thousands, or three decimals
+        b"a;\xc3\xa4\xff\n1,5;2\n",  # UTF-8 that is damaged
+    ],
+)
+def test_what_cannot_be_told_is_refused_with_all_remedies_in_one_message(read, text):
+    with pytest.raises(InvalidInputError, match="--decimal"):
+        read(text)
+    if isinstance(text, bytes):
+        with pytest.raises(InvalidInputError, match="--encoding"):
+            read(text)
+
+
+def test_an_encoding_that_is_none_or_not_the_files_is_refused(read):
+    for encoding in ("nothing", "base64"):
+        with pytest.raises(ValueError, match="'encoding' parameter of read_table"):
+            read("a,b\n1,2\n", encoding=encoding)
+    with pytest.raises(InvalidInputError, match="0xfc at 2"):
+        read(b"a,\xfc\n1,2\n", encoding="ascii")
+
+
+@pytest.mark.parametrize("form", ["csr", "csc", "coo"])
+def test_sparse_matrices_of_scipy_are_read_and_stay_sparse(tmp_path, form):
+    X = sparse.random(12, 30, 0.2, format=form, random_state=0)
+    sparse.save_npz(tmp_path / "words.npz", X)
+    table = read_table(tmp_path / "words.npz", ignore="c3,c5")
+    assert sparse.issparse(table.X)
+    kept = [j for j in range(30) if j not in (3, 5)]
+    np.testing.assert_array_equal(table.X.toarray(), X.toarray()[:, kept])
+    with np.load(tmp_path / "words.npz") as arrays:
+        np.savez(tmp_path / "more.npz", **arrays, kind=np.repeat(["a", "b"], 6))
+    known = read_table(tmp_path / "more.npz", truth_column="kind")
+    assert known.truth.tolist() == ["a"] * 6 + ["b"] * 6
+    assert known.X.shape == X.shape
+
+
+def test_long_lists_of_columns_are_shortened_with_a_count(read):
+    columns = {f"gene{j}": [0.5 * j, 1.0, 2.0] for j in range(200)}
+    with pytest.raises(InvalidInputError) as refused:
+        read(csv_text(**columns), truth_column="gen17")
+    said = str(refused.value)
+    assert "Did you mean 'gene17'?" in said
+    assert "and 190 more" in said
+    assert len(said) < 400
+    with pytest.raises(InvalidInputError, match="and 190 more"):
+        read(csv_text(**{name: ["", *values[1:]] for name, values in columns.items()}))
+
+
+def test_columns_to_ignore_may_be_named_with_commas(read):
+    text = csv_text(a=[1, 2], b=[3, 4], c=[5, 7])
+    for ignore in ("a,b", ["a,b"], ["a", "b"], "a, b"):
+        assert read(text, ignore=ignore)[0].columns == ("c",)
+    assert read('"a,b",c\n1,2\n3,4\n', ignore="a,b")[0].columns == ("c",)

@@ -62,7 +62,8 @@ def cluster(data: Path | None = None, /, *, wish: ClusterWish = ClusterWish()) -
     Parameters
     ----------
     data : Path
-        Table of numbers, one row an object: .csv, .csv.gz, .tsv, .parquet, .npy or .npz.
+        Table of numbers, one row an object: .csv, .csv.gz, .tsv,
+        .parquet, .npy, or .npz (also sparse, as SciPy writes it).
         May be left out with --labels.
     """
     from consilience._cli.cluster import CLUSTER
@@ -108,7 +109,8 @@ def minority(data: Path, /, *, wish: MinorityWish = MinorityWish()) -> None:
     Parameters
     ----------
     data : Path
-        Table of numbers, one row an object: .csv, .csv.gz, .tsv, .parquet, .npy or .npz.
+        Table of numbers, one row an object: .csv, .csv.gz, .tsv,
+        .parquet, .npy, or .npz (also sparse, as SciPy writes it).
     """
     from consilience._cli.jobs import carry_out
     from consilience._cli.minority import MINORITY

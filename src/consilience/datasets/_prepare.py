@@ -42,7 +42,7 @@ _NAMES_TOO = {"none", "?"}
 class Prepared(NamedTuple):
     """What a table is made of; ``sources`` is the file's column behind each column of X."""
 
-    X: Floats
+    X: Any
     columns: tuple[str, ...]
     sources: tuple[str, ...]
     ids: NDArray[Any] | None
@@ -162,6 +162,14 @@ def _features(
         columns.notes.append(
             f"{_these(yes_no, columns)} {_hold(yes_no)} true and false, or yes and no: read as 1 "
             "and 0."
+        )
+    signed = [f for f in features if f.position in meanings and meanings[f.position].sign]
+    if signed:
+        names = [f"{f.name!r} ({meanings[f.position].sign})" for f in signed]
+        columns.notes.append(
+            f"{'Columns' if len(names) > 1 else 'Column'} {listed(names, most=8)} of "
+            f"{columns.source.name!r} {_hold(names)} numbers with signs of percent or currency: "
+            "they are read without them."
         )
     _note_encoded(columns, features, meanings)
     return features

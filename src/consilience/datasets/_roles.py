@@ -71,7 +71,8 @@ class Roles:
             id_column = None
         ids = _place(source, names, id_column, "id_column")
         truth = _place(source, names, truth_column, "truth_column")
-        left_out = {position_of(source, names, name, "ignore") for name in ignore}
+        listed_too = [part for name in ignore for part in _parts(name, names)]
+        left_out = {position_of(source, names, name, "ignore") for name in listed_too}
         both = [names[j] for j in (ids, truth) if j in left_out]
         if both:
             raise InvalidInputError(
@@ -110,6 +111,15 @@ class Roles:
 
 def _place(source: Path, names: list[str], name: str | None, parameter: str) -> int | None:
     return None if name is None else position_of(source, names, name, parameter)
+
+
+def _parts(name: str, names: Sequence[str]) -> list[str]:
+    """Names with commas between, unless a column is called so.
+
+    >>> _parts("a,b", ["a", "b"]), _parts("a,b", ["a,b"])
+    (['a', 'b'], ['a,b'])
+    """
+    return [name] if name in names else [part.strip() for part in name.split(",")]
 
 
 def named_like_ids(name: str) -> bool:
