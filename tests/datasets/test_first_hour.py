@@ -159,3 +159,16 @@ def test_columns_to_ignore_may_be_named_with_commas(read):
     for ignore in ("a,b", ["a,b"], ["a", "b"], "a, b"):
         assert read(text, ignore=ignore)[0].columns == ("c",)
     assert read('"a,b",c\n1,2\n3,4\n', ignore="a,b")[0].columns == ("c",)
+
+
+def test_rows_are_counted_alike_in_errors_notes_and_results(read, tmp_path):
+    values = [1.0, "", 3.0, 4.0]
+    text = csv_text(x=values, y=[5.0, 6.0, 7.0, 8.0])
+    with pytest.raises(InvalidInputError, match="line 3, row 1:"):
+        read(text)
+    table, said = read(text, impute="drop-rows")
+    assert "(row 1, counted from 0)" in said
+    assert table.ids.tolist() == [0, 2, 3]
+    np.save(tmp_path / "a.npy", np.array([[1.0], [np.nan], [3.0]]))
+    with pytest.raises(InvalidInputError, match="first on row 1:"):
+        read_table(tmp_path / "a.npy")

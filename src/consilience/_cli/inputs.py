@@ -153,5 +153,5 @@ def _check_same_objects(
         ours, theirs = np.asarray(ids[i]).item(), np.asarray(ensemble.index[i]).item()
         raise InvalidInputError(
             f"{data.name!r} and {labels.name!r} must hold the same objects in the same order: "
-            f"object {i + 1} is {ours!r} in the data and {theirs!r} in the labels."
+            f"row {i} is {ours!r} in the data and {theirs!r} in the labels."
         )

@@ -288,12 +288,12 @@ def _settle_gaps(
         refuse_gaps(columns, found, int(lost.sum()), known_groups=not gaps)
     if lost.all():
         raise no_finite_rows(columns)
-    places = columns.places()[lost]
+    rows = np.flatnonzero(lost)
     columns.notes.append(
         f"{plural(int(lost.sum()), 'row')} of {columns.n_objects} of {columns.source.name!r} "
         f"{'has' if lost.sum() == 1 else 'have'} missing or infinite values and "
         f"{'is' if lost.sum() == 1 else 'are'} left out, without a label "
-        f"({columns.place}{'s' * (len(places) > 1)} {listed(places.tolist(), most=10)})."
+        f"(row{'s' * (len(rows) > 1)} {listed(rows.tolist())}, counted from 0)."
     )
     return ~lost
 

@@ -149,9 +149,9 @@ def read_table(
     Raises
     ------
     InvalidInputError
-        If the file is no table of finite numbers: the message says which columns, where (lines
-        of a CSV file count from 1, the header included), and what to do. Columns of the same
-        name are refused.
+        If the file is no table of finite numbers: the message says which columns, where (rows
+        count from 0, as in all results; lines of a CSV file from 1, the header included), and
+        what to do. Columns of the same name are refused.
 
     Notes
     -----
