@@ -380,7 +380,7 @@ def test_the_table_filters(opened):
     page.get_by_label("Show objects of one cluster").select_option("2")
     assert set(column(page, 2)) == {"cluster 2"}
     page.get_by_label("Show objects of one cluster").select_option("")
-    page.get_by_label("only ambiguous").check()
+    page.get_by_label("only doubtful").check()
     assert set(column(page, 6)) == {"yes"}
 
 

@@ -96,7 +96,7 @@ def test_a_pandas_frame_keeps_its_index_and_names(numbers):
     result = cs.cluster(frame, 3, **FEW)
     out = result.to_pandas()
     pandas.testing.assert_index_equal(out.index, days)
-    assert list(out) == ["cluster", "confidence", "runner_up"]
+    assert list(out) == ["cluster", "confidence", "runner_up", "ambiguity", "doubtful"]
     np.testing.assert_array_equal(out["cluster"], cs.cluster(numbers, 3, **FEW).labels)
     assert result.data.columns == ("x", "y", "z")
     assert result.data.dropped == ("same",)

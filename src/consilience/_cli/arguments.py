@@ -185,15 +185,17 @@ class AmbiguousWish:
     Parameters
     ----------
     n_clusters : int
-        Clusters of every k-means clustering; not needed with --labels.
+        Number of groups. Without it, the best supported number is found.
     members : int
-        Number of k-means clusterings.
+        Number of clusterings.
     labels : Path
-        Clusterings you already have, one column each, instead of k-means.
+        Clusterings you already have, one column each, instead of new ones.
     score : str
-        relative (overlap of the clusters an object is in), or anco (the paper's).
+        confidence (in the groups of `consilience cluster`), relative (overlap of the clusters
+        an object is in), or anco (the paper's).
     threshold : str
         otsu, gap, kde, gmm2, quantile, or a number: objects with a lower score are ambiguous.
+        [default: 0.75 of the confidence, otsu of the others]
     no_scale : bool
         Keep the columns as they are. By default each is brought to mean 0 and variance 1.
     seed : int
@@ -202,28 +204,33 @@ class AmbiguousWish:
         Threads; -1 takes all cores. [default: 1]
     resume : bool
         Go on with a run that was interrupted: clusterings that were finished are kept.
+    no_report : bool
+        Leave out report.html.
     """
 
     data: Annotated[Path | None, Parameter(parse=False)] = None
     n_clusters: _Number = None
     members: int = 100
     labels: Path | None = None
-    score: str = "relative"
-    threshold: str = "otsu"
+    score: str = "confidence"
+    threshold: str | None = None
     no_scale: _Flag = False
     seed: int = 0
     jobs: int | None = None
     resume: _Flag = False
     reading: Reading = Reading()
+    no_report: Annotated[_Flag, Parameter(group=_RESULTS)] = False
     writing: Writing = Writing()
 
     @property
     def source(self) -> Path:
         """The file that names the job: the data, or else the labels."""
-        return _source(self.data, self.labels, "consilience ambiguous", "data.csv -k 3")
+        return _source(self.data, self.labels, "consilience ambiguous", "data.csv")
 
-    def limit(self) -> str | float:
+    def limit(self) -> str | float | None:
         """The threshold as the library takes it: a rule's name, or a number."""
+        if self.threshold is None:
+            return None
         try:
             return float(self.threshold)
         except ValueError:

@@ -41,7 +41,15 @@ class Consensus(Found):
         ids = None if found.data.ids is None else found.data.ids.tolist()
         tables = {} if self.wish.no_report else profile_writers(found.profile())
         return {
-            LABELS: lambda path: write_labels(path, ids, found.labels, found.confidence),
+            LABELS: lambda path: write_labels(
+                path,
+                ids,
+                found.labels,
+                found.confidence,
+                runner_up=found.runner_up,
+                ambiguity=found.ambiguity,
+                doubtful=found.doubtful,
+            ),
             **tables,
         }
 

@@ -234,7 +234,7 @@ def _objects(
         column("cluster", "cluster", model.labels_[at].tolist()),
         number_column("confidence", sure[at]),
         number_column("score", model.scores_[at], decimals),
-        column("ambiguous", "flag", model.undecided_[at].tolist()),
+        column("undecided", "flag", model.undecided_[at].tolist()),
     ]
     if truth is not None:
         names = np.where(truth[at], "foreground", "background").tolist()

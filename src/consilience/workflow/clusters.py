@@ -447,3 +447,33 @@ def _sure(ensemble: Ensemble, labels: NDArray[Any], n_jobs: int | None) -> dict[
     known = np.where(never_seen(ensemble), -1, labels)
     sure = confidence_in(ensemble, known, n_jobs=n_jobs)
     return {"confidence": sure.confidence, "runner_up": sure.runner_up}
+
+
+def groups_of(
+    job: Job,
+    data: Data,
+    given: Ensemble | None,
+    *,
+    n_clusters: int | None,
+    method: str | None,
+    generator: Any,
+    n_members: int,
+    seed: int,
+    n_jobs: int | None,
+    run: RunFolder | None,
+) -> dict[str, Any]:
+    """Fields of a `ClusterResult`, for a job that needs groups on its way."""
+    task = _Task(
+        n_clusters=n_clusters,
+        max_clusters=None,
+        effort="default",
+        strict=False,
+        named=check_methods(method, None, {}),
+        generator=generator,
+        n_members=n_members,
+        refine=False,
+        seed=seed,
+        n_jobs=n_jobs,
+        run=run,
+    )
+    return _found(job, task, data, given)
