@@ -11,6 +11,7 @@ from scipy import sparse
 
 from consilience._cli.folders import default_folder
 from consilience.cli import main
+from consilience.datasets import read_labels
 
 pytest.importorskip("cyclopts")
 pytestmark = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="slow as plain Python")
@@ -72,3 +73,36 @@ def test_a_background_without_known_groups_is_refused(capsys):
     write_table()
     assert main(["minority", "data.csv", "--ignore", "kind", "--background", "a"]) == 2
     assert "--truth-column" in capsys.readouterr().err
+
+
+def test_groups_that_are_the_values_of_one_column_are_called_so(capsys):
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.integers(0, 2, 80), rng.normal(size=(80, 2)).round(3)])
+    rows = [",".join(map(str, row)) for row in X.tolist()]
+    Path("people.csv").write_text("\n".join(["sex,height,weight", *rows]) + "\n")
+    asked = ["-k", "2", "--method", "lwea", "--members", "20"]
+    assert main(["cluster", "people.csv", *asked]) == 0
+    sentence = "The groups are the values of column 'sex'"
+    assert sentence in capsys.readouterr().out
+    folder = Path("consilience-people")
+    assert any(sentence in note for note in read_summary(folder)["warnings"])
+    shown = folder.joinpath("report.html").read_text(encoding="utf-8")
+    assert sentence.replace("'", "&#39;") in shown
+    again = ["--ignore", "sex", "--no-report", "--quiet", "--force"]
+    assert main(["cluster", "people.csv", *asked, *again]) == 0
+    assert not any("are the values" in note for note in read_summary(folder)["warnings"])
+
+
+def test_labels_have_the_runner_up_the_ambiguity_and_the_flag():
+    write_table(u=np.random.default_rng(5).normal(scale=3, size=60).round(3))
+    asked = ["--truth-column", "kind", *QUICK, "-k", "7"]  # more than there are: some are torn
+    assert main(["cluster", "data.csv", *asked]) == 0
+    rows = read_csv("consilience-data/labels.csv")
+    assert list(rows[0]) == ["id", "cluster", "confidence", "runner_up", "ambiguity", "doubtful"]
+    sure = np.array([float(row["confidence"]) for row in rows])
+    assert [row["doubtful"] == "1" for row in rows] == (sure < 0.75).tolist()
+    assert any(row["runner_up"] not in ("", row["cluster"]) for row in rows)
+    assert all(0 <= float(row["ambiguity"]) <= 1 for row in rows)
+    assert read_summary("consilience-data")["n_doubtful"] == int((sure < 0.75).sum()) > 0
+    # They are read back as one clustering.
+    assert read_labels("consilience-data/labels.csv").n_members == 1

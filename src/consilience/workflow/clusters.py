@@ -41,6 +41,7 @@ from consilience.workflow._methods import (
     prepared,
 )
 from consilience.workflow._notes import noting
+from consilience.workflow._one_column import warn_of_one_column
 from consilience.workflow._seeds import job_seed
 from consilience.workflow.cluster_result import ClusterResult
 
@@ -309,6 +310,7 @@ def _found(job: Job, task: _Task, data: Data, given: Ensemble | None) -> dict[st
     if task.wants_number and not first and not task.by_lines:
         number = _number(job, task, data, ensemble)
     found = _consensus(job, task, data, ensemble, number)
+    warn_of_one_column(data, found["labels"])
     truth = None if data.truth is None else against_truth(data.truth, found["labels"])
     return found | {
         "ensemble": ensemble,
