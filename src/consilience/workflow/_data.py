@@ -39,6 +39,8 @@ class Data:
     name : str
         What the data are called; "" where nobody said.
     standardised : bool
+    scaling : str
+        How the columns were scaled otherwise, in words.
     n_left_out : int
         Rows of a table that were left out when it was read.
     original : array, CSR matrix or None
@@ -60,6 +62,7 @@ class Data:
     original: Any = None
     original_columns: tuple[str, ...] = ()
     sources: tuple[str, ...] = ()
+    scaling: str = "as they are"
 
     @property
     def rows(self) -> Rows | None:
@@ -73,8 +76,8 @@ class Data:
         if self.X is None or not hasattr(self.X, "shape"):
             return text
         columns = self.X.shape[1]
-        scaled = ", standardised" if self.standardised else ", as they are"
-        return f"{text}, {columns} column{'s' * (columns != 1)} of numbers{scaled}"
+        scaled = "standardised" if self.standardised else self.scaling
+        return f"{text}, {columns} column{'s' * (columns != 1)} of numbers, {scaled}"
 
     def facts(self) -> dict[str, Any]:
         """What there is, as plain values."""
