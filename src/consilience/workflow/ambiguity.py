@@ -13,7 +13,7 @@ from consilience._validation import NoneValue, Options, check_value
 from consilience.compare import auc
 from consilience.consensus import default_method
 from consilience.ensemble import Ensemble
-from consilience.evidence import DOUBTFUL_BELOW, Ambiguity, ambiguous, doubtful
+from consilience.evidence import DOUBTFUL_BELOW, Ambiguity, ambiguous, doubtful, never_seen
 from consilience.evidence._thresholds import distinct
 from consilience.evidence.ambiguity import AMBIGUITY_RULES
 from consilience.generate import KMeansEnsemble
@@ -298,14 +298,16 @@ def _judged(groups: Mapping[str, Any], score: str, threshold: Any, n_jobs: int |
     if score != _SURE:
         rule = "otsu" if threshold is None else threshold
         return ambiguous(members, score=score, threshold=rule, n_jobs=n_jobs)
-    labels, sure = groups["labels"], groups["confidence"]
-    scores = np.where(labels < 0, np.nan, 1.0 if sure is None else sure)
+    labels, sure, unseen = groups["labels"], groups["confidence"], never_seen(members)
+    scores = np.where((labels < 0) | unseen, np.nan, 1.0 if sure is None else sure)
     if threshold is not None:
         return ambiguous(members, score=scores, threshold=threshold)
-    flags = doubtful(labels, sure)
+    flags = doubtful(labels, sure) | unseen
     why = (
         f"{int(flags.sum())} of {len(flags)} objects have a confidence below {DOUBTFUL_BELOW}: "
         "another group has a third of the evidence for their own, or more"
+        + f"; {int(unseen.sum())} of them no member saw"
+        * bool(unseen.any())
     )
     return Ambiguity(flags, scores, DOUBTFUL_BELOW, _RULE, why)
 
