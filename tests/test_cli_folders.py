@@ -27,7 +27,7 @@ COMMAND = [sys.executable, "-c", "import sys; from consilience.cli import main; 
 LABELS = ["cluster", "--labels", "made.csv", "-k", "2", "--out", "out"]
 CLUSTER = ["cluster", "data.csv", "-k", "2", "--members", "6", "--no-report", "--out", "out"]
 MINORITY = ["minority", "data.csv", "--repetitions", "5", "--no-report", "--out", "out"]
-AMBIGUOUS = ["ambiguous", "data.csv", "-k", "2", "--members", "6", "--out", "out"]
+AMBIGUOUS = ["ambiguous", "data.csv", "-k", "2", "--members", "6", "--out", "out", "--no-report"]
 
 
 @pytest.fixture(autouse=True)
