@@ -63,7 +63,8 @@ def test_cluster_writes_labels_and_summary(groups, capsys):
     assert main(["cluster", *groups, "-k", "3", *FEW]) == 0
     rows, summary = written("consilience-groups")
     table = read_table("groups.csv", id_column="name", truth_column="group")
-    assert list(rows[0]) == ["id", "cluster", "confidence"]
+    known = ["id", "cluster", "confidence", "runner_up", "ambiguity", "doubtful"]
+    assert list(rows[0]) == known
     assert [row["id"] for row in rows] == table.ids.tolist()
     assert all(0 <= float(row["confidence"]) <= 1 for row in rows)
     assert summary["n_clusters"] == 3
@@ -167,7 +168,7 @@ def test_labels_may_come_with_data(groups):
 def test_arrays_are_numbered_from_zero():
     np.save("x.npy", make_gaussians(12, 2, 3, random_state=0)[0])
     assert main(["cluster", "x.npy", "-k", "2", *FEW]) == 0
-    rows, _ = written("consilience-x")
+    rows, _ = written("consilience-x-npy")
     assert [row["id"] for row in rows] == [str(i) for i in range(12)]
 
 
@@ -276,8 +277,8 @@ BAD_FILES = {
     "empty.csv": ("", "empty"),
     "blank.csv": ("\n\n", "blank"),
     "header.csv": ("a,b\n", "no data"),
-    "strings.csv": ("a,b\n1,x\n2,y\n", "'b' (line 2: 'x')"),
-    "nan.csv": ("a,b\n1,2\n,4\n", "'a' has 1 missing (first on line 3"),
+    "strings.csv": ("a,b\n1,x\n2,y\n", "'b' (line 2, row 0: 'x')"),
+    "nan.csv": ("a,b\n1,2\n,4\n", "'a' has 1 missing (first on line 3, row 1"),
     "ragged.csv": ("a,b\n1,2\n3\n", "line 3"),
     "one.csv": ("a,b\n1,2\n", "one object"),
     "same.csv": ("a,b\n1,2\n1,2\n", "nothing to cluster"),
@@ -321,7 +322,7 @@ def test_bad_label_files(capsys):
     assert "'0.5' is not a label" in message
     Path("named_data.csv").write_text("id,v\n" + "".join(f"y{i},{i * i}\n" for i in range(10)))
     words = ["named_data.csv", "--id-column", "id", "--labels", "named.csv"]
-    assert "object 1 is 'y0' in the data and 'x0'" in refused(capsys, "cluster", *words, "-k", "2")
+    assert "row 0 is 'y0' in the data and 'x0'" in refused(capsys, "cluster", *words, "-k", "2")
     words = ["--labels", "named.csv", "--truth-column", "truth"]
     assert "no column 'truth'" in refused(capsys, "cluster", *words)
 
@@ -379,7 +380,7 @@ def test_methods_ask_for_what_they_need(capsys, monkeypatch):
 
 
 def test_a_disk_that_fills_up_leaves_only_what_can_be_gone_on_with(groups, capsys, monkeypatch):
-    def full(path, *_):
+    def full(path, *_, **__):
         raise OSError(errno.ENOSPC, "No space left on device", str(path))
 
     words = ["cluster", *groups, "-k", "2", *FEW, "--out", "deep/down"]

@@ -141,7 +141,7 @@ def test_labels_in_another_order_than_the_data_are_refused(capsys):
     labels = [[row[0], int(i >= 15)] for i, row in enumerate(rows)]
     write("id,first", labels[::-1], "labels.csv")
     assert main(["cluster", "data.csv", "--labels", "labels.csv", "-k", "2"]) == 2
-    assert "object 1 is 'n0' in the data and 'n29' in the labels" in capsys.readouterr().err
+    assert "row 0 is 'n0' in the data and 'n29' in the labels" in capsys.readouterr().err
     # Row numbers are other names of the same objects.
     write("id,first", [[i, one[1]] for i, one in enumerate(labels)], "labels.csv")
     assert main(["cluster", "data.csv", "--labels", "labels.csv", "-k", "2"]) == 0

@@ -29,6 +29,7 @@ WORDS = {
     "estimator cannot pass as first constructed: class → check → reason. Hand the part of a class "
     "to `sklearn.utils.estimator_checks.check_estimator(..., expected_failed_checks=...)`.",
     "consilience.minority.thresholds.METHODS": "The names of the rules that `find` knows.",
+    "consilience.evidence.DOUBTFUL_BELOW": "0.75: an object with less confidence is doubtful.",
     "consilience.ensemble.NOISE": "The label -1: the member saw the object and left it out of "
     "every cluster. Its pairs with others count as seen, and not joined.",
     "consilience.ensemble.UNSEEN": "The label -2: the member never saw the object. Its pairs with "

@@ -26,8 +26,9 @@ export function csvOf(columns, rows) {
   return `${lines.join("\r\n")}\r\n`;
 }
 
-export function download(name, text, type = "text/csv;charset=utf-8") {
-  const address = URL.createObjectURL(new Blob([text], { type }));
+/** Hand a text, or a blob, to the reader as a file. */
+export function download(name, data, type = "text/csv;charset=utf-8") {
+  const address = URL.createObjectURL(new Blob([data], { type }));
   const link = document.createElement("a");
   link.href = address;
   link.download = name;

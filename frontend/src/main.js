@@ -19,6 +19,7 @@ import { drawHistogram } from "./histogram.js";
 import { clusterButton } from "./legend.js";
 import { drawMatrix } from "./matrix.js";
 import { objectsOf } from "./objects.js";
+import { saveButton } from "./pictures.js";
 import { drawPoints } from "./points.js";
 import { drawSmallTable } from "./small_table.js";
 import { pickedClusters, watched } from "./state.js";
@@ -35,6 +36,8 @@ const FIGURES = {
   table: drawSmallTable,
   cards: drawCards,
 };
+
+const LONG = new Set(["table", "cards"]);
 
 /** What every figure needs: the objects, what is picked and pointed at, the colours. */
 function contextOf(root, summary, signal) {
@@ -70,7 +73,8 @@ function placeOf({ root, made }, place, title, read) {
   const found = root.querySelector(`[data-place="${CSS.escape(place)}"]`);
   if (found) return found;
   const words = read ? h("p", { class: "cs-read" }, read) : null;
-  const section = h("section", { "data-place": place }, h("h2", {}, title), words);
+  const lead = h("div", { class: "cs-lead" }, h("h2", {}, title), words);
+  const section = h("section", { "data-place": place }, lead);
   root.append(section);
   made.push(section);
   return section;
@@ -86,6 +90,8 @@ function drawFigure(section, figure, context) {
     const known = Object.hasOwn(FIGURES, figure.kind);
     if (!known) throw new Error(`no drawing is known for a figure of kind ${figure.kind}`);
     FIGURES[figure.kind](host, figure, context);
+    const save = saveButton(host, figure, context);
+    if (save) host.append(save);
   } catch (error) {
     console.error(error);
     host.append(h("p", { class: "cs-failed" }, `This figure could not be drawn: ${error.message}`));
@@ -115,9 +121,12 @@ export function draw(root, summary) {
   for (const section of summary.sections) {
     const place = placeOf(context, `section-${section.id}`, section.title, section.read);
     const figures = section.figures ?? (section.figure ? [section.figure] : []);
-    for (const figure of figures) {
-      drawFigure(place, figure, { ...context, label: figure.title ?? section.title });
-    }
+    figures.forEach((figure, i) => {
+      // The first figure stays on one page with the words above it, unless it may be long.
+      const short = i === 0 && !LONG.has(figure.kind);
+      const where = short ? (place.querySelector(":scope > .cs-lead") ?? place) : place;
+      drawFigure(where, figure, { ...context, label: figure.title ?? section.title });
+    });
   }
   const rows = h("div");
   placeOf(context, "object-table", "Table of objects").append(rows);

@@ -14,7 +14,13 @@ export function drawSmallTable(host, figure, context) {
   const shown = (value, i) => (typeof value === "string" ? value : written[i](value));
   const head = figure.columns.map((name, i) => h("th", { scope: "col", class: side(i) }, name));
   const rowOf = (row) =>
-    h("tr", {}, ...row.map((value, i) => h("td", { class: side(i) }, shown(value, i))));
+    h(
+      "tr",
+      {},
+      ...row.map((value, i) =>
+        h("td", { class: side(i), "data-name": figure.columns[i] }, shown(value, i)),
+      ),
+    );
   const body = h("tbody");
   if (figure.search) host.append(searchBar(figure, body, rowOf));
   else body.append(...figure.rows.map(rowOf));
@@ -22,9 +28,14 @@ export function drawSmallTable(host, figure, context) {
     h(
       "div",
       { class: "cs-scroll", tabindex: "0", role: "region", "aria-label": context.label },
-      h("table", { class: "cs-table" }, h("thead", {}, h("tr", {}, ...head)), body),
+      h("table", { class: isWide(figure) ? "cs-table is-wide" : "cs-table" }, h("thead", {}, h("tr", {}, ...head)), body),
     ),
   );
+}
+
+/** Whether a telephone has no room for the columns side by side. */
+function isWide({ columns, rows }) {
+  return columns.length > 4 || rows.some((row) => row.some((value) => String(value ?? "").length > 24));
 }
 
 /** A field that fills the table with the first rows that hold its text. */

@@ -8,6 +8,7 @@ import { filtered, searcher, sorted } from "./rows.js";
 
 const ROW = 34; // pixels; the style sheet has the same
 const SPARE = 6; // rows above and below the view
+const MOST_PRINTED = 300;
 
 export function drawTable(host, context) {
   const { objects } = context;
@@ -43,8 +44,25 @@ export function drawTable(host, context) {
     download("objects.csv", csvOf(objects.columns, state.rows));
   }
 
+  /** On paper: what the reader chose, or else the objects that carry a flag, the doubtful ones. */
+  function showPrinted() {
+    const flag = objects.columns.find(({ kind }) => kind === "flag");
+    const all = state.rows.length === objects.count;
+    const marked = flag && all ? state.rows.filter((row) => flag.values[row]) : state.rows;
+    if (!marked.length) return false;
+    const rows = marked.slice(0, MOST_PRINTED);
+    parts.body.replaceChildren(...rows.map((row, i) => rowOf(context, row, i)));
+    const what = flag && all ? `${heading(flag.name).toLowerCase()} objects` : "objects chosen";
+    const some = rows.length < marked.length ? `the first ${rows.length} of ` : "";
+    parts.printed.textContent =
+      `Printed: ${some}the ${marked.length.toLocaleString("en")} ${what} of ` +
+      `${counted(objects.count, "object")}. The CSV file from the report has all.`;
+    return true;
+  }
+
   /** Fill the table with the rows in view; two empty rows keep the rest's height. */
   function show() {
+    if (context.theme.value.printing && showPrinted()) return;
     const first = Math.max(0, Math.floor(parts.scroll.scrollTop / ROW) - SPARE);
     const fits = Math.ceil((parts.scroll.clientHeight || 480) / ROW) + 2 * SPARE;
     const end = Math.min(state.rows.length, first + fits);

@@ -5,11 +5,13 @@ from collections.abc import Iterable
 __all__ = ["listed", "plural", "shown"]
 
 
-def listed(items: Iterable[object], last: str = "and", most: int = 50) -> str:
-    """Items as a sentence would list them, the end of a very long list only counted.
+def listed(items: Iterable[object], last: str = "and", most: int = 10) -> str:
+    """Items as a sentence would list them, the end of a long list only counted.
 
     >>> listed(["'a'", "'b'", "'c'"])
     "'a', 'b' and 'c'"
+    >>> listed("abcd", most=2)
+    'a, b and 2 more'
     """
     texts = [str(item) for item in items]
     if len(texts) > most:

@@ -47,11 +47,12 @@ def _run(words: list[str]) -> int:
     from cyclopts import CycloptsError
     from rich.console import Console
 
+    from consilience._cli.arguments import one_flag_each
     from consilience._cli.commands import app
 
     try:
         app(
-            words,
+            one_flag_each(words),
             console=Console(),  # else all calls would keep the width of the first one's
             exit_on_error=False,
             print_error=False,

@@ -12,7 +12,7 @@ LABELS = [*KEEPING, "--no-keep"]
 QUICK = ["-k", "2", "--members", "6", "--method", "eac"]
 CLUSTER = ["cluster", "data.csv", *QUICK, "--no-report", "--no-keep", "--out", "out"]
 MINORITY = ["minority", "data.csv", "--repetitions", "5", "--no-report", "--out", "out"]
-AMBIGUOUS = ["ambiguous", "data.csv", "-k", "2", "--members", "6", "--out", "out"]
+AMBIGUOUS = ["ambiguous", "data.csv", "-k", "2", "--members", "6", "--out", "out", "--no-report"]
 STOPS = {
     "cluster": "consilience.workflow.clusters._consensus",
     "ambiguous": "consilience._cli.ambiguous.Flagged",

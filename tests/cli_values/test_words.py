@@ -96,7 +96,7 @@ def test_a_failure_of_threads_is_told_and_any_other_is_a_defect(blobs, monkeypat
     [
         (["cluster", "-k", "2", "--members", "5"], ["labels.csv", *PROFILE, *MODEL, "report.html"]),
         (["cluster", "-k", "2", "--members", "5", *EAC, "--no-report"], ["labels.csv", *MODEL]),
-        (["ambiguous", "-k", "2", "--members", "5"], ["ambiguous.csv"]),
+        (["ambiguous", "-k", "2", "--members", "5"], ["ambiguous.csv", "report.html"]),
         (["minority", "--repetitions", "5"], ["scores.csv", "report.html"]),
     ],
 )

@@ -162,8 +162,8 @@ def test_the_first_gap_is_named_by_its_line_and_cell(tmp_path, read_by, reader, 
     (tmp_path / "t.csv").write_text("\n".join(["a,b,c", *lines]))
     with pytest.raises(InvalidInputError) as caught:
         read_by(reader, tmp_path / "t.csv")
-    assert "'b' has 2 missing (first on line 25: ' Na ')" in str(caught.value)
-    assert "'c' has 1 missing (first on line 33: '-')" in str(caught.value)
+    assert "'b' has 2 missing (first on line 25, row 23: ' Na ')" in str(caught.value)
+    assert "'c' has 1 missing (first on line 33, row 31: '-')" in str(caught.value)
     assert "in 2 of its 40 rows" in str(caught.value)
 
 
@@ -175,7 +175,7 @@ def test_a_word_far_below_makes_a_column_of_words(tmp_path, read_by, reader, mon
     lines[150] = "more,22500,0"
     path = tmp_path / "t.csv"
     path.write_text("\n".join(["rooms,b,c", *lines]))
-    with pytest.raises(InvalidInputError, match=r"'rooms' \(line 152: 'more'\)"):
+    with pytest.raises(InvalidInputError, match=r"'rooms' \(line 152, row 150: 'more'\)"):
         read_by(reader, path)
     table, _ = read_by(reader, path, encode="onehot")
     assert table.columns[:6] == tuple(f"rooms={word}" for word in ["0", "1", "2", "3", "4", "more"])
@@ -206,8 +206,8 @@ def test_irregular_files_are_read_from_start_to_end(tmp_path, read_by, reader, t
     [
         (b"a,b\n1,2\n3,4\n5,6,7\n", ["line 4 has 3 values"]),
         (b'a,b\n1,"2"x\n', ["line 2", "quote"]),
-        (b"a,b\n1,2\n3,\xe9\n", ["not UTF-8", "line 3", "0xe9"]),
-        (b"a,b\n1,nan(1)\n2,3\n", ["'b' (line 2: 'nan(1)')"]),
+        (b"a,\xc3\xa9\n1,2\n3,\xe9\n", ["not UTF-8", "line 3", "0xe9"]),
+        (b"a,b\n1,nan(1)\n2,3\n", ["'b' (line 2, row 0: 'nan(1)')"]),
         (b"a,b\n\n\n", ["no data"]),
     ],
 )
@@ -312,17 +312,17 @@ def test_decimal_commas_and_groups_are_read_when_asked_for(tmp_path):
     path.write_text('a,b\n"1,234.5",1\'000\n"2,000,000",7\n')
     assert read_table(path, decimal=".").X.tolist() == [[1234.5, 1000], [2_000_000, 7]]
     path.write_text("a;b\n1.5;2\n2,5;3\n")
-    with pytest.raises(InvalidInputError, match=r"'a' \(line 2: '1\.5'\)"):
+    with pytest.raises(InvalidInputError, match=r"'a' \(line 2, row 0: '1\.5'\)"):
         read_table(path, decimal=",")
 
 
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("a;b\n1,5;1\n2;2\n", ["(line 2: '1,5')", "decimal=','"]),
+        ("a;b\n1,5;1.5\n2;2\n", ["(line 2, row 0: '1,5')", "decimal=','"]),
         ('a,b\n"1,234.5",1\n', ["decimal='.'"]),
         ('a,b\n"1,234",1\n', ["decimal='.'", "decimal=','"]),
-        ("a,b\n$5,1\n$6,2\n", ["without signs of currency"]),
+        ("a,b\n$5,1\n€6,2\n", ["without signs of currency"]),
         ("a b\n1 2\n3 4\n", ["blanks between its columns"]),
         ("Results\na,b\n1,2\n", ["If the first line is a title, remove it"]),
         ("a,b,a,c,b,a\n1,2,3,4,5,6\n", ["3 columns named 'a'", "numbers 1, 3 and 6", "named 'b'"]),

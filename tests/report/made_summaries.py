@@ -32,7 +32,7 @@ def consensus_summary(n=300, k=4, seed=0, max_points=5000, max_matrix=200, ids=N
         _numbers("confidence", confidence[shown]),
         {"name": "runner_up", "kind": "cluster", "values": nearest[shown, 1].tolist()},
         _numbers("ambiguity", 2 - 2 * confidence[shown]),
-        {"name": "ambiguous", "kind": "flag", "values": (confidence[shown] < 0.55).tolist()},
+        {"name": "doubtful", "kind": "flag", "values": (confidence[shown] < 0.55).tolist()},
     ]
     return {
         "schema": 1,
@@ -61,7 +61,7 @@ def consensus_summary(n=300, k=4, seed=0, max_points=5000, max_matrix=200, ids=N
                 "co-association", "Who goes with whom", _matrix(evidence, pairs, labels[shown])
             ),
             _section("dendrogram", "The tree of groups", _tree(evidence, labels[shown[pairs]], k)),
-            _section("ambiguity", "Doubtful objects", _histogram(2 - 2 * confidence, 0.9)),
+            _section("doubtful", "Doubtful objects", _histogram(2 - 2 * confidence, 0.9)),
             _section("stability", "Stability of the clusters", _bars(k, rng)),
             _section("methods", "Methods compared", _agreement(), _method_table()),
         ],

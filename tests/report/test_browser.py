@@ -8,6 +8,7 @@ import csv
 import os
 import shutil
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 from report.made_summaries import consensus_summary, minority_summary
@@ -380,7 +381,7 @@ def test_the_table_filters(opened):
     page.get_by_label("Show objects of one cluster").select_option("2")
     assert set(column(page, 2)) == {"cluster 2"}
     page.get_by_label("Show objects of one cluster").select_option("")
-    page.get_by_label("only ambiguous").check()
+    page.get_by_label("only doubtful").check()
     assert set(column(page, 6)) == {"yes"}
 
 
@@ -565,3 +566,65 @@ def test_a_long_table_shows_some_lines_and_finds_all(shown):
     assert table.locator("tbody tr").count() == 0
     table.locator("input").fill("")
     assert table.locator("tbody tr").count() == 30
+
+
+def test_every_figure_can_be_saved_as_png_or_svg(opened, tmp_path):
+    page = opened("consensus").page
+    buttons = page.locator(".cs-save button")
+    drawn = page.locator(".cs-figure:is(:has(canvas), [data-kind=dendrogram], [data-kind=bars])")
+    assert buttons.count() == drawn.count() > 4
+    kinds = set()
+    for button in buttons.all():
+        with page.expect_download() as waiting:
+            button.click()
+        name = waiting.value.suggested_filename
+        waiting.value.save_as(tmp_path / name)
+        saved = (tmp_path / name).read_bytes()
+        kinds.add(name[-4:])
+        if name.endswith(".png"):
+            assert saved.startswith(b"\x89PNG")
+        else:
+            root = ElementTree.fromstring(saved)
+            assert root.tag == "{http://www.w3.org/2000/svg}svg"
+            assert len(list(root.iter())) > 5
+    assert kinds == {".png", ".svg"}
+
+
+def test_on_paper_heads_stay_with_figures_and_doubtful_objects_are_printed(opened):
+    page = opened("consensus").page
+    summary = consensus_summary(400)
+    (flags,) = (c["values"] for c in summary["objects"]["columns"] if c["name"] == "doubtful")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    page.emulate_media(media="print")
+    leads = page.locator("section > .cs-lead:has(.cs-figure)")
+    assert leads.count() >= 4
+    for lead in leads.all():
+        assert lead.locator("h2").count() == 1
+        assert lead.evaluate("part => getComputedStyle(part).breakInside") == "avoid"
+        tall = lead.evaluate("part => part.getBoundingClientRect().height")
+        assert tall < 1000  # what a page of paper has room for, in points of the screen
+    rows = page.locator(".cs-objects tbody tr").count()
+    assert rows == sum(flags) > 0
+    assert f"the {rows} doubtful objects of 400 objects" in page.locator(".cs-printed").inner_text()
+
+
+def test_wide_tables_stand_upright_on_a_telephone(browser, tmp_path):
+    names = ["Object", "Cluster", "Confidence", "What the clusterings say"]
+    said = "60 of 100 clusterings put it with cluster 0, 38 with cluster 1, 2 are undecided"
+    figure = {"kind": "table", "columns": names, "rows": [["a", 1, 0.5, said]] * 3}
+    section = {"id": "wide", "title": "Wide", "read": "Lines.", "figure": figure}
+    summary = consensus_summary(60)
+    write_report(summary | {"sections": [section]}, tmp_path / "wide.html")
+    context = browser.new_context(**PHONE)
+    try:
+        page = context.new_page()
+        page.goto((tmp_path / "wide.html").as_uri())
+        cells = page.locator(".cs-table.is-wide tbody td")
+        right = "all => Math.max(...all.map(td => td.getBoundingClientRect().right))"
+        cut = "all => Math.max(...all.map(td => td.scrollWidth - td.clientWidth))"
+        named = "all => all.map(td => td.dataset.name)"
+        assert cells.evaluate_all(named) == names * 3
+        assert cells.evaluate_all(right) <= 360
+        assert cells.evaluate_all(cut) <= 1
+    finally:
+        context.close()

@@ -22,7 +22,7 @@ from consilience.consensus import eac
 from consilience.consensus.number import Criterion, NumberChoice
 from consilience.ensemble import Ensemble
 from consilience.errors import ConsilienceError
-from consilience.evidence import ambiguous, cluster_stability, co_association, confidence
+from consilience.evidence import cluster_stability, co_association, confidence, relative_overlap
 from consilience.report import summarise_consensus
 from consilience.report._members import member_agreement, pairwise_agreement
 from consilience.report._pairs import cut_height, folded, pair_view, restricted
@@ -69,8 +69,8 @@ def test_a_thinned_summary_is_valid_and_complete_in_its_counts(table, most):
     assert found["objects"]["shown"] <= most
     assert found["objects"]["total"] == len(table)
     assert f"of {len(table):,} objects" in found["notes"][0]
-    histogram = section_of(found, "ambiguity")["figure"]
-    assert sum(histogram["counts"]) == np.isfinite(ambiguous(Ensemble(table)).scores).sum()
+    histogram = section_of(found, "doubtful")["figure"]
+    assert sum(histogram["counts"]) == (labels >= 0).sum()
 
 
 def test_everything_at_once(three_groups):
@@ -122,7 +122,7 @@ def test_everything_at_once(three_groups):
         "number",
         "co-association",
         "dendrogram",
-        "ambiguity",
+        "doubtful",
         "stability",
         "members",
         "methods",
@@ -184,8 +184,8 @@ def test_pieces_of_a_cluster_make_no_object_doubtful():
     rng = np.random.default_rng(0)
     pieces = [2 * labels + rng.integers(2, size=60) for _ in range(20)]
     found = summarise_consensus(Ensemble(pieces), labels)
-    assert "No object stands out as doubtful." in found["headline"]
-    assert not any(columns_of(found)["ambiguous"])
+    assert "No object is doubtful." in found["headline"]
+    assert not any(columns_of(found)["doubtful"])
 
 
 def test_columns_and_clusters_are_the_evidence(three_groups):
@@ -195,14 +195,15 @@ def test_columns_and_clusters_are_the_evidence(three_groups):
     check_summary(found)
     inside = np.where(labels == 1, -1, labels // 2)
     sure = confidence(ens, inside)
-    doubt = ambiguous(joined(ens, inside), labels=inside)
+    overlap = relative_overlap(joined(ens, inside))
     columns = columns_of(found)
     assert columns["id"] == list(range(90))
     assert columns["cluster"] == numbers.tolist()
     np.testing.assert_allclose(columns["confidence"], sure.confidence, atol=5e-4)
     assert columns["runner_up"] == [{0: 4, 1: 9, -1: None}[c] for c in sure.runner_up.tolist()]
-    np.testing.assert_allclose(columns["ambiguity"], 1 - doubt.scores, atol=5e-4)
-    assert columns["ambiguous"] == doubt.flags.tolist()
+    np.testing.assert_allclose(columns["ambiguity"], 1 - overlap, atol=5e-4)
+    unsure = (sure.confidence < 0.75) & (inside >= 0)
+    assert columns["doubtful"] == unsure.tolist()
     stable = cluster_stability(Ensemble([inside]), ens, criterion="nmi")
     rows = {row["cluster"]: row for row in found["clusters"]}
     assert list(rows) == [4, 9, -1]
@@ -211,9 +212,9 @@ def test_columns_and_clusters_are_the_evidence(three_groups):
         assert rows[number]["stability"] == pytest.approx(stable[place], abs=5e-4)
         mean = sure.confidence[inside == place].mean()
         assert rows[number]["confidence"] == pytest.approx(mean, abs=5e-4)
-    mark = section_of(found, "ambiguity")["figure"]["marks"]
-    assert bool(mark) == np.isfinite(doubt.threshold)
-    assert all(m["at"] == pytest.approx(1 - doubt.threshold, abs=1e-4) for m in mark)
+    (mark,) = section_of(found, "doubtful")["figure"]["marks"]
+    assert mark["at"] == 0.75
+    assert str(int(unsure.sum())) in mark["label"]
     bars = section_of(found, "stability")["figure"]
     assert dict(zip(bars["clusters"], bars["values"], strict=True)) == {
         number: rows[number]["stability"] for number in (4, 9)
@@ -368,7 +369,7 @@ def test_the_headline_counts(three_groups):
     )
     many = summarise_consensus(Ensemble([np.arange(90) // 6] * 2), np.arange(90) // 6)
     assert many["headline"][0].endswith("15 groups, the largest of 6 objects, the smallest of 6.")
-    assert "No object stands out as doubtful." in many["headline"]
+    assert "No object is doubtful." in many["headline"]
     unclear = NumberChoice(3, False, "none", (), "No clear structure. A guess.", 90)
     said = summarise_consensus(ens, labels, choice=unclear, max_points=50)["headline"]
     assert any("no clear structure" in line for line in said)

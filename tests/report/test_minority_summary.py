@@ -61,7 +61,7 @@ def test_everything_at_once(toy):
     columns = columns_of(found)
     assert columns["cluster"] == model.labels_.tolist()
     np.testing.assert_allclose(columns["score"], model.scores_, atol=1e-4)
-    assert columns["ambiguous"] == model.undecided_.tolist()
+    assert columns["undecided"] == model.undecided_.tolist()
     assert [name == "foreground" for name in columns["truth"]] == (y > 0).tolist()
     # Two standard errors from the border is what the model calls undecided.
     sure = np.array(columns["confidence"])

@@ -15,7 +15,6 @@ from consilience.datasets import make_toy_minority
 from consilience.ensemble import Ensemble
 from consilience.errors import InvalidInputError
 from consilience.evidence import confidence
-from consilience.evidence.ambiguity import Ambiguity
 from consilience.minority import EWOCS
 from consilience.report import _case, _members, summarise_consensus, summarise_minority
 from consilience.report._figures import mark, matrix
@@ -79,12 +78,13 @@ def test_the_mean_confidence_is_that_of_the_objects_in_clusters():
 def test_objects_below_a_half_are_counted():
     sure = np.ones(12)
     sure[:3] = [0.49, 0.5, 0.0]
-    said = summarise_consensus(AGREED, LABELS, confidence=sure)["headline"][1]
+    said = summarise_consensus(AGREED, LABELS, confidence=sure)["headline"][2]
+    assert said.startswith("3 objects (25 %) are doubtful")
     assert " 1 object lies below 0.5" in said
     sure[5] = 0.2
-    said = summarise_consensus(AGREED, LABELS, confidence=sure)["headline"][1]
+    said = summarise_consensus(AGREED, LABELS, confidence=sure)["headline"][2]
     assert " 2 objects lie below 0.5" in said
-    assert "below 0.5" not in headline(0.5)[1]
+    assert "below 0.5" not in headline(0.5)[2]
 
 
 def test_sizes_are_listed_up_to_eight_groups():
@@ -178,9 +178,8 @@ def test_the_two_clusters_between_which_doubt_lies_hold_a_fifth_of_it(n_torn, to
     for a, b in pairs:
         at = next(i for i in np.flatnonzero(labels == a) if not flags[i])
         flags[at], runner_up[at] = True, b
-    doubt = Ambiguity(flags, np.ones(48), 0.5, "otsu", "")
     case = SimpleNamespace(
-        runner_up=runner_up, n_clusters=6, labels=labels, ambiguity=doubt, numbers=np.arange(6)
+        runner_up=runner_up, n_clusters=6, labels=labels, doubtful=flags, numbers=np.arange(6)
     )
     assert bool(_between(case)) is told
 

@@ -16,6 +16,7 @@ from stored.store import Cases, attempt
 
 import consilience as cs
 from consilience import compare, consensus, evidence, report
+from consilience.evidence import ambiguity as _ambiguity
 from consilience.report import (
     _case,
     _done,
@@ -323,8 +324,8 @@ def too_many():
     limits = (
         (_case, "_MAX_CELLS", 10),
         (_case, "_MAX_PAIRWISE", 10),
-        (_case, "_PAIR_BUDGET", 200),
-        (_case, "_FEWEST_PAIRS", 3),
+        (_ambiguity, "_PAIR_BUDGET", 200),
+        (_ambiguity, "_FEWEST_PAIRS", 3),
         (_members, "MAX_OBJECTS", 20),
         (_members, "_MAX_BARS", 2),
         (_sections, "MAX_CLUSTERS", 3),

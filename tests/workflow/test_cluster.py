@@ -31,7 +31,9 @@ def run(words):
 
 def written(result):
     """Labels of a result as the command would write them."""
-    write_labels(Path("mine.csv"), result.ids.tolist(), result.labels, result.confidence)
+    known = {name: getattr(result, name) for name in ("runner_up", "ambiguity", "doubtful")}
+    ids = None if result.data.ids is None else result.ids.tolist()
+    write_labels(Path("mine.csv"), ids, result.labels, result.confidence, **known)
     return Path("mine.csv").read_bytes()
 
 
@@ -82,8 +84,7 @@ def test_labels_you_already_have_equal_the_command(folder):
     Path("made.csv").write_text("\n".join(["a,b,c,d,e,f", *lines]) + "\n")
     assert main(["cluster", "--labels", "made.csv", "-k", "3", "--no-report", "--out", "out"]) == 0
     result = cs.cluster(None, 3, ensemble=members, random_state=0)
-    write_labels(Path("mine.csv"), None, result.labels, result.confidence)
-    assert Path("mine.csv").read_bytes() == Path("out/labels.csv").read_bytes()
+    assert written(result) == Path("out/labels.csv").read_bytes()
     assert result.generator is None
     assert result.why_members == "given."
 
@@ -98,7 +99,7 @@ def test_a_pandas_frame_keeps_its_index_and_names(numbers):
     result = cs.cluster(frame, 3, **QUICK)
     out = result.to_pandas()
     pandas.testing.assert_index_equal(out.index, days)
-    assert list(out) == ["cluster", "confidence", "runner_up"]
+    assert list(out) == ["cluster", "confidence", "runner_up", "ambiguity", "doubtful"]
     np.testing.assert_array_equal(out["cluster"], cs.cluster(numbers, 3, **QUICK).labels)
     assert result.data.columns == ("x", "y", "z")
     assert result.data.dropped == ("same",)

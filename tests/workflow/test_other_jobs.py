@@ -60,15 +60,16 @@ def test_minority_groups_equal_the_command(stars, words, asked):
 @pytest.mark.parametrize(
     ("words", "asked"),
     [
-        (["-k", "3"], {}),
+        ([], {}),
         (["-k", "3", "--threshold", "0.5", "--score", "anco", "--no-scale"],
-         {"threshold": 0.5, "score": "anco", "scale": False}),
+         {"n_clusters": 3, "threshold": 0.5, "score": "anco", "scale": False}),
     ],
 )  # fmt: skip
 def test_ambiguous_objects_equal_the_command(table, words, asked):
     given = ["--id-column", "name", "--truth-column", "kind", "--members", "12", "--out", "out"]
+    given += ["--no-report"]
     assert main(["ambiguous", "things.csv", *given, *words]) == 0
-    result = cs.ambiguous_objects(table, 3, n_members=12, random_state=0, **asked)
+    result = cs.ambiguous_objects(table, n_members=12, random_state=0, **asked)
     found = rows("ambiguous.csv")
     assert [int(row["ambiguous"]) for row in found] == result.flags.astype(int).tolist()
     assert [row["score"] for row in found] == [f"{score:.6g}" for score in result.scores]
@@ -81,7 +82,10 @@ def test_both_keep_the_index_of_a_frame(numbers):
     frame = pandas.DataFrame(numbers, index=index)
     for result, names in (
         (cs.minority_groups(frame, n_repetitions=20), ["score", "group", "undecided"]),
-        (cs.ambiguous_objects(frame, 3, n_members=5), ["score", "ambiguous"]),
+        (
+            cs.ambiguous_objects(frame, 3, score="relative", n_members=5),
+            ["score", "ambiguous", "cluster", "runner_up"],
+        ),
     ):
         out = result.to_pandas()
         pandas.testing.assert_index_equal(out.index, index)
@@ -123,14 +127,14 @@ def test_callbacks_see_the_stages_and_can_cancel(numbers, seen, stop_at, folder,
     assert seen.begun == ["minority_groups", "prepare", "score", "thresholds"]
     monkeypatch.setattr(KMeansEnsemble, "_group_size", lambda self, X, n, n_workers: 1)
     stop = stop_at("member", 3, KeyboardInterrupt())
-    asked = {"n_members": 8, "random_state": 0, "run": "run"}
+    asked = {"n_members": 8, "random_state": 0, "run": "run", "score": "relative"}
     with pytest.raises(KeyboardInterrupt):
         cs.ambiguous_objects(numbers, 3, callbacks=[stop], **asked)
     assert 3 <= len(cs.generate.RunFolder("run").finished) < 8
     result = cs.ambiguous_objects(numbers, 3, callbacks=[stop_at("x", 1, None)], **asked)
-    assert list(result.seconds) == ["prepare", "generate", "ambiguity"]
-    given = cs.ambiguous_objects(ensemble=result.ensemble)
-    assert list(given.seconds) == ["prepare", "ambiguity"]
+    assert list(result.seconds) == ["prepare", "generate", "consensus", "ambiguity"]
+    given = cs.ambiguous_objects(ensemble=result.ensemble, n_clusters=3, score="relative")
+    assert given.generator is None
     np.testing.assert_array_equal(given.flags, result.flags)
 
 
@@ -144,7 +148,6 @@ def test_callbacks_see_the_stages_and_can_cancel(numbers, seen, stop_at, folder,
         ("minority_groups", {"truth": [1] * 75, "background": 2}, "'background' parameter"),
         ("minority_groups", {"random_state": -1}, "'random_state' parameter of minority_groups"),
         ("minority_groups", {"ids": [1]}, "'ids' parameter of minority_groups"),
-        ("ambiguous_objects", {}, "'n_clusters' parameter of ambiguous_objects"),
         ("ambiguous_objects", {"n_clusters": 99}, "'n_clusters' parameter of ambiguous_objects"),
         ("ambiguous_objects", {"n_clusters": 3, "score": "x"}, "'score' parameter"),
         ("ambiguous_objects", {"n_clusters": 3, "threshold": "x"}, "'threshold' parameter"),

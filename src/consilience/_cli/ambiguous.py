@@ -15,7 +15,6 @@ from consilience._cli.jobs import Found, Job
 from consilience._cli.members import run_in
 from consilience._cli.outputs import write_table
 from consilience._cli.show import show_notes, table, tell
-from consilience.errors import InvalidParameterError
 from consilience.workflow import AmbiguityResult, ambiguous_objects
 from consilience.workflow.ambiguity import check_ambiguity
 
@@ -40,21 +39,33 @@ class Flagged(Found):
         """See `Found.writers`."""
         found = self.result
         shown = np.array(["" if np.isnan(score) else f"{score:.6g}" for score in found.scores])
-        columns = [found.ids, shown, found.flags.astype(int)]
-        header = ["id", "score", "ambiguous"]
+        others = [] if found.runner_up is None else found.runner_up.tolist()
+        next_best = ["" if other < 0 else other for other in others] or [""] * found.n_objects
+        columns = [found.ids, shown, found.flags.astype(int), found.labels, next_best]
+        header = ["id", "score", "ambiguous", "cluster", "runner_up"]
         return {AMBIGUOUS: lambda path: write_table(path, header=header, columns=columns)}
+
+    def report(self) -> dict[str, Any]:
+        """See `Found.report`."""
+        return self.result.page(title=self.wish.source.name, about=self.about())
 
     def show(self, console: "Console") -> None:
         """Print how the scores lie, where the line is and why, and the most ambiguous."""
         found, n = self.result, self.result.n_objects
         made = "clusterings given" if self.wish.labels is not None else "clusterings by k-means"
-        tell(console, f"{self.wish.source.name}: {n} objects, {found.ensemble.n_members} {made}")
+        groups = f"{found.n_clusters} group{'s' * (found.n_clusters != 1)}"
+        tell(
+            console,
+            f"{self.wish.source.name}: {n} objects in {groups}, {found.ensemble.n_members} {made}",
+        )
         share = f"{found.n_ambiguous / n:.1%}"
         tell(console, f"{found.n_ambiguous} ambiguous ({share}): {found.ambiguity.why}.\n")
         for line in _histogram(found):
             tell(console, line)
         if found.n_ambiguous:
             _show_most_ambiguous(found, console)
+        if found.agreement is not None:
+            tell(console, f"Against the known groups: {found.truth_in_words()}.")
         show_notes(found.notes, console)
 
 
@@ -72,7 +83,8 @@ def find(wish: AmbiguousWish, folder: Path, *, callbacks: Sequence[Any] = ()) ->
             threshold=wish.limit(),
             n_members=wish.members,
             ensemble=given.ensemble,
-            scale=not wish.no_scale,
+            truth=given.truth,
+            scale=False if wish.no_scale else "auto",
             random_state=wish.seed,
             n_jobs=wish.jobs,
             run=run if given.ensemble is None else None,
@@ -86,11 +98,6 @@ def _check(wish: AmbiguousWish) -> None:
     """Refuse what can be refused before the data are read."""
     _ = wish.source
     check_common(wish, _OWNER)
-    if wish.labels is None and wish.n_clusters is None:
-        raise InvalidParameterError(
-            f"{_OWNER} needs the number of clusters that each clustering should have. Give it "
-            "with -k, for instance -k 3, or give clusterings you already have with --labels."
-        )
     check_ambiguity(wish.score, wish.limit())
 
 
@@ -100,7 +107,7 @@ def _histogram(found: AmbiguityResult) -> list[str]:
     if drawn is None:
         return []
     counts, edges = drawn
-    lines = [f"Scores (low: the members disagree), threshold {found.threshold:.4g}:"]
+    lines = [f"{found.score.capitalize()} (low: in doubt), threshold {found.threshold:.4g}:"]
     for count, low, high in zip(counts, edges[:-1], edges[1:], strict=True):
         bar = "#" * int(np.ceil(_WIDTH * count / counts.max()))
         sign = "<" if low < found.threshold <= high else " "
@@ -111,10 +118,11 @@ def _histogram(found: AmbiguityResult) -> list[str]:
 def _show_most_ambiguous(found: AmbiguityResult, console: "Console") -> None:
     from rich.text import Text
 
-    lines = table("row" if found.data.ids is None else "id", "score")
+    lines = table("row" if found.data.ids is None else "id", "score", "cluster", "next best")
     for one in found.most_ambiguous(10):
         told = "seen by nobody" if one["score"] is None else f"{one['score']:.4f}"
-        lines.add_row(Text(str(one["id"])), told)
+        places = [str(one[name]) if one[name] >= 0 else "" for name in ("cluster", "runner_up")]
+        lines.add_row(Text(str(one["id"])), told, *places)
     tell(console, "\nThe most ambiguous:")
     console.print(lines)
 

@@ -4,7 +4,7 @@ Imports nothing that is slow: ``consilience --help`` loads no numpy.
 """
 
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -22,6 +22,7 @@ __all__ = [
     "Writing",
     "as_command",
     "flag",
+    "one_flag_each",
 ]
 
 _DATA, _RESULTS = Group("The data", sort_key=1), Group("The results", sort_key=2)
@@ -43,14 +44,16 @@ class Reading:
     truth_column : str
         Column of known groups: not used, only compared with the result.
     ignore : tuple[str, ...]
-        Column to leave out; may be given again.
+        Columns to leave out: --ignore a b, or --ignore a,b.
     impute : str
         What to do about missing values. [default: refuse them]
     encode : str
         What to do about columns of text: columns of 0 and 1 for categories and days for
         dates, or days for dates only. [default: refuse them]
     decimal : str
-        Decimal mark of a text file. [default: .]
+        Decimal mark of a text file. [default: a point, or a comma where it is sure]
+    encoding : str
+        Of a text file, such as cp1252. [default: UTF-8, or what Windows writes]
     """
 
     id_column: str | None = None
@@ -59,6 +62,7 @@ class Reading:
     impute: Literal["median", "mean", "drop-rows"] | None = None
     encode: Literal["onehot", "dates"] | None = None
     decimal: Literal[".", ","] | None = None
+    encoding: str | None = None
 
 
 @Parameter(name="*", group=_RESULTS)
@@ -185,15 +189,17 @@ class AmbiguousWish:
     Parameters
     ----------
     n_clusters : int
-        Clusters of every k-means clustering; not needed with --labels.
+        Number of groups. Without it, the best supported number is found.
     members : int
-        Number of k-means clusterings.
+        Number of clusterings.
     labels : Path
-        Clusterings you already have, one column each, instead of k-means.
+        Clusterings you already have, one column each, instead of new ones.
     score : str
-        relative (overlap of the clusters an object is in), or anco (the paper's).
+        confidence (in the groups of `consilience cluster`), relative (overlap of the clusters
+        an object is in), or anco (the paper's).
     threshold : str
         otsu, gap, kde, gmm2, quantile, or a number: objects with a lower score are ambiguous.
+        [default: 0.75 of the confidence, otsu of the others]
     no_scale : bool
         Keep the columns as they are. By default each is brought to mean 0 and variance 1.
     seed : int
@@ -202,28 +208,33 @@ class AmbiguousWish:
         Threads; -1 takes all cores. [default: 1]
     resume : bool
         Go on with a run that was interrupted: clusterings that were finished are kept.
+    no_report : bool
+        Leave out report.html.
     """
 
     data: Annotated[Path | None, Parameter(parse=False)] = None
     n_clusters: _Number = None
     members: int = 100
     labels: Path | None = None
-    score: str = "relative"
-    threshold: str = "otsu"
+    score: str = "confidence"
+    threshold: str | None = None
     no_scale: _Flag = False
     seed: int = 0
     jobs: int | None = None
     resume: _Flag = False
     reading: Reading = Reading()
+    no_report: Annotated[_Flag, Parameter(group=_RESULTS)] = False
     writing: Writing = Writing()
 
     @property
     def source(self) -> Path:
         """The file that names the job: the data, or else the labels."""
-        return _source(self.data, self.labels, "consilience ambiguous", "data.csv -k 3")
+        return _source(self.data, self.labels, "consilience ambiguous", "data.csv")
 
-    def limit(self) -> str | float:
+    def limit(self) -> str | float | None:
         """The threshold as the library takes it: a rule's name, or a number."""
+        if self.threshold is None:
+            return None
         try:
             return float(self.threshold)
         except ValueError:
@@ -330,6 +341,29 @@ def _given(wish: Any) -> Iterator[tuple[str, Any]]:
             yield from _given(value)
         elif value != option.default and option.name != "data":
             yield option.name, value
+
+
+def one_flag_each(words: Sequence[str], option: str = "--ignore") -> list[str]:
+    """The words of a command with the option before each of its values.
+
+    Its values go up to the next option, or to a file that is there where none was named before:
+    that is the data.
+
+    >>> one_flag_each(["cluster", "a.csv", "--ignore", "x", "y", "-k", "3"])
+    ['cluster', 'a.csv', '--ignore', 'x', '--ignore', 'y', '-k', '3']
+    """
+    made: list[str] = []
+    inside = has_data = False
+    for i, word in enumerate(words):
+        is_data = not has_data and i > 0 and Path(word).is_file()
+        has_data |= is_data
+        if word.startswith("-") or is_data:
+            inside = False
+        elif inside and words[i - 1] != option:
+            made.append(option)
+        made.append(word)
+        inside |= word == option
+    return made
 
 
 def _source(data: Path | None, labels: Path | None, job: str, example: str) -> Path:

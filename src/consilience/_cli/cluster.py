@@ -43,7 +43,15 @@ class Consensus(Found):
         tables = {} if self.wish.no_report else profile_writers(found.profile())
         kept = {} if self.wish.no_keep else _kept_writers(found)
         return {
-            LABELS: lambda path: write_labels(path, ids, found.labels, found.confidence),
+            LABELS: lambda path: write_labels(
+                path,
+                ids,
+                found.labels,
+                found.confidence,
+                runner_up=found.runner_up,
+                ambiguity=found.ambiguity,
+                doubtful=found.doubtful,
+            ),
             **tables,
             **kept,
         }
@@ -99,7 +107,7 @@ def find(wish: ClusterWish, folder: Path, *, callbacks: Sequence[Any] = ()) -> C
             n_members=wish.members,
             ensemble=given.ensemble,
             truth=given.truth,
-            scale=not wish.no_scale,
+            scale=False if wish.no_scale else "auto",
             refine=wish.refine,
             max_clusters=wish.max_k,
             effort=wish.effort,

@@ -49,9 +49,10 @@ def demo(
 def cluster(data: Path | None = None, /, *, wish: ClusterWish = ClusterWish()) -> None:
     """Find the consensus clusters of a table, or of clusterings you already have.
 
-    Writes `labels.csv` (id, cluster, confidence), `summary.json`, `report.html`, tables of what
-    makes each cluster (`profile-*.csv`), `model.json` and `model.npz` for `consilience predict`,
-    and `timings.json`, and prints a summary.
+    Writes `labels.csv` (id, cluster, confidence, runner_up, ambiguity, doubtful),
+    `summary.json`, `report.html`, tables of what makes each cluster (`profile-*.csv`),
+    `model.json` and `model.npz` for `consilience predict`, and `timings.json`, and prints a
+    summary.
 
     For example:
 
@@ -63,7 +64,8 @@ def cluster(data: Path | None = None, /, *, wish: ClusterWish = ClusterWish()) -
     Parameters
     ----------
     data : Path
-        Table of numbers, one row an object: .csv, .csv.gz, .tsv, .parquet, .npy or .npz.
+        Table of numbers, one row an object: .csv, .csv.gz, .tsv,
+        .parquet, .npy, or .npz (also sparse, as SciPy writes it).
         May be left out with --labels.
     """
     from consilience._cli.cluster import CLUSTER
@@ -73,14 +75,14 @@ def cluster(data: Path | None = None, /, *, wish: ClusterWish = ClusterWish()) -
 
 
 def ambiguous(data: Path | None = None, /, *, wish: AmbiguousWish = AmbiguousWish()) -> None:
-    """Find the objects about which many clusterings disagree.
+    """Find the objects whose group is in doubt.
 
-    Writes `ambiguous.csv` (id, score, ambiguous) and `summary.json`, and prints how the
-    scores lie, the threshold and why it is there.
+    Writes `ambiguous.csv` (id, score, ambiguous, cluster, runner_up), `summary.json` and
+    `report.html`, and prints how the scores lie, the threshold and why it is there.
 
     For example:
 
-    - `consilience ambiguous flowers.csv -k 3 --truth-column species`
+    - `consilience ambiguous flowers.csv --truth-column species`
     - `consilience ambiguous --labels my_clusterings.csv --threshold gap`
 
     Parameters
@@ -109,7 +111,8 @@ def minority(data: Path, /, *, wish: MinorityWish = MinorityWish()) -> None:
     Parameters
     ----------
     data : Path
-        Table of numbers, one row an object: .csv, .csv.gz, .tsv, .parquet, .npy or .npz.
+        Table of numbers, one row an object: .csv, .csv.gz, .tsv,
+        .parquet, .npy, or .npz (also sparse, as SciPy writes it).
     """
     from consilience._cli.jobs import carry_out
     from consilience._cli.minority import MINORITY

@@ -53,11 +53,16 @@ _BEFORE = {"cluster": LABELS, "ambiguous": AMBIGUOUS, "minority": SCORES}
 def default_folder(source: Path, job: str = "") -> Path:
     """Where a run on a file writes unless told otherwise: ``consilience-STEM`` right here.
 
+    Files of other kinds than CSV have their kind in it, so that none shares a folder.
+
     >>> str(default_folder(Path("there/cells.v2.csv.gz")))
     'consilience-cells.v2'
+    >>> str(default_folder(Path("cells.parquet"), "minority-"))
+    'consilience-minority-cells-parquet'
     """
-    name = source.name.removesuffix(".gz")
-    return Path(f"consilience-{job}{Path(name).stem or name}")
+    name = Path(source.name.removesuffix(".gz"))
+    kind = name.suffix.lower().lstrip(".")
+    return Path(f"consilience-{job}{name.stem or name}{'' if kind in ('', 'csv') else f'-{kind}'}")
 
 
 def check_folder(folder: Path, *results: str, force: bool, resume: bool) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from consilience._cli.arguments import Reading
 from consilience._cli.stages import Clock
+from consilience._words import listed
 from consilience.datasets import Table, read_labels, read_table
 from consilience.datasets._label_files import has_column
 from consilience.ensemble import UNSEEN, Ensemble
@@ -30,7 +31,7 @@ class Input:
     def n_objects(self) -> int:
         """Objects in the files."""
         if self.table is not None:
-            return len(self.table.X)
+            return int(self.table.X.shape[0])
         assert self.ensemble is not None
         return self.ensemble.n_objects
 
@@ -83,10 +84,11 @@ def gather(data: Path | None, labels: Path | None, reading: Reading) -> Input:
         impute=reading.impute,
         encode=reading.encode,
         decimal=reading.decimal,
+        encoding=reading.encoding,
     )
     if labels is None:
         return Input(table)
-    named, n = _named(reading), len(table.X)
+    named, n = _named(reading), table.X.shape[0]
     shared = named if named and has_column(labels, named) else None
     ensemble = read_labels(labels, id_column=shared)
     if len(table.left_out):
@@ -112,7 +114,7 @@ def _labels_only(path: Path, id_column: str | None, truth_column: str | None) ->
         if truth_column not in names:
             raise InvalidInputError(
                 f"{path.name!r} has no column {truth_column!r}, named as truth_column. Its "
-                f"columns are {', '.join(map(repr, names)) or 'without names'}."
+                f"columns are {listed(map(repr, names)) or 'without names'}."
             )
         place = names.index(truth_column)
         if len(names) == 1:
@@ -151,5 +153,5 @@ def _check_same_objects(
         ours, theirs = np.asarray(ids[i]).item(), np.asarray(ensemble.index[i]).item()
         raise InvalidInputError(
             f"{data.name!r} and {labels.name!r} must hold the same objects in the same order: "
-            f"object {i + 1} is {ours!r} in the data and {theirs!r} in the labels."
+            f"row {i} is {ours!r} in the data and {theirs!r} in the labels."
         )

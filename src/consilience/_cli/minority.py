@@ -96,6 +96,11 @@ def _checked(wish: MinorityWish) -> dict[str, Any]:
             f"--threshold {wish.threshold} looks at the truth. Name its column with "
             "--truth-column, or take reference, 2gauss, dist or ngauss."
         )
+    if wish.background is not None and wish.reading.truth_column is None:
+        raise InvalidParameterError(
+            f"--background {wish.background} is a value of the known groups, and none are given. "
+            "Name their column with --truth-column, or leave out --background."
+        )
     wanted = wish.n_foreground
     options: dict[str, Any] = {
         "weak": wish.weak,

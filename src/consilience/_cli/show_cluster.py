@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 __all__ = ["show_consensus"]
 
 _MOST_ROWS, _MOST_SIZES = 20, 8
-_SURE = 0.95
 
 
 def show_consensus(found: Consensus, console: "Console") -> None:
@@ -169,10 +168,11 @@ def _show_least_sure(found: Consensus, console: "Console") -> None:
     result = found.result
     if result.n_clusters < 2 or result.confidence is None:
         return
-    least = [item for item in result.least_sure(5) if item["confidence"] < _SURE]
-    if not least:
-        tell(console, f"Every object is sure of its cluster (confidence {_SURE} or more).")
+    doubtful, below = int(result.doubtful.sum()), result.doubtful_below
+    if not doubtful:
+        tell(console, f"No object is doubtful (confidence {below} or more).")
         return
+    least = [item for item in result.least_sure(5) if item["confidence"] < below]
     name = "id" if result.data.ids is not None else "row"
     lines = table(name, "cluster", "next best", "confidence")
     for item in least:
@@ -183,7 +183,12 @@ def _show_least_sure(found: Consensus, console: "Console") -> None:
             "" if other is None or other < 0 else str(other),
             f"{item['confidence']:.2f}",
         )
-    tell(console, "\nLeast sure (1 is certain, 0.5 is torn between two clusters):")
+    are = "object is" if doubtful == 1 else "objects are"
+    tell(
+        console,
+        f"\n{doubtful} {are} doubtful (confidence below {below}; 1 is certain, 0.5 is torn between "
+        "two clusters). The least sure:",
+    )
     console.print(lines)
     better = result.n_suited_elsewhere
     if better:

@@ -32,7 +32,7 @@ from consilience.consensus._predicts import Predicts
 from consilience.consensus._registry import CONSENSUS, Method
 from consilience.consensus._solve import ConsensusResult
 from consilience.ensemble import Ensemble
-from consilience.errors import InvalidInputError
+from consilience.errors import InvalidInputError, warn
 from consilience.evidence import Missing, confidence, never_seen
 from consilience.generate import KMeansEnsemble, with_defaults
 from consilience.generate.combined import takes_rows
@@ -85,8 +85,11 @@ def _whole_doc(cls: Any, parameters: tuple[str, ...]) -> str:
     doc, base = cls.__doc__ or "", cls.__mro__[1].__doc__ or ""
     more, attributes = entries(base, "Parameters"), entries(base, "Attributes")
     if hasattr(cls, "_method"):
-        own = tuple(name for name in parameters if name not in _LAST)
-        more.insert(0, Entry(own, "", (f"    See `{cls._method.name}`.",)))
+        own = [name for name in parameters if name not in _LAST]
+        for entry in entries(cls._method.function.__doc__ or "", "Parameters"):
+            names = tuple(name for name in entry.names if name in own)
+            more += [entry._replace(names=names)] if names else []
+        more.append(Entry(tuple(own), "", (f"    See `{cls._method.name}`.",)))
         example = _EXAMPLE_OF_DATA if cls._method.needs_data else _EXAMPLE
         doc = with_example(doc, example.format(name=cls.__name__))
     doc = filled(doc, "Parameters", more, parameters)
@@ -142,6 +145,7 @@ class Consensus(Predicts, Stated):
         "confidence": [Boolean()],
     }
     _attributes: ClassVar[tuple[str, ...]] = ()
+    _may_lack_number: ClassVar[bool] = False
     _method: ClassVar[Method]
 
     generator: Any = None
@@ -168,6 +172,8 @@ class Consensus(Predicts, Stated):
             known |= cls._method.rules
         known |= rules or {}
         cls._constraints = {name: rule for name, rule in known.items() if name in parameters}
+        if cls._may_lack_number and "n_clusters" in cls._constraints:
+            cls._constraints["n_clusters"] = [*cls._constraints["n_clusters"], NoneValue()]
         cls._attributes = (*cls._attributes, *attributes)
         if cls.__doc__:
             cls.__doc__ = _whole_doc(cls, parameters)
@@ -214,12 +220,17 @@ class Consensus(Predicts, Stated):
         """The result of the method on an ensemble."""
         return self._method.run(
             ensemble,
-            self.get_params(deep=False)["n_clusters"],
+            self._wanted,
             X,
             random_state=self.random_state,
             n_jobs=self.n_jobs,
             **self._options(X),
         )
+
+    @property
+    def _wanted(self) -> Any:
+        """The number of clusters that the method is asked for."""
+        return self.get_params(deep=False)["n_clusters"]
 
     def _options(self, X: Any) -> dict[str, Any]:
         """The function's own parameters; those that are not the estimator's have their default."""
@@ -282,9 +293,31 @@ class Consensus(Predicts, Stated):
 
 
 class FixedNumber(Consensus, kw_only=False):
-    """Base of the estimators that must be given the number of clusters."""
+    """Base of the estimators that must be given the number of clusters.
 
-    n_clusters: int = 2
+    Parameters
+    ----------
+    n_clusters : int or None, default=None
+        Clusters wanted; fewer are found where some win no object. None takes 2, and warns: the
+        method cannot find the number. `consilience.AutoConsensus` can.
+    """
+
+    _may_lack_number: ClassVar[bool] = True
+
+    n_clusters: int | None = None
+
+    @property
+    def _wanted(self) -> int:
+        return 2 if self.n_clusters is None else self.n_clusters
+
+    def _fit_ensemble(self, ensemble: Ensemble, X: Rows | None) -> ConsensusResult:
+        if self.n_clusters is None:
+            name = type(self).__name__
+            warn(
+                f"The number of clusters was not given, and {name} cannot find it: 2 are taken. "
+                f"Say how many, as in {name}(3), or let AutoConsensus find the number."
+            )
+        return super()._fit_ensemble(ensemble, X)
 
 
 class ChosenNumber(Consensus, kw_only=False):

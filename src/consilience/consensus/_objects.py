@@ -95,4 +95,4 @@ class WeightedObjects(FixedNumber):
     """
 
     def _default_generator(self, data: Any = None) -> Any:
-        return woec(_MEMBERS, self.n_clusters)
+        return woec(_MEMBERS, self._wanted)

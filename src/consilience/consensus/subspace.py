@@ -239,7 +239,7 @@ class _Subspace(FixedNumber):
         return super()._check_data(X, ensemble)
 
     def _default_generator(self, data: Any = None) -> Any:
-        return LACEnsemble(_MEMBERS, self.n_clusters)
+        return LACEnsemble(_MEMBERS, self._wanted)
 
     def _generator(self, data: Any = None) -> Any:
         # Kept for its runs, which only it knows; they are there if it was used.

@@ -75,8 +75,9 @@ class CsvReader:
     @classmethod
     def open(cls, source: Path, decimal: Decimal | None, notes: list[str]) -> "CsvReader":
         """Read the header and some rows, to see which columns look like numbers."""
-        with open_csv(source, decimal) as file:
+        with open_csv(source, decimal, guess=decimal is None) as file:
             notes += file.notes
+            decimal = file.decimal
             sample = list(zip(*next(file.chunks).rows[:_SAMPLE], strict=True))
             looks = [
                 all(

@@ -6,9 +6,18 @@ one, and then the other one may group thousands.
 """
 
 import re
+from collections.abc import Sequence
 from typing import Literal
 
-__all__ = ["MISSING", "NO_NUMBER", "NO_WORD", "Decimal", "foreign_number", "number"]
+__all__ = [
+    "MISSING",
+    "NO_NUMBER",
+    "NO_WORD",
+    "Decimal",
+    "foreign_number",
+    "number",
+    "undecorated",
+]
 
 Decimal = Literal[".", ","]
 
@@ -57,6 +66,20 @@ def number(cell: str, decimal: Decimal | None = None) -> float | None:
         return float(cell)
     except ValueError:
         return None
+
+
+def undecorated(cells: Sequence[str], decimal: Decimal | None) -> tuple[str, list[float]] | None:
+    """The sign that all cells have, of percent or a currency, and their numbers; None if not all.
+
+    >>> undecorated(["12 %", "3.5%"], None), undecorated(["12 %", "3 €"], None)
+    (('%', [12.0, 3.5]), None)
+    """
+    signs = {"".join(_DECORATED.findall(cell.strip())).strip() for cell in cells}
+    if len(signs) != 1 or signs == {""}:
+        return None
+    values = [number(_DECORATED.sub("", cell.strip()), decimal) for cell in cells]
+    known = [value for value in values if value is not None]
+    return (signs.pop(), known) if len(known) == len(values) else None
 
 
 def foreign_number(cell: str) -> tuple[Decimal, ...]:

@@ -141,6 +141,14 @@ class Columns:
         """The line or row of the file that each object stands on, from 1."""
         return np.concatenate(self._places)
 
+    def at(self, place: int) -> str:
+        """Where an object stands, in words: its row counted from 0, as in results.
+
+        Of a text file also its line, counted from 1, as editors do.
+        """
+        row = int(np.searchsorted(self.places(), place))
+        return f"line {place}, row {row}" if self.place == "line" else f"row {row}"
+
     def take(self, matrix: Floats) -> None:
         """Have all numbers at once, one row an object; they are not copied."""
         self._matrix = matrix

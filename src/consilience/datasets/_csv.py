@@ -19,13 +19,14 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple, TextIO, cast
 
 from consilience._words import plural
-from consilience.datasets._cells import Decimal, number
+from consilience.datasets._cells import Decimal, foreign_number, number
 from consilience.datasets._files import CUT_SHORT, refusing_damage, unique_names
 from consilience.errors import InvalidInputError
 
 __all__ = [
     "Chunk",
     "CsvTable",
+    "NotUtf8Error",
     "chunks_of",
     "decoding",
     "no_rows",
@@ -61,11 +62,17 @@ class CsvTable:
     delimiter: str
     header_ends: int
     notes: list[str]
+    decimal: Decimal | None = None
 
 
 @contextmanager
-def open_csv(source: Path, decimal: Decimal | None = None) -> Iterator[CsvTable]:
-    """Open a CSV file and read its header line; refuses what cannot be read as one."""
+def open_csv(
+    source: Path, decimal: Decimal | None = None, *, guess: bool = False
+) -> Iterator[CsvTable]:
+    """Open a CSV file and read its header line; refuses what cannot be read as one.
+
+    ``guess`` has the decimal mark told from the first rows, where it can be told for sure.
+    """
     with (
         decoding(source),
         open_bytes(source) as raw,
@@ -83,12 +90,15 @@ def open_csv(source: Path, decimal: Decimal | None = None) -> Iterator[CsvTable]
         rows = _rows(source, reader, above)
         line, cells = next(rows)
         peeked = list(islice(rows, _PEEK))
+        if guess and delimiter != ",":
+            cells_seen = [cell for row in (cells, *(row for _, row in peeked)) for cell in row]
+            decimal = _told_decimal(source, cells_seen, notes)
         names, is_data = _column_names(
             source, [cell.strip() for cell in cells], [row for _, row in peeked], decimal, notes
         )
         rows = chain([(line, cells)] if is_data else [], peeked, rows)
         chunks = _some(source, chunks_of(source, rows, len(names), notes))
-        yield CsvTable(names, chunks, delimiter, above if is_data else line, notes)
+        yield CsvTable(names, chunks, delimiter, above if is_data else line, notes, decimal)
 
 
 def open_bytes(source: Path) -> IO[bytes]:
@@ -98,6 +108,10 @@ def open_bytes(source: Path) -> IO[bytes]:
     )
 
 
+class NotUtf8Error(InvalidInputError):
+    """A text file in another encoding."""
+
+
 @contextmanager
 def decoding(source: Path) -> Iterator[None]:
     """Say where a file is no UTF-8 text, and that it is cut short where it is."""
@@ -105,9 +119,11 @@ def decoding(source: Path) -> Iterator[None]:
         try:
             yield
         except UnicodeDecodeError as error:
-            raise InvalidInputError(
-                f"{source.name!r} is not UTF-8 text: {_first_bad_line(source)}. "
-                "Save it as CSV with the encoding UTF-8."
+            raise NotUtf8Error(
+                f"{source.name!r} is not UTF-8 text: {_first_bad_line(source)}. Save it as CSV "
+                "with the encoding UTF-8, or name the one it has: encoding='cp1252' (--encoding "
+                "cp1252) for Windows in Western Europe, 'cp1250' in Central Europe, 'utf-16'. "
+                "Decimal commas are read with decimal=',' (--decimal ,)."
             ) from error
 
 
@@ -182,9 +198,27 @@ def _delimiter(line: str, decimal: Decimal | None) -> str:
 
     # Where commas are decimal marks they cut a line only if nothing else does.
     others = max(_DELIMITERS[1:], key=cells)
-    if decimal == "," and cells(others) > 1:
+    if cells(others) > 1 and (decimal == "," or _all_numbers(line, others)):
         return others
     return max(_DELIMITERS, key=cells)
+
+
+def _all_numbers(line: str, delimiter: str) -> bool:
+    """Whether a line is cut into numbers with decimal commas, as a file without header has it."""
+    cells = next(csv.reader([line], delimiter=delimiter))
+    return all(number(cell, ",") is not None for cell in cells)
+
+
+def _told_decimal(source: Path, cells: list[str], notes: list[str]) -> Decimal | None:
+    """A comma where numbers have commas that can only be decimal marks, and none has a point."""
+    marks = {foreign_number(cell): cell.strip() for cell in reversed(cells)}
+    if (",",) not in marks or (".",) in marks:
+        return None
+    notes.append(
+        f"Numbers of {source.name!r} have decimal commas, as {marks[(',',)]!r}, and are read so. "
+        "decimal='.' (--decimal .) takes commas for thousands."
+    )
+    return ","
 
 
 # ---- the first line: a header or not ------------------------------------------------------

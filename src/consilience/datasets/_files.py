@@ -9,6 +9,7 @@ import zipfile
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from difflib import get_close_matches
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,9 @@ from consilience.errors import InvalidInputError
 
 CSV_ENDINGS = (".csv", ".csv.gz", ".tsv", ".tsv.gz")
 ENDINGS = (*CSV_ENDINGS, ".parquet", ".npy", ".npz")
+
+#: Arrays of a sparse matrix, as SciPy names them.
+SPARSE = frozenset(("format", "shape", "data", "indices", "indptr", "row", "col", "offsets"))
 
 CUT_SHORT = (EOFError, gzip.BadGzipFile, zlib.error)
 # numpy reads the header of an array as Python source.
@@ -108,6 +112,23 @@ def _arrays_only(source: Path, members: dict[str, Any]) -> dict[str, NDArray[Any
     return arrays
 
 
+def is_sparse(arrays: dict[str, NDArray[Any]]) -> bool:
+    """Whether the arrays of a file are those of a sparse matrix, as SciPy writes it."""
+    return {"format", "shape", "data"} <= set(arrays)
+
+
+def sparse_matrix(source: Path) -> Any:
+    """The matrix that `scipy.sparse.save_npz` wrote, as rows."""
+    from scipy import sparse
+
+    with refusing_damage(source, (*_DAMAGE, IndexError)):
+        found = sparse.csr_matrix(sparse.load_npz(source), dtype=np.float64)
+    if not found.shape[0] or not found.shape[1]:
+        raise InvalidInputError(f"{source.name!r} holds an empty matrix of shape {found.shape}.")
+    found.sum_duplicates()
+    return found
+
+
 def main_array(source: Path, arrays: dict[str, NDArray[Any]], key: str) -> NDArray[Any]:
     """The table among the arrays of a file: under ``key``, or the only two-dimensional one."""
     tables = [name for name, array in arrays.items() if array.ndim == 2]
@@ -185,8 +206,10 @@ def position_of(source: Path, names: Sequence[str], wanted: str, parameter: str)
     """Position of a column the user named, or an error that lists what there is."""
     if wanted in names:
         return names.index(wanted)
+    near = get_close_matches(wanted, names, n=1)
+    hint = f" Did you mean {near[0]!r}?" if near else ""
     raise InvalidInputError(
-        f"{source.name!r} has no column {wanted!r}, named as {parameter}. Its columns are "
+        f"{source.name!r} has no column {wanted!r}, named as {parameter}.{hint} Its columns are "
         f"{listed(map(repr, names))}."
     )
 

@@ -33,7 +33,7 @@ _ID_NAMES = ("", "id", "__index_level_0__")
 
 
 # The columns of files that `write_labels` writes.
-_WRITTEN = ["id", "cluster", "confidence"]
+_WRITTEN = ["id", "cluster", "confidence", "runner_up", "ambiguity", "doubtful"]
 
 
 def read_labels(path: str | PathLike[str], *, id_column: str | None = None) -> Ensemble:
@@ -105,8 +105,12 @@ def write_labels(
     ids: Iterable[Any] | None,
     labels: NDArray[Any] | Sequence[int],
     confidence: NDArray[Any] | Sequence[float] | None = None,
+    *,
+    runner_up: NDArray[Any] | Sequence[int] | None = None,
+    ambiguity: NDArray[Any] | Sequence[float] | None = None,
+    doubtful: NDArray[Any] | Sequence[bool] | None = None,
 ) -> None:
-    """Write a CSV file with columns id, cluster and confidence, whole or not at all.
+    """Write a CSV file with an identifier, a cluster and more for each object, or nothing at all.
 
     Parameters
     ----------
@@ -117,7 +121,13 @@ def write_labels(
     labels : array-like of int of shape (n_objects,)
         Cluster of each object.
     confidence : array-like of shape (n_objects,), optional
-        How sure each label is; without it the column is left out.
+        How sure each label is. This column and those below are left out where they are not given.
+    runner_up : array-like of int of shape (n_objects,), optional
+        The cluster that comes next; an empty cell is written for -1.
+    ambiguity : array-like of shape (n_objects,), optional
+        How far the members disagree; an empty cell is written for NaN.
+    doubtful : array-like of bool of shape (n_objects,), optional
+        Written as 0 and 1.
 
     Examples
     --------
@@ -130,20 +140,24 @@ def write_labels(
     0,0,1
     1,1,0.75
     """
-    header = _WRITTEN[: 2 if confidence is None else 3]
-    columns: list[Iterable[Any]] = [
-        range(len(labels)) if ids is None else map(guarded, ids),
-        np.asarray(labels).tolist(),
-    ]
-    if confidence is not None:
-        columns.append(f"{value:.6g}" for value in np.asarray(confidence).tolist())
+    ids = range(len(labels)) if ids is None else map(guarded, ids)
+    columns: dict[str, Iterable[Any]] = {"id": ids, "cluster": np.asarray(labels).tolist()}
+    for name, values in (("confidence", confidence), ("ambiguity", ambiguity)):
+        if values is not None:
+            numbers = np.asarray(values, np.float64).tolist()
+            columns[name] = ("" if one != one else f"{one:.6g}" for one in numbers)
+    if runner_up is not None:
+        columns["runner_up"] = ("" if one < 0 else one for one in np.asarray(runner_up).tolist())
+    if doubtful is not None:
+        columns["doubtful"] = np.asarray(doubtful).astype(int).tolist()
+    header = [name for name in _WRITTEN if name in columns]
     with (
         written_whole(Path(path)) as partial,
         partial.open("w", encoding="utf-8", newline="") as file,
     ):
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(header)
-        writer.writerows(zip(*columns, strict=True))
+        writer.writerows(zip(*(columns[name] for name in header), strict=True))
 
 
 def _id_position(source: Path, names: list[str], id_column: str | None) -> int | None:
@@ -240,8 +254,8 @@ def _read_csv(source: Path, id_column: str | None) -> Ensemble:
     if holds_guarded(names):
         ids = list(map(unguarded, ids))
     # What `write_labels` says of the labels is no clustering.
-    sure = 2 if names == _WRITTEN and at == 0 else None
-    members = [i for i in range(len(names)) if i not in (at, sure)]
+    ours = at == 0 and names[:2] == _WRITTEN[:2] and set(names) <= set(_WRITTEN)
+    members = [1] if ours else [i for i in range(len(names)) if i != at]
     for i in members:
         _warn_of_ids(source, names[i], len(columns[i].words), len(columns[i].codes))
     labels = [columns[i].labels(source, names[i]) for i in members]

@@ -11,7 +11,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from consilience.datasets._cells import NO_NUMBER, NO_WORD, Decimal, foreign_number, number
+from consilience.datasets._cells import (
+    NO_NUMBER,
+    NO_WORD,
+    Decimal,
+    foreign_number,
+    number,
+    undecorated,
+)
 from consilience.datasets._columns import Floats, Words
 from consilience.datasets._dates import read_days
 
@@ -52,6 +59,8 @@ class Meaning:
         The number each word stands for; NaN where it is missing or the kind has no numbers.
     odd : int
         The first word that is no number; of numbers, 0.
+    sign : str
+        That of percent or a currency, where every number has it.
     """
 
     kind: Kind
@@ -59,6 +68,7 @@ class Meaning:
     missing: NDArray[np.bool_]
     values: Floats
     odd: int
+    sign: str = ""
 
     @property
     def may_be_categories(self) -> bool:
@@ -88,6 +98,12 @@ def meaning_of(column: Words, decimal: Decimal | None) -> Meaning:
     missing = np.array([_is_missing(word, NO_WORD) for word in words], bool)
     said = np.flatnonzero(~missing)
     values = np.full(len(words), np.nan)
+    texts = [word for word, gone in zip(words, silent, strict=True) if not gone]
+    signed = undecorated(texts, decimal) if all(isinstance(w, str) for w in texts) else None
+    if signed is not None:
+        sign, numbers = signed
+        values[~silent] = numbers
+        return Meaning(Kind.NUMBERS, words, silent, values, 0, sign)
     kind, known = _kind([words[i] for i in said.tolist()], numeric[said])
     if known is not None:
         values[said] = known

@@ -17,6 +17,7 @@ from consilience.datasets._cells import MISSING, Decimal
 from consilience.datasets._columns import Columns, Floats
 from consilience.datasets._dates import as_text
 from consilience.datasets._meaning import Kind, Meaning, meaning_of
+from consilience.datasets._missing_codes import note_codes
 from consilience.datasets._recipe import Column, Recipe
 from consilience.datasets._refusals import Gap, Refused, no_finite_rows, refuse_gaps, refuse_words
 from consilience.datasets._roles import (
@@ -42,7 +43,7 @@ _NAMES_TOO = {"none", "?"}
 class Prepared(NamedTuple):
     """What a table is made of; ``sources`` is the file's column behind each column of X."""
 
-    X: Floats
+    X: Any
     columns: tuple[str, ...]
     sources: tuple[str, ...]
     ids: NDArray[Any] | None
@@ -107,14 +108,15 @@ def prepare(
     if guess:
         counters = [j for j in data if _is_counter(columns, j, meanings)]
         found = recognise_ids(columns, roles, meanings, counters)
-        if found is not None:
-            ids, data = found, [j for j in data if j != found]
+        if found:
+            ids, data = found[0], [j for j in data if j not in found]
         note_numbers(columns, data, meanings, counters)
     features = _features(columns, data, meanings, encode)
     features = _without_empty(columns, features, impute is not None)
     truth = None if roles.truth is None else columns.words[roles.truth].cells()
     used = tuple(f.used(impute) for f in features)
     kept = _settle_gaps(columns, features, roles, impute)
+    note_codes(columns, [(f.name, _taken(f.values, kept)) for f in features if not f.categories])
     X, names, sources = _assembled(columns, features, kept)
     left_out = np.empty(0, np.int64) if kept is None else np.flatnonzero(~kept)
     return Prepared(
@@ -239,6 +241,14 @@ def _features(
             f"{_these(yes_no, columns)} {_hold(yes_no)} true and false, or yes and no: read as 1 "
             "and 0."
         )
+    signed = [f for f in features if f.position in meanings and meanings[f.position].sign]
+    if signed:
+        names = [f"{f.name!r} ({meanings[f.position].sign})" for f in signed]
+        columns.notes.append(
+            f"{'Columns' if len(names) > 1 else 'Column'} {listed(names, most=8)} of "
+            f"{columns.source.name!r} {_hold(names)} numbers with signs of percent or currency: "
+            "they are read without them."
+        )
     _note_encoded(columns, features, meanings)
     return features
 
@@ -358,12 +368,12 @@ def _settle_gaps(
         refuse_gaps(columns, found, int(lost.sum()), known_groups=not gaps)
     if lost.all():
         raise no_finite_rows(columns)
-    places = columns.places()[lost]
+    rows = np.flatnonzero(lost)
     columns.notes.append(
         f"{plural(int(lost.sum()), 'row')} of {columns.n_objects} of {columns.source.name!r} "
         f"{'has' if lost.sum() == 1 else 'have'} missing or infinite values and "
         f"{'is' if lost.sum() == 1 else 'are'} left out, without a label "
-        f"({columns.place}{'s' * (len(places) > 1)} {listed(places.tolist(), most=10)})."
+        f"(row{'s' * (len(rows) > 1)} {listed(rows.tolist())}, counted from 0)."
     )
     return ~lost
 

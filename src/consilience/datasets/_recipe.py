@@ -41,7 +41,7 @@ class Recipe:
     id_column, truth_column : str or None
     drop_rows : bool
         Whether rows with missing values were left out.
-    encode, decimal : str or None
+    encode, decimal, encoding : str or None
         As in `read_table`.
     """
 
@@ -51,6 +51,7 @@ class Recipe:
     drop_rows: bool = False
     encode: str | None = None
     decimal: str | None = None
+    encoding: str | None = None
 
     def by_name(self) -> Mapping[str, Column]:
         """The columns."""

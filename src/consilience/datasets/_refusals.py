@@ -36,7 +36,7 @@ def refuse_words(columns: Columns, refused: Sequence[Refused], encode: str | Non
     """Raise `InvalidInputError` if there is a column that cannot be made numbers."""
     if not refused:
         return
-    found = [f"{r.name!r} ({columns.place} {r.place}: {shown(r.cell)})" for r in refused]
+    found = [f"{r.name!r} ({columns.at(r.place)}: {shown(r.cell)})" for r in refused]
     many = "a column that does" if len(found) == 1 else f"{len(found)} columns that do"
     raise InvalidInputError(
         f"{columns.source.name!r} has {many} not hold numbers: {listed(found)}. "
@@ -113,7 +113,7 @@ def refuse_gaps(columns: Columns, gaps: Sequence[Gap], rows: int, *, known_group
         counts = {"missing": gap.missing, "infinite": gap.infinite}
         kinds = listed(f"{count} {word}" for word, count in counts.items() if count)
         words.append(
-            f"{gap.name!r} has {kinds} (first on {columns.place} {gap.place}: {shown(gap.cell)})"
+            f"{gap.name!r} has {kinds} (first on {columns.at(gap.place)}: {shown(gap.cell)})"
         )
     remedy = (
         "impute='median' (--impute median, or mean) fills them in; impute='drop-rows' leaves out "

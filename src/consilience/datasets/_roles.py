@@ -2,7 +2,7 @@
 
 A column that cannot be data is taken as identifiers where the user named none, and a note
 says so: one without a name (as pandas writes its index), one named like an identifier with
-a different value in every row, one with a different text in every row, and a first column
+a different value in most rows, one with a different text in every row, and a first column
 that counts the rows.
 """
 
@@ -40,6 +40,8 @@ _ID_NAMES = frozenset(
         *("nr.", "#", "row", "rowid", "rownames", "row names", "row_names", "unnamed: 0"),
     ]
 )
+_DIFFERENT = "has a different value in every row and is named like identifiers"
+_REPEATED = "is named like identifiers and holds whole numbers, most of which differ"
 _ENDS_IN_ID = re.compile(r".*(?:[_\s.\-][iI][dD]|[a-z](?:ID|Id))")
 
 
@@ -69,7 +71,8 @@ class Roles:
             id_column = None
         ids = _place(source, names, id_column, "id_column")
         truth = _place(source, names, truth_column, "truth_column")
-        left_out = {position_of(source, names, name, "ignore") for name in ignore}
+        listed_too = [part for name in ignore for part in _parts(name, names)]
+        left_out = {position_of(source, names, name, "ignore") for name in listed_too}
         both = [names[j] for j in (ids, truth) if j in left_out]
         if both:
             raise InvalidInputError(
@@ -110,6 +113,15 @@ def _place(source: Path, names: list[str], name: str | None, parameter: str) -> 
     return None if name is None else position_of(source, names, name, parameter)
 
 
+def _parts(name: str, names: Sequence[str]) -> list[str]:
+    """Names with commas between, unless a column is called so.
+
+    >>> _parts("a,b", ["a", "b"]), _parts("a,b", ["a,b"])
+    (['a', 'b'], ['a,b'])
+    """
+    return [name] if name in names else [part.strip() for part in name.split(",")]
+
+
 def named_like_ids(name: str) -> bool:
     """Whether a column's name says that it holds identifiers.
 
@@ -131,30 +143,39 @@ def counts_rows(values: Floats) -> bool:
 
 def recognise_ids(
     columns: Columns, roles: Roles, meanings: Mapping[int, Meaning], counters: Sequence[int]
-) -> int | None:
-    """The column that can only be identifiers, if the user named none; a note is made of it."""
+) -> list[int]:
+    """Columns that can only be identifiers, if the user named none; notes are made of them.
+
+    The first holds the identifiers; others that are named like it are left out.
+    """
     if not roles.open or len(roles.data) < 2:
-        return None
-    different = [j for j in roles.data if j in meanings and _all_differ(columns, j, meanings[j])]
-    named = [j for j in different if named_like_ids(columns.names[j])]
+        return []
+    words = [j for j in roles.data if j in meanings]
+    different = [j for j in words if _all_differ(columns, j, meanings[j])]
     texts = [j for j in different if is_text(meanings[j]) and columns.n_objects >= MANY]
-    first = [j for j in counters if j == 0]
-    for found, why in (
-        (named, "has a different value in every row and is named like identifiers"),
-        (texts, "holds a different text in every row"),
-        (first, ""),
-    ):
-        if found:
-            j = found[0]
-            if j in counters:
-                why = counting(columns, j, meanings)
-            columns.notes.append(
-                f"Column {columns.names[j]!r} of {columns.source.name!r} {why}: it is taken as "
-                "identifiers, not as data. id_column (--id-column) names another column; "
-                f"{NO_IDS!r} keeps it as data."
-            )
-            return j
-    return None
+    named = {j: _DIFFERENT for j in different if named_like_ids(columns.names[j])}
+    named |= {j: _REPEATED for j in words if j not in named and _repeats(columns, j, meanings[j])}
+    sure = [j for j in named if named[j] is _DIFFERENT]
+    order = [*sure, *texts, *(j for j in counters if j == 0), *named]
+    if not order:
+        return []
+    j = order[0]
+    why = named.get(j, "holds a different text in every row")
+    if j in counters:
+        why = counting(columns, j, meanings)
+    columns.notes.append(
+        f"Column {columns.names[j]!r} of {columns.source.name!r} {why}: it is taken as "
+        "identifiers, not as data. id_column (--id-column) names another column; "
+        f"{NO_IDS!r} keeps it as data."
+    )
+    # One column at least must be left.
+    others = [other for other in named if other != j][: len(roles.data) - 2]
+    for other in others:
+        columns.notes.append(
+            f"Column {columns.names[other]!r} of {columns.source.name!r} {named[other]}: it is "
+            f"left out. id_column={NO_IDS!r} (--id-column {NO_IDS}) keeps such columns as data."
+        )
+    return [j, *others]
 
 
 def is_text(meaning: Meaning) -> bool:
@@ -168,6 +189,14 @@ def _all_differ(columns: Columns, j: int, meaning: Meaning) -> bool:
         return False
     whole = meaning.kind is Kind.NUMBERS and bool((meaning.values % 1 == 0).all())
     return whole or is_text(meaning)
+
+
+def _repeats(columns: Columns, j: int, meaning: Meaning) -> bool:
+    """Whether whole numbers are named like identifiers, and most of them stand once."""
+    if columns.n_objects < MANY or meaning.kind is not Kind.NUMBERS or meaning.missing.any():
+        return False
+    whole = bool((meaning.values % 1 == 0).all())
+    return whole and named_like_ids(columns.names[j]) and 2 * len(meaning.words) > columns.n_objects
 
 
 def values_of(columns: Columns, j: int, meanings: Mapping[int, Meaning]) -> Floats:

@@ -5,7 +5,7 @@ that cannot be used; memory stays near the size of the numbers, which are 8 byte
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -18,16 +18,21 @@ from consilience._validation import NoneValue, Options, Rule, check_value
 from consilience._words import plural
 from consilience.datasets._blocks import CsvReader
 from consilience.datasets._cells import Decimal
-from consilience.datasets._columns import Columns, Floats
+from consilience.datasets._columns import Columns
+from consilience.datasets._csv import NotUtf8Error
+from consilience.datasets._encodings import check_encoding, guessed_encoding, in_utf8
 from consilience.datasets._files import (
     CSV_ENDINGS,
+    SPARSE,
     checked_path,
+    is_sparse,
     main_array,
     read_arrays,
+    sparse_matrix,
 )
 from consilience.datasets._parquet import ParquetReader
 from consilience.datasets._prepare import Encode, Impute, Prepared, prepare, prepare_like
-from consilience.datasets._recipe import Recipe
+from consilience.datasets._recipe import Column, Recipe
 from consilience.datasets._roles import NO_IDS, Roles
 from consilience.errors import InvalidInputError, warn
 
@@ -46,8 +51,8 @@ class Table:
 
     Attributes
     ----------
-    X : ndarray of shape (n_objects, n_columns), float64
-        The numbers, all finite.
+    X : ndarray or CSR matrix of shape (n_objects, n_columns), float64
+        The numbers, all finite; sparse where the file is.
     columns : tuple of str
         Name of each column of ``X``.
     ids : ndarray of shape (n_objects,) or None
@@ -68,7 +73,7 @@ class Table:
         How the columns became numbers: `read_like` reads another file the same way.
     """
 
-    X: Floats
+    X: Any
     columns: tuple[str, ...]
     ids: NDArray[Any] | None
     truth: NDArray[np.str_] | None
@@ -94,6 +99,7 @@ def read_table(
     impute: Impute | None = None,
     encode: Encode | None = None,
     decimal: Decimal | None = None,
+    encoding: str | None = None,
 ) -> Table:
     """Numbers of a CSV, Parquet or numpy file, with identifiers and known groups apart.
 
@@ -102,22 +108,24 @@ def read_table(
     Parameters
     ----------
     path : str or path-like
-        ``.csv`` or ``.tsv`` (also ``.gz``), UTF-8, delimiter ``,`` ``;`` tab or ``|`` taken from
+        ``.csv`` or ``.tsv`` (also ``.gz``), delimiter ``,`` ``;`` tab or ``|`` taken from
         the header line; a first line of numbers only is data, and the columns are then named
         c0, c1, ... Lines that start with ``#`` above the header are comments. ``.parquet``
         (needs pyarrow). ``.npy`` or ``.npz`` with one two-dimensional array, or with one named
-        ``X``; its columns are named c0, c1, ...
+        ``X``, or with a sparse matrix as `scipy.sparse.save_npz` writes it, which stays
+        sparse; columns are named c0, c1, ...
     id_column : str, optional
         Column of identifiers; it is not clustered. Without it, a column that can only be
         identifiers is taken: one without a name (as pandas writes its index), one named like
-        an identifier (``id``, ``name``, ``patient_id``) with a different text or whole number
-        in every row, one with a different text in every row (of 10 at least), a first column
-        that counts 10 rows or more. ``"none"`` takes none of these.
+        an identifier (``id``, ``name``, ``patient_id``) with a different text in every row or
+        whole numbers of which most differ (further ones like it are left out), one with a
+        different text in every row (of 10 at least), a first column that counts 10 rows or
+        more. ``"none"`` takes none of these.
     truth_column : str, optional
         Column of known groups, kept as text; it is not clustered. In an ``.npz`` file, both
         may also name a one-dimensional array.
     ignore : sequence of str
-        Columns to leave out.
+        Columns to leave out; one text may hold several, with commas between.
     impute : {"median", "mean", "drop-rows"}, optional
         What to do where a value is missing (an empty cell, NA, NaN, null, ?, -) or infinite:
         put the column's median or mean (of categories the most frequent), or leave out the
@@ -130,7 +138,12 @@ def read_table(
         refused. True and false, or yes and no, are 1 and 0 in any case.
     decimal : {".", ","}, optional
         The decimal mark of a text file whose numbers are not plain: the other mark, spaces and
-        apostrophes may then group thousands, as in ``1.234,5``.
+        apostrophes may then group thousands, as in ``1.234,5``. Without it, decimal commas are
+        recognised where something else is between the columns and no number has a point.
+    encoding : str, optional
+        Of a text file, such as ``"cp1252"``. Without it a file is UTF-8 or, where that cannot
+        be, what Windows writes in Western Europe, or UTF-16 by its mark. Another encoding than
+        UTF-8 takes three times the file's size of memory.
 
     Returns
     -------
@@ -140,9 +153,9 @@ def read_table(
     Raises
     ------
     InvalidInputError
-        If the file is no table of finite numbers: the message says which columns, where (lines
-        of a CSV file count from 1, the header included), and what to do. Columns of the same
-        name are refused.
+        If the file is no table of finite numbers: the message says which columns, where (rows
+        count from 0, as in all results; lines of a CSV file from 1, the header included), and
+        what to do. Columns of the same name are refused.
 
     Notes
     -----
@@ -164,13 +177,14 @@ def read_table(
     """
     for name, value in (("impute", impute), ("encode", encode), ("decimal", decimal)):
         check_value(name, value, _RULES[name], owner="read_table")
+    check_encoding(encoding)
     source, ending = checked_path(path)
     if id_column is not None and id_column == truth_column:
         raise InvalidInputError(
             f"id_column and truth_column must be two columns. Got {id_column!r} for both."
         )
     named = _Named(id_column, truth_column, (ignore,) if isinstance(ignore, str) else ignore)
-    return _read(source, ending, named, _Ways(impute, encode, decimal))
+    return _read(source, ending, named, _Ways(impute, encode, decimal), encoding)
 
 
 def read_like(path: str | PathLike[str], recipe: Recipe) -> Table:
@@ -200,14 +214,14 @@ def read_like(path: str | PathLike[str], recipe: Recipe) -> Table:
     source, ending = checked_path(path)
     named = _Named(recipe.id_column, None, (), recipe)
     ways = _Ways(None, recipe.encode, recipe.decimal, recipe)  # type: ignore[arg-type]
-    return _read(source, ending, named, ways)
+    return _read(source, ending, named, ways, recipe.encoding)
 
 
-def _read(source: Path, ending: str, named: "_Named", ways: "_Ways") -> Table:
+def _read(source: Path, ending: str, named: "_Named", ways: "_Ways", encoding: str | None) -> Table:
     notes: list[str] = []
     try:
         if ending in CSV_ENDINGS:
-            found = _read_csv(source, named, ways, notes)
+            found = _read_csv(source, named, ways, notes, encoding)
         elif ending == ".parquet":
             found = _read_parquet(source, named, ways, notes)
         else:
@@ -224,7 +238,7 @@ def _read(source: Path, ending: str, named: "_Named", ways: "_Ways") -> Table:
         source,
         found.sources,
         found.left_out,
-        found.recipe,
+        replace(found.recipe, encoding=encoding),
     )
 
 
@@ -276,8 +290,30 @@ class _Ways:
         )
 
 
-def _read_csv(source: Path, named: _Named, ways: _Ways, notes: list[str]) -> Prepared:
+def _read_csv(
+    source: Path, named: _Named, ways: _Ways, notes: list[str], encoding: str | None
+) -> Prepared:
+    """A text file in the encoding named, in UTF-8, or in the one that it can only be."""
+    if encoding is not None:
+        with in_utf8(source, encoding) as copy:
+            return _read_utf8(copy, named, ways, notes)
+    try:
+        return _read_utf8(source, named, ways, notes)
+    except NotUtf8Error:
+        guess = guessed_encoding(source)
+        if guess is None:
+            raise
+    notes[:] = [
+        f"{source.name!r} is not UTF-8 and is read as {guess}. If names look wrong, name its "
+        "encoding with encoding (--encoding), or save it as UTF-8."
+    ]
+    with in_utf8(source, guess) as copy:
+        return _read_utf8(copy, named, ways, notes)
+
+
+def _read_utf8(source: Path, named: _Named, ways: _Ways, notes: list[str]) -> Prepared:
     reader = CsvReader.open(source, ways.decimal, notes)
+    ways = replace(ways, decimal=reader.decimal)
     roles = named.roles(source, reader.names, notes)
     text = {*roles.as_text(reader.names, reader.first_cells)}
     text |= {j for j in roles.data if not reader.looks_numeric[j]} | ways.words(reader.names)
@@ -300,6 +336,8 @@ def _read_parquet(source: Path, named: _Named, ways: _Ways, notes: list[str]) ->
 
 def _read_array(source: Path, named: _Named, ways: _Ways, notes: list[str]) -> Prepared:
     arrays = read_arrays(source)
+    if is_sparse(arrays):
+        return _read_sparse(source, arrays, named, notes)
     values = main_array(source, arrays, "X")
     if values.dtype.kind not in "biuf":
         raise InvalidInputError(
@@ -324,3 +362,42 @@ def _read_array(source: Path, named: _Named, ways: _Ways, notes: list[str]) -> P
             cells = np.char.decode(cells, "utf-8", "replace")
         columns.words[j].add(cells.tolist())
     return ways.prepare(columns, roles, notes, guess=False)
+
+
+def _read_sparse(
+    source: Path, arrays: dict[str, NDArray[Any]], named: _Named, notes: list[str]
+) -> Prepared:
+    """A matrix as SciPy writes it; other arrays of the file may be identifiers and groups."""
+    X = sparse_matrix(source)
+    if not np.isfinite(X.data).all():
+        raise InvalidInputError(
+            f"{source.name!r} has {int((~np.isfinite(X.data)).sum())} values that are missing or "
+            "infinite, and is sparse. Leave them out of the matrix: what is not there is 0."
+        )
+    names = [f"c{j}" for j in range(X.shape[1])]
+    vectors = [
+        name
+        for name in (named.id_column, named.truth_column)
+        if name in arrays and name not in SPARSE and arrays[name].shape == X.shape[:1]
+    ]
+    roles = named.roles(source, names + vectors, notes)
+    for j in (roles.ids, roles.truth):
+        if j is not None and j < len(names):
+            raise InvalidInputError(
+                f"Column {names[j]!r} of {source.name!r} is one of a sparse matrix and cannot hold "
+                "identifiers or groups. Store them in the file as an array of their own."
+            )
+    kept = [j for j in roles.data if j < len(names)]
+    columns = tuple(names[j] for j in kept)
+    ids, truth = (
+        None if j is None else arrays[(names + vectors)[j]] for j in (roles.ids, roles.truth)
+    )
+    return Prepared(
+        X if len(kept) == len(names) else X[:, kept],
+        columns,
+        columns,
+        ids,
+        None if truth is None else truth.astype(np.str_),
+        np.empty(0, np.int64),
+        Recipe(tuple(map(Column, columns)), named.id_column, named.truth_column),
+    )

@@ -1,8 +1,24 @@
 """What an ensemble says: co-association, confidence, weights, ambiguity, stability, order."""
 
-from consilience.evidence.ambiguity import Ambiguity, ambiguous, anco, nco, relative_overlap
+from consilience.evidence.ambiguity import (
+    Ambiguity,
+    GroupAmbiguity,
+    ambiguous,
+    anco,
+    group_ambiguity,
+    nco,
+    relative_overlap,
+)
 from consilience.evidence.coassociation import CoAssociation, Missing, co_association, fractions
-from consilience.evidence.confidence import Confidence, confidence, never_placed, never_seen
+from consilience.evidence.confidence import (
+    DOUBTFUL_BELOW,
+    Confidence,
+    confidence,
+    doubtful,
+    never_placed,
+    never_seen,
+    suited_elsewhere,
+)
 from consilience.evidence.order import VATOrder, ivat, ivat_image, vat, vat_image
 from consilience.evidence.stability import (
     ClusterSelection,
@@ -15,11 +31,13 @@ from consilience.evidence.weights import Confusion, object_weights
 from consilience.kernels.links.trees import lifetimes
 
 __all__ = [
+    "DOUBTFUL_BELOW",
     "Ambiguity",
     "ClusterSelection",
     "CoAssociation",
     "Confidence",
     "Confusion",
+    "GroupAmbiguity",
     "Missing",
     "VATOrder",
     "ambiguous",
@@ -27,8 +45,10 @@ __all__ = [
     "cluster_stability",
     "co_association",
     "confidence",
+    "doubtful",
     "extended_co_association",
     "fractions",
+    "group_ambiguity",
     "ivat",
     "ivat_image",
     "lifetimes",
@@ -38,6 +58,7 @@ __all__ = [
     "object_weights",
     "relative_overlap",
     "select_clusters",
+    "suited_elsewhere",
     "twins",
     "vat",
     "vat_image",

@@ -7,12 +7,13 @@ this up over pairs of members; low means ambiguous.
 
 from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
+from consilience._labels import smallest_type
 from consilience._validation import (
     Interval,
     NoneValue,
@@ -29,10 +30,22 @@ from consilience.evidence._thresholds import RULES, find_threshold
 from consilience.evidence.confidence import never_placed, never_seen
 from consilience.kernels.pairs.ambiguity import INFORMATION, RELATIVE, mean_overlap
 
-__all__ = ["Ambiguity", "ambiguous", "anco", "nco", "relative_overlap"]
+__all__ = [
+    "Ambiguity",
+    "GroupAmbiguity",
+    "ambiguous",
+    "anco",
+    "group_ambiguity",
+    "nco",
+    "relative_overlap",
+]
 
 Score = Literal["relative", "anco"]
 Floats = NDArray[np.float64]
+
+# Objects times pairs of members whose overlap is looked at: one or two seconds.
+_PAIR_BUDGET = 3 * 10**8
+_FEWEST_PAIRS = 50
 
 SCORES = Options(("relative", "anco"))
 #: What the parameters of `ambiguous` may be; `AmbiguityAware` has the same.
@@ -92,6 +105,14 @@ class Ambiguity:
             room = max(room, 0.5) if low == high else room
             low, high = low - room, high + room
         return np.histogram(scores, bins, (low, high))
+
+
+class GroupAmbiguity(NamedTuple):
+    """What `group_ambiguity` found: a value an object, and from how many pairs of members."""
+
+    values: Floats
+    n_pairs: int
+    every: int
 
 
 def nco(a: Any, b: Any) -> Floats:
@@ -296,6 +317,64 @@ def ambiguous(
         flags |= unseen
         why += f"; {int(unseen.sum())} objects that no member saw are flagged as well"
     return Ambiguity(flags, scores, line.value, line.rule, why)
+
+
+@takes_ensemble
+def group_ambiguity(
+    ensemble: Ensemble, labels: Any, *, random_state: Any = 0, n_jobs: int | None = None
+) -> GroupAmbiguity:
+    """How far the members disagree about the group of each object of a consensus.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        Labels of n objects by R members.
+    labels : array of int of shape (n_objects,)
+        The consensus. Members' clusters are joined to those of it that they mostly lie in:
+        members are often finer than their consensus, and borders inside one of its clusters are
+        no disagreement about groups.
+    random_state : int, RandomState or None, default=0
+        Of very many objects some pairs of members are drawn, for a second or two of work.
+    n_jobs : int or None
+        Threads; None means one.
+
+    Returns
+    -------
+    GroupAmbiguity
+        ``values``, one less `relative_overlap`: 0 where the members agree, NaN where they say
+        nothing; ``n_pairs`` of members that were looked at, and ``every``, how many there are.
+
+    Examples
+    --------
+    >>> ens = Ensemble([[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 1, 1], [0, 0, 0, 1, 2, 2]])
+    >>> group_ambiguity(ens, [0, 0, 0, 1, 1, 1]).values.round(2).tolist()
+    [0.0, 0.0, 0.43, 0.0, 0.0, 0.0]
+    """
+    codes = _consensus(labels, ensemble.n_objects)
+    R = ensemble.n_members
+    every = R * (R - 1) // 2
+    n_pairs = min(every, max(_FEWEST_PAIRS, _PAIR_BUDGET // ensemble.n_objects))
+    joined = _at_the_result(ensemble, np.maximum(codes, -1))
+    some = max(n_pairs, 1)
+    scores = relative_overlap(joined, n_pairs=some, random_state=random_state, n_jobs=n_jobs)
+    return GroupAmbiguity(1.0 - scores, n_pairs, every)
+
+
+def _at_the_result(ensemble: Ensemble, codes: NDArray[np.int64]) -> Ensemble:
+    """Members whose clusters are joined to those of the result they mostly lie in."""
+    k = int(codes.max(initial=-1)) + 1
+    if not k:
+        return ensemble
+    joined = []
+    for member in ensemble.members:
+        labels = member.astype(np.int32)
+        inside = (labels >= 0) & (codes >= 0)
+        n_cells = k * (max(labels.max(), -1) + 1)
+        cells = np.bincount(labels[inside] * k + codes[inside], minlength=n_cells)
+        mostly = cells.reshape(-1, k).argmax(axis=1)
+        labels[labels >= 0] = mostly[labels[labels >= 0]]
+        joined.append(labels.astype(smallest_type(k)))
+    return Ensemble(joined)
 
 
 def _given_or_made(

@@ -13,7 +13,10 @@ from consilience.evidence.coassociation import CoAssociation, Missing
 from consilience.kernels._parallel import by_rows, in_threads
 from consilience.kernels.labels.confidence import Nearness, nearness
 
-__all__ = ["Confidence", "confidence"]
+__all__ = ["DOUBTFUL_BELOW", "Confidence", "confidence", "doubtful", "suited_elsewhere"]
+
+#: Below this confidence another group has a third of the own group's evidence, or more.
+DOUBTFUL_BELOW = 0.75
 
 _BLOCK_BYTES = 2**26
 # Pairs that are looked at one by one unless asked: about a second's work.
@@ -133,6 +136,59 @@ def confidence(
     # A slice is over sooner than a thread has started, unless there are many objects.
     by_rows(divide, n, n_jobs, size=2**16)
     return Confidence(share, own, other, runner_up, exact=exact or not pairwise)
+
+
+def doubtful(
+    labels: NDArray[np.integer], confidence: NDArray[np.float64] | None
+) -> NDArray[np.bool_]:
+    """Objects whose group is in doubt: their confidence is below 0.75.
+
+    The one notion of "doubtful" of this library: in results, tables, reports and words.
+
+    Parameters
+    ----------
+    labels : array of shape (n_objects,)
+        Clusters; negative for objects in none, which are not doubtful but left out.
+    confidence : array of shape (n_objects,) or None
+        As `confidence` gives it. None, and a single cluster, leave nothing to be in doubt.
+
+    Returns
+    -------
+    ndarray of shape (n_objects,), bool
+
+    Notes
+    -----
+    At 0.75 another cluster has a third of the evidence of the own one. Below 0.5 it has more than
+    the own one; few objects do, since most methods would have put them there, so that this line
+    would leave nearly all misplaced objects out.
+
+    Examples
+    --------
+    >>> doubtful(np.array([0, 0, 1, -1]), np.array([1.0, 0.7, 0.75, 0.0])).tolist()
+    [False, True, False, False]
+    """
+    found = np.asarray(labels)
+    if confidence is None or found.max(initial=-1) < 1:
+        return np.zeros(len(found), bool)
+    return np.asarray((found >= 0) & (np.asarray(confidence) < DOUBTFUL_BELOW))
+
+
+def suited_elsewhere(
+    labels: NDArray[np.integer],
+    confidence: NDArray[np.float64] | None,
+    runner_up: NDArray[np.integer] | None,
+) -> NDArray[np.bool_]:
+    """Doubtful objects that the members put together with another cluster more often.
+
+    >>> suited_elsewhere(np.array([0, 0, 1]), np.array([0.4, 0.6, 0.0]), np.array([1, 1, -1]))
+    array([ True, False, False])
+    """
+    flags = doubtful(labels, confidence)
+    if confidence is None:
+        return flags
+    # At 0 nothing may speak for any cluster; only a runner-up tells.
+    others = confidence > 0 if runner_up is None else np.asarray(runner_up) >= 0
+    return np.asarray(flags & (confidence < 0.5) & others)
 
 
 def _over_pairs(

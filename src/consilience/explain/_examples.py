@@ -7,17 +7,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from consilience.ensemble import Ensemble
+from consilience.evidence import doubtful as in_doubt
 from consilience.explain._effects import quartiles
 from consilience.explain._objects import Votes, closeness, votes
 
-__all__ = ["DOUBTFUL_BELOW", "examples"]
+__all__ = ["SHOWN", "examples"]
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
 
-#: Below this confidence another group has a third of the own group's evidence or more.
-DOUBTFUL_BELOW = 0.75
-_TYPICAL = 3
+#: Typical objects of each group, and doubtful ones of which each group has at least as many.
+SHOWN = 3
 _MOST_DOUBTFUL = 1000
 
 
@@ -33,7 +33,8 @@ def examples(
 
     Typical are the objects of the highest confidence; of equal ones those that the members put
     with the largest part of the group, then those nearest to the medians of its columns. Doubtful
-    are those with a confidence below `DOUBTFUL_BELOW`, the least sure first.
+    are those that `consilience.evidence.doubtful` names, the least sure first; of very many the
+    least sure, and some of each group.
     """
     typical = _typical(numbers, groups, len(names), ensemble, confidence)
     doubtful = _doubtful(groups, confidence)
@@ -74,7 +75,7 @@ def _typical(
         inside = np.flatnonzero(groups == g)
         # Rounded: what differs in the last bits is equal.
         keys = _off_centre(numbers[inside]), -near[inside].round(9), -sure[inside].round(9)
-        chosen.append(inside[np.lexsort(keys)[:_TYPICAL]])
+        chosen.append(inside[np.lexsort(keys)[:SHOWN]])
     return np.concatenate(chosen)
 
 
@@ -86,10 +87,17 @@ def _off_centre(values: Floats) -> Floats:
 
 
 def _doubtful(groups: Codes, confidence: Floats | None) -> Codes:
-    if confidence is None or groups.max(initial=-1) < 1:
-        return np.empty(0, np.int64)
-    found = np.flatnonzero((groups >= 0) & (confidence < DOUBTFUL_BELOW))
-    return found[np.argsort(confidence[found], kind="stable")][:_MOST_DOUBTFUL]
+    found = np.flatnonzero(in_doubt(groups, confidence))
+    if confidence is None or not len(found):
+        return found
+    order = found[np.argsort(confidence[found], kind="stable")]
+    own = groups[order]
+    # Place of each among the doubtful of its group.
+    by_group = np.argsort(own, kind="stable")
+    sizes = np.bincount(own)
+    place = np.empty(len(order), np.int64)
+    place[by_group] = np.arange(len(order)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    return order[(np.arange(len(order)) < _MOST_DOUBTFUL) | (place < SHOWN)]
 
 
 def _reason(said: Votes, i: int, names: Sequence[Any]) -> str:

@@ -13,6 +13,7 @@ from consilience._optional import optional
 from consilience._validation import Boolean, Interval, Options, check_value
 from consilience.ensemble import Ensemble
 from consilience.errors import InvalidInputError
+from consilience.evidence import doubtful as in_doubt
 from consilience.explain._columns import Columns, columns_of
 from consilience.explain._differences import Differences, differences
 from consilience.explain._examples import examples
@@ -42,7 +43,8 @@ class Profile:
     Attributes
     ----------
     clusters : mapping
-        One line a group: its objects and their share, the mean confidence, the rule with its
+        One line a group: its objects and their share, the mean confidence, how many objects are
+        doubtful (`consilience.evidence.doubtful`), the rule with its
         precision and recall (of the 50 largest groups). A last line, cluster -1, for objects in
         none.
     columns : mapping
@@ -272,12 +274,14 @@ def _cluster_table(
         masks.append(groups < 0)
         rules = [*rules, None]
     sizes = np.array([int(mask.sum()) for mask in masks], np.int64)
+    unsure = in_doubt(groups, sure)
     means = [np.nan if sure is None or not m.any() else float(sure[m].mean()) for m in masks]
     return {
         "cluster": shown,
         "objects": sizes,
         "share": sizes / max(len(groups), 1),
         "confidence": np.array(means),
+        "doubtful": np.array([int(unsure[mask].sum()) for mask in masks], np.int64),
         "rule": np.array(["" if rule is None else str(rule) for rule in rules], dtype=object),
         "precision": np.array([np.nan if rule is None else rule.precision for rule in rules]),
         "recall": np.array([np.nan if rule is None else rule.recall for rule in rules]),

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from consilience.explain._examples import DOUBTFUL_BELOW
+from consilience.evidence import DOUBTFUL_BELOW
+from consilience.explain._examples import SHOWN
 
 if TYPE_CHECKING:
     from consilience.explain._profile import Profile
@@ -20,7 +21,7 @@ __all__ = [
     "typical_words",
 ]
 
-_MOST_CLUSTERS, _MOST_COLUMNS, _MOST_WORDS, _MOST_OBJECTS = 20, 4, 8, 3
+_MOST_CLUSTERS, _MOST_COLUMNS, _MOST_WORDS = 20, 4, 8
 _CHANCE = 0.05
 
 
@@ -142,18 +143,18 @@ def _with_interval(table: Any, name: str, i: int) -> str:
     return f"{value:.2f}, {low:.2f} to {high:.2f}"
 
 
-def object_words(profile: "Profile", cluster: Any) -> tuple[str, list[str], int]:
-    """Typical objects, doubtful ones with the reason, and how many are doubtful in all."""
+def object_words(profile: "Profile", cluster: Any) -> tuple[str, list[str]]:
+    """Typical objects, and some doubtful ones with the reason."""
     table = profile.objects
     own = table["cluster"] == cluster
     typical = table["object"][own & (table["role"] == "typical")]
     doubtful = np.flatnonzero(own & (table["role"] == "doubtful"))
     reasons = table.get("reason")
     said = []
-    for i in doubtful[:_MOST_OBJECTS].tolist():
+    for i in doubtful[:SHOWN].tolist():
         why = "" if reasons is None else f": {reasons[i]}"
         said.append(f"{table['object'][i]} (confidence {table['confidence'][i]:.2f}){why}")
-    return ", ".join(map(str, typical)), said, len(doubtful)
+    return ", ".join(map(str, typical)), said
 
 
 def rule_words(profile: "Profile", i: int) -> str:
@@ -174,7 +175,8 @@ def cluster_lines(profile: "Profile", i: int) -> list[tuple[str, str]]:
     nothing = ["nothing surely sets it apart"] if compared else []
     lines += [("apart" if k == 0 else "", words) for k, words in enumerate(apart or nothing)]
     lines.append(("rule", rule_words(profile, i)))
-    typical, doubtful, n = object_words(profile, cluster)
+    typical, doubtful = object_words(profile, cluster)
+    n = int(profile.clusters["doubtful"][i])
     lines.append(("examples", typical))
     lines += [("doubtful" if k == 0 else "", words) for k, words in enumerate(doubtful)]
     if n > len(doubtful):

@@ -19,11 +19,13 @@ from consilience._units import check_range
 from consilience._validation import (
     Boolean,
     Interval,
+    NoneValue,
     Options,
     RandomState,
     check_n_clusters,
     check_params,
 )
+from consilience.errors import warn
 from consilience.kernels.data.pam import pam
 from consilience.kernels.links.agglomerate import agglomerate
 from consilience.kernels.links.trees import cut_merges
@@ -87,8 +89,8 @@ class Linkage(ClusterMixin, BaseEstimator):
 
     Parameters
     ----------
-    n_clusters : int, default=2
-        Clusters wanted: the last ``n_clusters - 1`` merges are undone.
+    n_clusters : int or None, default=None
+        Clusters wanted: the last ``n_clusters - 1`` merges are undone. None takes 2, and warns.
     method : {"single", "complete", "average", "centroid", "ward"}, default="average"
         How far two clusters are apart.
     squared : bool, default=True
@@ -112,13 +114,13 @@ class Linkage(ClusterMixin, BaseEstimator):
     """
 
     _constraints: ClassVar[dict[str, Any]] = {
-        "n_clusters": [Interval(Integral, 1)],
+        "n_clusters": [Interval(Integral, 1), NoneValue()],
         "method": [Options(("single", "complete", "average", "centroid", "ward"))],
         "squared": [Boolean()],
     }
 
     def __init__(
-        self, n_clusters: int = 2, *, method: str = "average", squared: bool = True
+        self, n_clusters: int | None = None, *, method: str = "average", squared: bool = True
     ) -> None:
         self.n_clusters = n_clusters
         self.method = method
@@ -131,9 +133,13 @@ class Linkage(ClusterMixin, BaseEstimator):
             X, owner=self, fitted=self, allow_sparse=False, kind="float64", min_objects=2
         ).values
         check_range(X, owner="Linkage")
-        check_n_clusters(self.n_clusters, len(X), owner="Linkage")
+        wanted = self.n_clusters
+        if wanted is None:
+            warn("The number of clusters was not given to Linkage: 2 are taken.")
+            wanted = 2
+        check_n_clusters(wanted, len(X), owner="Linkage")
         self.linkage_ = agglomerate(pdist(X), self.method, squared=self.squared)
-        self.labels_ = cut_merges(self.linkage_, self.n_clusters)
+        self.labels_ = cut_merges(self.linkage_, wanted)
         return self
 
 

@@ -139,6 +139,8 @@ float, default="reference"
     reliability_ : float
         Estimated squared correlation of the scores with their limit.
     n_repetitions_ : int
+    scaling_ : {"none", "box", "std", "robust"}
+        How the columns were scaled.
     converged_ : bool or None
         Whether the rule was satisfied; None where the number of repetitions was given.
     history_ : ndarray of shape (n_looks, 3)
@@ -330,6 +332,7 @@ float, default="reference"
         running = Running.empty(weak.n_objects, self.aggregate, getattr(data, "dtype", None))
         self._fitted = Fitted(weak, running, Progress(self.stop, self.tol), scaling)
         self._fitted = self._fitted.with_neighbours(self.score_by, data)
+        self.scaling_ = "none" if scaling is None else scaling.kind
         self.divergence_ = getattr(weak, "divergence", None)
         wanted = None if isinstance(self.n_repetitions, str) else int(self.n_repetitions)
         if wanted is None and self.score_by == "knn":

@@ -1,16 +1,21 @@
 """What is known of a consensus, for all objects: computed once, read by every section."""
 
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from consilience._labels import encode, smallest_type
+from consilience._labels import encode
 from consilience.ensemble import Ensemble
-from consilience.errors import ConsilienceWarning
-from consilience.evidence import Ambiguity, ambiguous, cluster_stability
+from consilience.evidence import (
+    Ambiguity,
+    GroupAmbiguity,
+    cluster_stability,
+    doubtful,
+    group_ambiguity,
+    suited_elsewhere,
+)
 from consilience.evidence import confidence as evidence_confidence
 from consilience.report._objects import Truth, checked, known_truth
 
@@ -19,9 +24,6 @@ __all__ = ["Case", "make_case"]
 Floats = NDArray[np.float64]
 Positions = NDArray[np.int64]
 
-# Objects times pairs of members whose overlap is looked at: one or two seconds.
-_PAIR_BUDGET = 3 * 10**8
-_FEWEST_PAIRS = 50
 # With gaps every pair of objects has its own denominator: time grows with the square of these.
 _MAX_PAIRWISE = 10_000
 # Cells of the table objects x clusters, 8 bytes each.
@@ -42,7 +44,10 @@ class Case:
     confidence : ndarray of shape (n_objects,) or None
     runner_up : ndarray of shape (n_objects,) or None
         Place of the next best cluster; -1 where there is none.
-    ambiguity : Ambiguity
+    ambiguity : ndarray of shape (n_objects,)
+        Of each object: 0 where the members agree about its group; NaN where they are silent.
+    judged : Ambiguity or None
+        Which objects are doubtful by other scores than the confidence, where somebody has said.
     stability : ndarray of shape (K,) or None
         How well the members know each cluster again; None where there is one cluster only.
     truth : Truth or None
@@ -54,7 +59,8 @@ class Case:
     numbers: Positions
     confidence: Floats | None
     runner_up: Positions | None
-    ambiguity: Ambiguity
+    ambiguity: Floats
+    judged: Ambiguity | None
     stability: Floats | None
     truth: Truth | None
     notes: tuple[str, ...]
@@ -80,12 +86,16 @@ class Case:
         return bool(np.median(self.ensemble.n_clusters) >= 2 * max(self.n_clusters, 1))
 
     @property
-    def doubt(self) -> Floats:
-        """Ambiguity of each object: 0 where the members agree about it; NaN where they are silent.
+    def doubtful(self) -> NDArray[np.bool_]:
+        """Objects that the page calls doubtful."""
+        if self.judged is not None:
+            return self.judged.flags
+        return doubtful(self.labels, self.confidence)
 
-        One less the score of `consilience.evidence.ambiguous`, so that more is more.
-        """
-        return 1.0 - self.ambiguity.scores
+    @property
+    def suited_elsewhere(self) -> NDArray[np.bool_]:
+        """Objects that another cluster suits better."""
+        return suited_elsewhere(self.labels, self.confidence, self.runner_up)
 
     def number(self, places: Positions) -> Positions:
         """Numbers of clusters, as given, of their places; -1 stays."""
@@ -106,6 +116,8 @@ def make_case(
     runner_up: Any,
     truth: Any,
     seed: int,
+    ambiguity: GroupAmbiguity | None = None,
+    judged: Ambiguity | None = None,
 ) -> Case:
     """Evidence for a consensus, estimated where there is very much of it."""
     n = ensemble.n_objects
@@ -123,7 +135,8 @@ def make_case(
         numbers=numbers,
         confidence=sure,
         runner_up=other,
-        ambiguity=_found_ambiguity(ensemble, codes, seed, notes),
+        ambiguity=_found_ambiguity(ensemble, codes, seed, notes, ambiguity),
+        judged=judged,
         stability=_found_stability(ensemble, codes, len(numbers)),
         truth=known_truth(truth, n),
         notes=tuple(notes),
@@ -171,41 +184,20 @@ def _found_confidence(
 
 
 def _found_ambiguity(
-    ensemble: Ensemble, codes: Positions, seed: int, notes: list[str]
-) -> Ambiguity:
-    n, R = ensemble.n_objects, ensemble.n_members
-    ensemble = _at_the_result(ensemble, codes)
-    n_pairs = max(_FEWEST_PAIRS, _PAIR_BUDGET // n)
-    every = R * (R - 1) // 2
-    if n_pairs < every:
+    ensemble: Ensemble,
+    codes: Positions,
+    seed: int,
+    notes: list[str],
+    given: GroupAmbiguity | None,
+) -> Floats:
+    found = group_ambiguity(ensemble, codes, random_state=seed) if given is None else given
+    checked(found.values, ensemble.n_objects, what="ambiguity")
+    if found.n_pairs < found.every:
         notes.append(
-            f"The ambiguity of the objects was estimated from {n_pairs:,} of {every:,} pairs of "
-            "clusterings."
+            f"The ambiguity of the objects was estimated from {found.n_pairs:,} of "
+            f"{found.every:,} pairs of clusterings."
         )
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConsilienceWarning)
-        return ambiguous(ensemble, labels=codes, n_pairs=n_pairs, random_state=seed)
-
-
-def _at_the_result(ensemble: Ensemble, codes: Positions) -> Ensemble:
-    """Members whose clusters are joined to those of the result they mostly lie in.
-
-    Members are often finer than their consensus, and disagree about borders inside one of its
-    clusters: that makes no object doubtful.
-    """
-    k = int(codes.max(initial=-1)) + 1
-    if not k:
-        return ensemble
-    joined = []
-    for member in ensemble.members:
-        labels = member.astype(np.int32)
-        inside = (labels >= 0) & (codes >= 0)
-        n_cells = k * (max(labels.max(), -1) + 1)
-        cells = np.bincount(labels[inside] * k + codes[inside], minlength=n_cells)
-        mostly = cells.reshape(-1, k).argmax(axis=1)
-        labels[labels >= 0] = mostly[labels[labels >= 0]]
-        joined.append(labels.astype(smallest_type(k)))
-    return Ensemble(joined)
+    return found.values
 
 
 def _found_stability(ensemble: Ensemble, codes: Positions, n_clusters: int) -> Floats | None:

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from consilience.errors import InvalidInputError
+from consilience.evidence import DOUBTFUL_BELOW, Ambiguity
 from consilience.report._case import Case
 from consilience.report._figures import (
     bars,
@@ -28,9 +29,9 @@ from consilience.report._thin import Shown
 from consilience.report._values import counted, rounded
 
 __all__ = [
-    "ambiguity_section",
     "cluster_rows",
     "dendrogram_section",
+    "doubtful_section",
     "matrix_section",
     "object_rows",
     "stability_section",
@@ -56,13 +57,15 @@ def object_rows(case: Case, shown: Shown, ids: Any) -> dict[str, Any]:
     ]
     if case.confidence is not None:
         columns.append(number_column("confidence", case.confidence[at]))
-    if case.runner_up is not None:
+    rivals = case.n_clusters > 1
+    if case.runner_up is not None and rivals:
         others = case.runner_up[at]
         numbers = case.number(others).tolist()
         values = [c if o >= 0 else None for c, o in zip(numbers, others.tolist(), strict=True)]
         columns.append(column("runner_up", "cluster", values))
-    columns.append(number_column("ambiguity", case.doubt[at]))
-    columns.append(column("ambiguous", "flag", case.ambiguity.flags[at].tolist()))
+    if rivals:
+        columns.append(number_column("ambiguity", case.ambiguity[at]))
+        columns.append(column("doubtful", "flag", case.doubtful[at].tolist()))
     if case.truth is not None:
         names = [case.truth.name(code) for code in case.truth.codes[at].tolist()]
         columns.append(column("truth", "text", names))
@@ -172,10 +175,10 @@ _LINKED = {
 def dendrogram_section(
     case: Case, shown: Shown, view: PairView, tree: MadeTree | None
 ) -> Section | None:
-    """The tree of some objects, with the cut that made the groups; None of a single object."""
-    if not len(view.tree):
+    """The tree of some objects, with the cut that made the groups; None of a single group."""
+    k = case.n_clusters
+    if not len(view.tree) or k < 2:
         return None
-    k = max(1, case.n_clusters)
     folds, sizes, clusters = folded(view.tree, case.labels[shown.pairs], MAX_LEAVES)
     cut = None if tree is None else tree.cut(case.labels, k)
     read = "Reading upwards, objects and groups are joined one after the other, "
@@ -204,42 +207,49 @@ def _cut_words(made: bool, cut: float | None, k: int) -> str:
             "It is the tree of the method, but small groups or single objects were moved after it "
             "was cut, so that no line gives exactly the groups."
         )
-    if k == 1:
-        return "All is left in one group here, so that the line lies above the top."
     return (
         f"The line marks where a cut leaves {counted(k, 'group')}, and the longer the stems that "
         "it crosses, the clearer this number is."
     )
 
 
-def ambiguity_section(case: Case) -> Section:
-    """How ambiguous the objects are, with the threshold."""
-    doubt = case.doubt[np.isfinite(case.ambiguity.scores)]
-    top = float(np.ceil(10 * doubt.max(initial=0.1) - 1e-9) / 10)
-    counts, edges = np.histogram(np.clip(doubt, 0.0, top), _BINS, (0.0, top))
-    marks = []
-    flagged = case.ambiguity.n_flagged
-    if np.isfinite(case.ambiguity.threshold):
-        words = f"doubtful: {counted(flagged, 'object')}"
-        marks.append(mark(1.0 - case.ambiguity.threshold, words, taken=True))
+def doubtful_section(case: Case) -> Section | None:
+    """How sure each object is of its group, with the line below which it is doubtful."""
+    if case.judged is not None:
+        return _judged_section(case.judged, int(case.doubtful.sum()))
+    if case.confidence is None or case.n_clusters < 2:
+        return None
+    sure = case.confidence[case.labels >= 0]
+    counts, edges = np.histogram(np.clip(sure, 0.0, 1.0), _BINS, (0.0, 1.0))
+    words = f"doubtful: {counted(int(case.doubtful.sum()), 'object')}"
     read = (
-        "Objects at the left are put into the same group by all clusterings, whose finer pieces "
-        "count as the group they lie in, and the further right an object lies, the more the "
-        "clusterings disagree about its group. "
+        "Objects at the right are sure of their group: the clusterings put them together with no "
+        f"other. At 0.5 they are torn between two, and below {DOUBTFUL_BELOW}, where another group "
+        "has a third of the evidence for their own or more, they are called doubtful."
     )
-    if marks:
-        read += "Objects beyond the line are called doubtful in this report."
-    elif flagged:
-        read += "Only objects that no clustering saw are called doubtful in this report."
-    else:
-        read += "No line stands out, so no object is called doubtful."
-    silent = case.n_objects - len(doubt)
-    label = "ambiguity of the object"
+    marks = [mark(DOUBTFUL_BELOW, words, taken=True)]
+    figure = histogram(counts, edges, "confidence of the object", marks=marks)
+    return section("doubtful", "Doubtful objects", read, figure)
+
+
+def _judged_section(judged: Ambiguity, flagged: int) -> Section:
+    """The scores that a job was asked to judge by, with its own line."""
+    scores = judged.scores[np.isfinite(judged.scores)]
+    counts, edges = judged.histogram(_BINS)
+    marks = []
+    if np.isfinite(judged.threshold):
+        words = f"doubtful: {counted(flagged, 'object')}"
+        marks.append(mark(judged.threshold, words, taken=True))
+    read = (
+        "The lower the score of an object, the more the clusterings disagree about it. "
+        f"{judged.why[0].upper()}{judged.why[1:]}."
+    )
+    silent = len(judged.scores) - len(scores)
+    label = "score of the object"
     if silent:
         label += f" ({silent:,} objects have none: too few clusterings saw them)"
-    return section(
-        "ambiguity", "Doubtful objects", read, histogram(counts, edges, label, marks=marks)
-    )
+    figure = histogram(counts, edges, label, marks=marks)
+    return section("doubtful", "Doubtful objects", read, figure)
 
 
 def stability_section(case: Case, notes: list[str]) -> Section | None:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from consilience._words import listed
+from consilience.evidence import DOUBTFUL_BELOW
 from consilience.report._case import Case
 from consilience.report._values import counted, percent
 
@@ -35,9 +36,9 @@ def consensus_headline(case: Case, decided: "Decided", agreement: float | None) 
             words = next(words for least, words in _SURE if sure >= least)
             said.append(
                 f"{words}: where 1 is certain and 0.5 is torn between two groups, the objects "
-                f"have {sure:.2f} on average." + _suited_elsewhere(case)
+                f"have {sure:.2f} on average."
             )
-    said.append(_doubtful(case))
+        said.append(_doubtful(case))
     said += _number(case, decided)
     if agreement is not None:
         said.append(
@@ -45,20 +46,6 @@ def consensus_headline(case: Case, decided: "Decided", agreement: float | None) 
             "agree."
         )
     return said
-
-
-def _suited_elsewhere(case: Case) -> str:
-    """How many objects stay in a group although another suits them better."""
-    if case.confidence is None:
-        return ""
-    n = int(((case.confidence < 0.5) & (case.labels >= 0) & (case.confidence > 0)).sum())
-    if not n:
-        return ""
-    lie = "object lies" if n == 1 else "objects lie"
-    return (
-        f" {n:,} {lie} below 0.5: the clusterings speak for another group there, and the method "
-        "kept its own all the same."
-    )
 
 
 def group_sizes(sizes: list[int]) -> str:
@@ -85,18 +72,31 @@ def _groups(case: Case) -> str:
 
 
 def _doubtful(case: Case) -> str:
-    flags = case.ambiguity.flags
-    n, doubtful = case.n_objects, int(flags.sum())
+    n, doubtful = case.n_objects, int(case.doubtful.sum())
     if case.ensemble.n_members < 2:
         return "There is only one clustering, so nothing can be said about doubtful objects."
+    if case.confidence is None and case.judged is None:
+        return "Which objects are doubtful was not examined."
     if not doubtful:
-        return "No object stands out as doubtful."
-    where = _between(case)
-    return (
+        return "No object is doubtful."
+    line = f"a confidence below {DOUBTFUL_BELOW}" if case.judged is None else "a low score"
+    words = (
         f"{counted(doubtful, 'object')} ({percent(doubtful, n)}) "
-        f"{'are' if doubtful > 1 else 'is'} doubtful, because the clusterings disagree about "
-        f"{'them' if doubtful > 1 else 'it'}{where}; the column 'ambiguous' of the table of "
-        f"objects marks {'them' if doubtful > 1 else 'it'}."
+        f"{'are' if doubtful > 1 else 'is'} doubtful, with {line}{_between(case)}; the column "
+        f"'doubtful' of the table of objects marks {'them' if doubtful > 1 else 'it'}."
+    )
+    return words + _suited_elsewhere(case)
+
+
+def _suited_elsewhere(case: Case) -> str:
+    """How many objects stay in a group although another suits them better."""
+    n = int(case.suited_elsewhere.sum())
+    if not n:
+        return ""
+    lie = "object lies" if n == 1 else "objects lie"
+    return (
+        f" {n:,} {lie} below 0.5: the clusterings speak for another group there, and the method "
+        "kept its own all the same."
     )
 
 
@@ -104,13 +104,13 @@ def _between(case: Case) -> str:
     """Between which two groups most of the doubtful objects lie, if there are such two."""
     if case.runner_up is None or case.n_clusters < 3:
         return ""
-    torn = case.ambiguity.flags & (case.labels >= 0) & (case.runner_up >= 0)
+    torn = case.doubtful & (case.labels >= 0) & (case.runner_up >= 0)
     if not torn.any():
         return ""
     ends = np.sort(np.stack([case.labels[torn], case.runner_up[torn]]), axis=0)
     pairs, counts = np.unique(ends, axis=1, return_counts=True)
     best = int(counts.argmax())
-    if counts[best] < 2 or counts[best] < 0.2 * case.ambiguity.n_flagged:
+    if counts[best] < 2 or counts[best] < 0.2 * case.doubtful.sum():
         return ""
     a, b = case.numbers[pairs[:, best]].tolist()
     return f", most often ({counts[best]:,}) between clusters {a} and {b}"

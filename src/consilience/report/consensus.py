@@ -17,6 +17,7 @@ from consilience._validation import (
 )
 from consilience.ensemble import Ensemble
 from consilience.errors import InvalidInputError
+from consilience.evidence import Ambiguity, GroupAmbiguity
 from consilience.report._case import Case, make_case
 from consilience.report._choices import (
     Decided,
@@ -30,9 +31,9 @@ from consilience.report._members import members_section
 from consilience.report._pairs import MadeTree, pair_view, restricted
 from consilience.report._profile import profile_section
 from consilience.report._sections import (
-    ambiguity_section,
     cluster_rows,
     dendrogram_section,
+    doubtful_section,
     matrix_section,
     object_rows,
     stability_section,
@@ -64,6 +65,8 @@ def summarise_consensus(
     truth: Any = None,
     confidence: Any = None,
     runner_up: Any = None,
+    ambiguity: GroupAmbiguity | None = None,
+    judged: Ambiguity | None = None,
     columns: Sequence[str] = (),
     tree: Any = None,
     link: Literal["average", "complete", "single"] | None = None,
@@ -95,6 +98,11 @@ def summarise_consensus(
         True classes in any form, missing where unknown.
     confidence, runner_up : arrays of shape (n_objects,), optional
         As a consensus method returned them; computed where no confidence is given.
+    ambiguity : GroupAmbiguity, optional
+        What `consilience.evidence.group_ambiguity` says of these labels; computed by default.
+    judged : Ambiguity, optional
+        Which objects are doubtful, in place of those with a confidence below 0.75 (see
+        `consilience.evidence.doubtful`).
     columns : sequence of str, optional
         Names of the columns of X.
     tree : array of shape (n_objects - 1, 4), optional
@@ -130,8 +138,7 @@ def summarise_consensus(
     -------
     dict
         With the keys schema, kind, title, headline, done, notes, clusters, objects, sections.
-        Every number is finite or null. The column "ambiguity" is one less the score of
-        `consilience.evidence.ambiguous`: more is more ambiguous.
+        Every number is finite or null. Of a single group, sections about several are left out.
 
     Notes
     -----
@@ -146,7 +153,7 @@ def summarise_consensus(
     >>> found["headline"][0]
     'The 6 objects fall into 2 groups, of 3 and 3 objects.'
     >>> [part["id"] for part in found["sections"]]
-    ['objects', 'co-association', 'dendrogram', 'ambiguity', 'stability', 'members']
+    ['objects', 'co-association', 'dendrogram', 'doubtful', 'stability', 'members']
     """
     owner = "summarise_consensus"
     check_value("ensemble", ensemble, _AN_ENSEMBLE, owner=owner)
@@ -157,12 +164,19 @@ def summarise_consensus(
     made = _checked_tree(tree, link, ensemble.n_objects)
     seed = int(check_random_state(random_state).randint(2**31 - 2))
     case = make_case(
-        ensemble, labels, confidence=confidence, runner_up=runner_up, truth=truth, seed=seed
+        ensemble,
+        labels,
+        confidence=confidence,
+        runner_up=runner_up,
+        truth=truth,
+        seed=seed,
+        ambiguity=ambiguity,
+        judged=judged,
     )
     shown = choose_shown(
         case.labels,
-        case.doubt,
-        case.ambiguity.flags,
+        case.ambiguity if case.confidence is None else 1.0 - case.confidence,
+        case.doubtful,
         max_points=int(max_points),
         max_pairs=int(max_matrix),
         seed=seed,
@@ -171,7 +185,12 @@ def summarise_consensus(
     against = {} if case.truth is None else truth_scores(case, case.truth)
     decided = Decided(choice, clarity, tuple(alternatives))
     sections = _sections(case, shown, X, columns, made, decided, comparison, seed, said)
-    if profile is not None and (explained := profile_section(profile, said)) is not None:
+    several = case.n_clusters > 1
+    if (
+        profile is not None
+        and several
+        and (explained := profile_section(profile, said)) is not None
+    ):
         sections.insert(1, explained)  # after the view of the objects
     if case.truth is not None:
         sections.append(truth_section(case, case.truth, against, said))
@@ -210,7 +229,7 @@ def _sections(
         number_section(decided),
         matrix_section(shown, pairs, finer=case.finer),
         dendrogram_section(case, shown, pairs, tree),
-        ambiguity_section(case),
+        doubtful_section(case),
         stability_section(case, notes),
         members_section(case, seed, notes),
         None if comparison is None else methods_section(comparison),

@@ -185,7 +185,8 @@ def _view(
     """The objects on a plane, the foreground coloured; without one where there is no plane."""
     read = (
         "Every point is an object, grey in the background and coloured where it belongs to a "
-        "dense group, placed so that the flat picture keeps as much of the differences as it can. "
+        "dense group, placed by the columns as they were scored, so that the flat picture keeps as "
+        "much of their differences as it can. "
         "Faint points lie so close to the border that other weak clusterings might put them on "
         "the other side."
     )
@@ -211,7 +212,7 @@ def _plane(
     pairwise = is_pairwise(model.divergence)
     by_kernel = callable(model.divergence) and not isinstance(model.divergence, Divergence)
     if not pairwise and not by_kernel:
-        return plane_of_data(X, shown.objects, columns), at
+        return _scaled_plane(model, X, shown, columns), at
     few = thinned(model.labels_[shown.objects], _MAX_MATRIX if pairwise else _MAX_KERNEL)
     if len(few) < len(at):
         notes.append(f"The view shows {len(few):,} of the objects: it needs all their pairs.")
@@ -220,6 +221,21 @@ def _plane(
         square = some if sparse.issparse(some) else np.asarray(some)
         return plane_of_kernel(square[:, shown.objects[few]]), few
     return plane_of_kernel(model.divergence(some, some)), few
+
+
+def _scaled_plane(model: EWOCS, X: Any, shown: Shown, columns: Sequence[str]) -> Plane:
+    """Where the objects lie as they were scored; one or two columns keep their own units.
+
+    Stretching axes that are drawn anyway changes no picture; components hang on it.
+    """
+    scaling = model._fitted.scaling
+    width = X.shape[1] if hasattr(X, "shape") else 0
+    if scaling is None or width < 3:
+        return plane_of_data(X, shown.objects, columns)
+    some = rows_of(X, shown.objects)
+    scaled = scaling.apply(some if sparse.issparse(some) else np.asarray(some, np.float64))
+    plane = plane_of_data(scaled, np.arange(len(shown.objects)))
+    return Plane(plane.places, f"{plane.xlabel}, scaled", f"{plane.ylabel}, scaled")
 
 
 def _objects(
@@ -234,7 +250,7 @@ def _objects(
         column("cluster", "cluster", model.labels_[at].tolist()),
         number_column("confidence", sure[at]),
         number_column("score", model.scores_[at], decimals),
-        column("ambiguous", "flag", model.undecided_[at].tolist()),
+        column("undecided", "flag", model.undecided_[at].tolist()),
     ]
     if truth is not None:
         names = np.where(truth[at], "foreground", "background").tolist()

@@ -40,6 +40,8 @@ class Data:
     name : str
         What the data are called; "" where nobody said.
     standardised : bool
+    used_as : str
+        How the columns were scaled otherwise, in words.
     n_left_out : int
         Rows of a table that were left out when it was read.
     original : array, CSR matrix or None
@@ -67,6 +69,7 @@ class Data:
     sources: tuple[str, ...] = ()
     scaling: Scaling | None = None
     recipe: Recipe | None = None
+    used_as: str = "as they are"
 
     @property
     def rows(self) -> Rows | None:
@@ -80,8 +83,8 @@ class Data:
         if self.X is None or not hasattr(self.X, "shape"):
             return text
         columns = self.X.shape[1]
-        scaled = ", standardised" if self.standardised else ", as they are"
-        return f"{text}, {columns} column{'s' * (columns != 1)} of numbers{scaled}"
+        scaled = "standardised" if self.standardised else self.used_as
+        return f"{text}, {columns} column{'s' * (columns != 1)} of numbers, {scaled}"
 
     def facts(self) -> dict[str, Any]:
         """What there is, as plain values."""

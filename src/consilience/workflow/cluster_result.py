@@ -15,6 +15,13 @@ from consilience.consensus import Alternative, Clarity, Levels, NumberChoice, le
 from consilience.consensus._auto_choice import worth_a_look
 from consilience.ensemble import Ensemble
 from consilience.errors import InvalidInputError
+from consilience.evidence import (
+    DOUBTFUL_BELOW,
+    GroupAmbiguity,
+    doubtful,
+    group_ambiguity,
+    suited_elsewhere,
+)
 from consilience.explain import Profile, profile
 from consilience.predict import Placer, Prediction, placed
 from consilience.predict._hashes import row_hashes
@@ -88,9 +95,11 @@ class ClusterResult(Reported):
 
     job: ClassVar[str] = "cluster"
     views: ClassVar[str] = (
-        "labels, confidence, runner_up, least_sure(), profile(), levels(), predict(X), "
+        "labels, confidence, runner_up, doubtful, least_sure(), profile(), levels(), predict(X), "
         "to_pandas(), report(path), save(folder)"
     )
+
+    doubtful_below: ClassVar[float] = DOUBTFUL_BELOW
 
     labels: NDArray[np.int32]
     confidence: NDArray[np.float64] | None
@@ -153,10 +162,21 @@ class ClusterResult(Reported):
     @property
     def n_suited_elsewhere(self) -> int:
         """Objects that the members put together with another cluster more often."""
-        if self.confidence is None:
-            return 0
-        others = -1 if self.runner_up is None else self.runner_up
-        return int(((self.confidence < 0.5) & (others >= 0) & (self.labels >= 0)).sum())
+        return int(suited_elsewhere(self.labels, self.confidence, self.runner_up).sum())
+
+    @property
+    def doubtful(self) -> NDArray[np.bool_]:
+        """Objects with a confidence below 0.75, see `consilience.evidence.doubtful`."""
+        return doubtful(self.labels, self.confidence)
+
+    @property
+    def ambiguity(self) -> NDArray[np.float64]:
+        """How far the members disagree about each object's group, from 0; NaN where silent."""
+        return self._group_ambiguity.values
+
+    @cached_property
+    def _group_ambiguity(self) -> GroupAmbiguity:
+        return group_ambiguity(self.ensemble, self.labels, random_state=self.seed)
 
     def mean_confidence(self, cluster: int | None = None) -> float | None:
         """Mean confidence in a cluster, or in all; None where one cluster has no rival."""
@@ -406,19 +426,22 @@ class ClusterResult(Reported):
             "changes": list(self.changes),
             "n_noise": self.n_noise,
             "n_moved": self.n_moved,
+            "n_doubtful": int(self.doubtful.sum()),
             "mean_confidence": None if sure is None else round(float(sure.mean()), 6),
             "least_sure": self.least_sure(10),
             "agreement_with_truth": self.agreement,
         }
 
     def to_pandas(self) -> Any:
-        """A pandas frame with cluster, confidence and runner-up of each object, and its index."""
+        """A pandas frame with what ``labels.csv`` says of each object, and its index."""
         called = np.array([*self.names, ""], dtype=object)[self.labels] if self.names else None
         columns = {
             "cluster": self.labels,
             "name": called,
             "confidence": self.confidence,
             "runner_up": self.runner_up,
+            "ambiguity": self.ambiguity,
+            "doubtful": self.doubtful,
         }
         return self._frame({name: v for name, v in columns.items() if v is not None})
 
@@ -446,6 +469,7 @@ class ClusterResult(Reported):
             truth=data.truth,
             confidence=self.confidence,
             runner_up=self.runner_up,
+            ambiguity=self._group_ambiguity,
             columns=data.columns,
             tree=self.tree,
             link=None if link == "ward" else link,
@@ -527,6 +551,7 @@ class ClusterResult(Reported):
         mean = self.mean_confidence()
         if mean is None:
             return "there is no other cluster to be torn to"
-        words = f"{mean:.3f} on average"
+        unsure = int(self.doubtful.sum())
+        words = f"{mean:.3f} on average; {unsure or 'no'} object{'s' * (unsure != 1)} doubtful"
         elsewhere = self.n_suited_elsewhere
-        return words + f"; another cluster suits {elsewhere} better" * bool(elsewhere)
+        return words + f", another cluster suits {elsewhere} better" * bool(elsewhere)

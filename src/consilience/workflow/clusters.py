@@ -43,6 +43,7 @@ from consilience.workflow._methods import (
     prepared,
 )
 from consilience.workflow._notes import noting
+from consilience.workflow._one_column import warn_of_one_column
 from consilience.workflow._seeds import job_seed
 from consilience.workflow.cluster_result import ClusterResult
 
@@ -321,6 +322,7 @@ def _found(job: Job, task: _Task, data: Data, given: Ensemble | None) -> dict[st
     if task.wants_number and not first and not task.by_lines:
         number = _number(job, task, data, ensemble)
     found = _consensus(job, task, data, ensemble, number)
+    warn_of_one_column(data, found["labels"])
     truth = None if data.truth is None else against_truth(data.truth, found["labels"])
     return found | {
         "ensemble": ensemble,
@@ -459,3 +461,33 @@ def _sure(ensemble: Ensemble, labels: NDArray[Any], n_jobs: int | None) -> dict[
     known = np.where(never_seen(ensemble), -1, labels)
     sure = confidence_in(ensemble, known, n_jobs=n_jobs)
     return {"confidence": sure.confidence, "runner_up": sure.runner_up}
+
+
+def groups_of(
+    job: Job,
+    data: Data,
+    given: Ensemble | None,
+    *,
+    n_clusters: int | None,
+    method: str | None,
+    generator: Any,
+    n_members: int,
+    seed: int,
+    n_jobs: int | None,
+    run: RunFolder | None,
+) -> dict[str, Any]:
+    """Fields of a `ClusterResult`, for a job that needs groups on its way."""
+    task = _Task(
+        n_clusters=n_clusters,
+        max_clusters=None,
+        effort="default",
+        strict=False,
+        named=check_methods(method, None, {}),
+        generator=generator,
+        n_members=n_members,
+        refine=False,
+        seed=seed,
+        n_jobs=n_jobs,
+        run=run,
+    )
+    return _found(job, task, data, given)

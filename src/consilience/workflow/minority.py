@@ -1,7 +1,7 @@
 """The whole job of minority clustering: the few dense groups in a majority of noise."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -26,6 +26,12 @@ __all__ = ["MinorityResult", "minority_groups"]
 _OWNER = "minority_groups"
 # Groups of fewer objects on average, and so many of them, are what is left of noise.
 _CRUMB, _MANY = 6, 5
+_SCALED = {
+    "none": "as they are",
+    "box": "each scaled to the same range",
+    "robust": "each scaled by the range of its middle 96 %",
+    "std": "each divided by its standard deviation",
+}
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -140,6 +146,7 @@ class MinorityResult(Reported):
                 }
                 for rule in self.rules
             ],
+            "scaling": model.scaling_,
             "repetitions": model.n_repetitions_,
             "reliability": _finite(model.reliability_),
             "converged": model.converged_,
@@ -303,6 +310,7 @@ def minority_groups(
             rules = thresholds.every(model.scores_, y=sources, m=model.n_foreground)
             rules = decided_first(model.threshold_result_, rules)
         _warn_of_crumbs(model)
+        data = replace(data, used_as=_SCALED[model.scaling_])
         return {"data": data, "rules": rules, "truth": sources, "background": zero}
 
     with noting() as notes:
