@@ -162,8 +162,10 @@ class Workshop:
             self._free.put(source)
         ended = {0: "survived", _NO_TESTS: "survived", None: "timeout"}.get(status, "caught")
         verdict = Verdict(room, mutant, ended, time.perf_counter() - start, by)
-        line = f"{ended:9} {verdict.seconds:5.0f} s  {_shown(room, mutant)}  {by}"
-        print(line if ended == "survived" else line.splitlines()[0], flush=True)
+        told = _shown(room, mutant)
+        if ended != "survived":
+            told = f"{told.splitlines()[0]}  {by}"
+        print(f"{ended:9} {verdict.seconds:5.0f} s  {told}", flush=True)
         return verdict
 
     def _chosen(self, room: str, mutant: Mutant, *, plain: bool) -> tuple[list[Path], float]:
