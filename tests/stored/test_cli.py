@@ -162,6 +162,8 @@ _COMMANDS = {
     "cluster_other_count": (
         "cluster fewer.csv --labels members.csv -k 3 --impute drop-rows --ignore kind --no-report"
     ),
+    # Options are looked at before the file, which cannot be used either.
+    "cluster_option": "cluster text.csv --linkage zzz",
     "cluster_zero": "cluster things.csv -k 0",
     "cluster_many": "cluster things.csv -k 90 --ignore kind --id-column name",
     "cluster_wrong": "cluster things.csv --method zzz",
