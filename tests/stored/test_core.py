@@ -513,4 +513,29 @@ def sparse_matches():
         yield f"job {job.__name__}", attempt(job, data) if data else None
 
 
+@CASES
+def callbacks():
+    class Stop:
+        def __init__(self):
+            self.heard = []
+
+        def setup(self, estimator, context):
+            self.heard.append("setup")
+
+        def teardown(self, estimator, context):
+            self.heard.append("teardown")
+
+        def on_fit_task_begin(self, estimator, context):
+            self.heard.append(f"begin {context.task_name}")
+
+        def on_fit_task_end(self, estimator, context):
+            self.heard.append(f"end {context.task_name}")
+            return context.task_name == "member"
+
+    stop = Stop()
+    found = cs.generate.KMeansEnsemble(40, 2, random_state=0).set_callbacks(stop).generate(blobs())
+    yield "stopped", found.n_members < 40
+    yield "heard", [*stop.heard[:4], *stop.heard[-2:]]
+
+
 test_stored = CASES.test()
