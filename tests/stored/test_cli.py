@@ -222,6 +222,7 @@ _COMMANDS = {
     "cluster_impute": (
         "cluster things.csv -k 3 --members 4 --impute median --encode onehot --no-report"
     ),
+    "cluster_resume": "cluster points.npz -k 3 --members 4 --resume --no-report",
     "version": "--version",
 }
 
