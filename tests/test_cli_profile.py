@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 from pathlib import Path
 
 import numpy as np
@@ -37,6 +38,7 @@ def test_the_words_name_columns_rules_and_what_p_values_are_not(shop, capsys):
     said = capsys.readouterr().out
     words = said.partition("What makes each cluster:")[2]
     assert "Columns that matter most" in words
+    assert re.search(r"^  cluster 0  \S.*\n {13}\S", words, re.MULTILINE)  # one below the other
     assert "against" in words
     assert "precision 100 %" in words
     assert "p-values are not tests of whether they exist" in " ".join(words.split())

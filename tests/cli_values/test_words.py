@@ -1,10 +1,12 @@
 """What a command says beside its figures, and how a run ends."""
 
 import io
+import os
 import re
 import time
 from dataclasses import replace
 from pathlib import Path
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -129,6 +131,20 @@ def test_a_run_that_was_to_go_on_says_that_it_began_anew(blobs, capsys):
     assert found["warnings"] == []
     assert "resume" not in found["options"]
     assert "--resume" not in found["command"]
+
+
+def test_force_throws_away_what_an_interrupted_run_left_unless_it_is_to_go_on(blobs, monkeypatch):
+    words = ["cluster", *GIVEN, "-k", "2", "--members", "5", "--quiet", "--no-report"]
+    for how, is_kept in ((["--force"], False), (["--force", "--resume"], True)):
+        with monkeypatch.context() as patch:
+            patch.setattr("consilience.workflow.clusters._consensus", Mock(side_effect=MemoryError))
+            assert main([*words, "--force"]) == 2
+            found = [*Path("consilience-blobs").rglob("*.npz")]
+            assert len(found) >= 5
+            for path in found:
+                os.utime(path, (1, 1))
+            assert main([*words, *how]) == 2
+        assert all((path.stat().st_mtime == 1) is is_kept for path in found)
 
 
 @pytest.mark.parametrize("words", [["demo"], ["minority", *GIVEN, "--repetitions", "5"]])

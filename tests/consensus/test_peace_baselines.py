@@ -1,5 +1,6 @@
 """BaumEagon and DyadicAspect: losses that fall, likelihoods that rise, equal objects once."""
 
+import itertools
 import warnings
 
 import numpy as np
@@ -77,6 +78,18 @@ def test_no_sweep_raises_the_loss(problem, seed, rule, by_seen):
     assert (np.diff(path) <= 1e-12 * (1 + np.array(path[:-1]))).all()
     assert len(path) == sweeps + 1
     np.testing.assert_allclose(Y.sum(axis=1), 1.0, atol=1e-12)
+
+
+def test_growth_ends_where_no_step_lowers_the_loss(monkeypatch):
+    pairs = make_pairs(planted(0)[1], 2**30)
+    Y, higher = drawn(pairs, 3, 0), itertools.count()
+    monkeypatch.setattr(
+        "consilience.consensus.baum_eagon.slope_and_loss",
+        lambda *args: (slope_and_loss(*args)[0], 1.0 + 1e-12 * next(higher)),
+    )
+    found, _, path = grow(pairs, Y, rule="adaptive", by_seen=False, max_sweeps=50)
+    assert found is Y
+    assert set(path) == {1.0}
 
 
 @few

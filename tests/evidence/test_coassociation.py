@@ -1,5 +1,7 @@
 """Co-association against its definition, in every form and both conventions."""
 
+from unittest.mock import patch
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -9,7 +11,7 @@ from strategies import ensembles
 
 from consilience import Ensemble
 from consilience.errors import ConsilienceWarning, InvalidParameterError
-from consilience.evidence import CoAssociation, co_association
+from consilience.evidence import CoAssociation, co_association, coassociation
 
 MISSING = st.sampled_from(["pair", "all"])
 
@@ -77,6 +79,10 @@ def test_operator_equals_dense(ensemble, missing, seed):
     np.testing.assert_allclose(operator.T @ V, dense @ V, atol=1e-12)
     np.testing.assert_array_equal(operator.rows(0, ensemble.n_objects), dense)
     np.testing.assert_array_equal(operator.row(0), dense[0])
+    for start in range(ensemble.n_objects):
+        np.testing.assert_array_equal(operator.rows(start, ensemble.n_objects), dense[start:])
+    with patch.object(coassociation, "_BLOCK_BYTES", 16 * ensemble.n_objects):
+        np.testing.assert_allclose(operator @ V, dense @ V, atol=1e-12)
 
 
 @given(ensembles())

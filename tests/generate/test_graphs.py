@@ -169,6 +169,15 @@ def test_graphs_of_many_objects_are_those_of_some(monkeypatch, seed):
         GraphEnsemble(4, 91, max_samples=1.0).generate(X)
 
 
+def test_as_many_objects_as_a_graph_may_have_are_all_in_it(monkeypatch, seed):
+    X, _ = rings(seed)
+    free = GraphEnsemble(2, 2, max_samples=1.0, random_state=seed).generate(X)
+    monkeypatch.setattr(graphs, "_MOST_OBJECTS", len(X))
+    held = GraphEnsemble(2, 2, max_samples=1.0, random_state=seed).generate(X)
+    np.testing.assert_array_equal(held.labels, free.labels)
+    assert [record["n_objects"] for record in held.records] == [None] * 2
+
+
 def test_a_member_whose_eigenvectors_fail_is_left_out_with_a_warning(monkeypatch, seed):
     X, _ = rings(seed)
     calls = []

@@ -6,19 +6,21 @@ from pathlib import Path
 
 __all__ = ["COMPILER", "ROOMS", "likely_tests", "sources", "stored_tests"]
 
+#: Every public function with workers refuses the same numbers of them.
+_WORKERS = "test_workers.py"
 #: Room: its files below ``src/consilience``, its tests below ``tests``. Its stored answers, in
 #: ``stored/test_ROOM*.py``, come before these.
 ROOMS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "kernels": (("kernels/**/*.py",), ("kernels/test_*.py",)),
     "engines": (("engines/*.py",), ("engines/test_*.py", "kernels/test_*.py")),
-    "evidence": (("evidence/*.py",), ("evidence/test_*.py",)),
+    "evidence": (("evidence/*.py",), ("evidence/test_*.py", _WORKERS)),
     "metrics": (("metrics.py",), ("test_metrics.py",)),
-    "consensus": (("consensus/*.py",), ("consensus/test_*.py",)),
-    "generate": (("generate/*.py",), ("generate/test_*.py",)),
-    "minority": (("minority/*.py",), ("minority/test_*.py",)),
-    "partition": (("partition/*.py",), ("partition/test_*.py",)),
+    "consensus": (("consensus/*.py",), ("consensus/test_*.py", _WORKERS)),
+    "generate": (("generate/*.py",), ("generate/test_*.py", _WORKERS)),
+    "minority": (("minority/*.py",), ("minority/test_*.py", _WORKERS)),
+    "partition": (("partition/*.py",), ("partition/test_*.py", _WORKERS)),
     "datasets": (("datasets/*.py",), ("datasets/test_*.py", "test_cli_tables.py")),
-    "compare": (("compare/*.py",), ("compare/test_*.py",)),
+    "compare": (("compare/*.py",), ("compare/test_*.py", _WORKERS)),
     "explain": (("explain/*.py",), ("explain/test_*.py",)),
     "report": (("report/*.py",), ("report/test_*.py", "cli_values/test_*.py")),
     "plot": (("plot/*.py",), ("plot/test_*.py",)),

@@ -35,7 +35,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from mutation.mutants import Mutant, mutants_of
-from mutation.rooms import COMPILER, ROOMS, likely_tests, sources
+from mutation.rooms import COMPILER, ROOMS, likely_tests, sources, stored_tests
 
 ROOT = Path(__file__).resolve().parents[2]
 ENOUGH = 0.95
@@ -150,32 +150,45 @@ class Workshop:
         source = self._free.get()
         target = source / mutant.file.relative_to(ROOT / "src")
         plain = _is_plain(room, mutant.file)
-        tests, clean = self._chosen(room, mutant, plain=plain)
+        parts = self._chosen(room, mutant, plain=plain)
         start = time.perf_counter()
         try:
             target.write_bytes(mutant.source)
             status, by = _doctest(source, mutant.file, plain=plain)
-            if status == 0:
-                status, by = _pytest(source, tests, 20 + 3 * clean, plain=plain)
+            for tests, clean in parts:
+                if status in (0, _NO_TESTS):
+                    status, by = _pytest(source, tests, 20 + 3 * clean, plain=plain)
         finally:
             shutil.copy2(mutant.file, target)
             self._free.put(source)
         ended = {0: "survived", _NO_TESTS: "survived", None: "timeout"}.get(status, "caught")
         verdict = Verdict(room, mutant, ended, time.perf_counter() - start, by)
-        line = f"{ended:9} {verdict.seconds:5.0f} s  {_shown(room, mutant)}  {by}"
-        print(line if ended == "survived" else line.splitlines()[0], flush=True)
+        told = _shown(room, mutant)
+        if ended != "survived":
+            told = f"{told.splitlines()[0]}  {by}"
+        print(f"{ended:9} {verdict.seconds:5.0f} s  {told}", flush=True)
         return verdict
 
-    def _chosen(self, room: str, mutant: Mutant, *, plain: bool) -> tuple[list[Path], float]:
-        """Test files in their order, as far as the budget reaches, and their clean seconds."""
-        chosen, clean = [], 0.0
+    def _chosen(self, room: str, mutant: Mutant, *, plain: bool) -> list[tuple[list[Path], float]]:
+        """Test files in their order, as far as the budget reaches, and their clean seconds.
+
+        Stored answers are a part of their own: they take little time, so that a change that never
+        ends is soon known.
+        """
+        chosen: list[tuple[Path, float]] = []
+        clean = 0.0
         defaults = mutant.kind == "default changed"
         for path in likely_tests(ROOT, room, mutant.file, mutant.function, defaults=defaults):
             seconds = self._seconds.get((path, plain))
             if seconds is not None and (not chosen or clean + seconds <= self._budget):
-                chosen.append(path)
+                chosen.append((path, seconds))
                 clean += seconds
-        return chosen, clean
+        first = stored_tests(ROOT, room)
+        parts = [
+            [one for one in chosen if one[0] in first],
+            [one for one in chosen if one[0] not in first],
+        ]
+        return [([path for path, _ in part], sum(s for _, s in part)) for part in parts if part]
 
 
 def _is_plain(room: str, file: Path) -> bool:

@@ -89,6 +89,14 @@ def test_bipartite_graph_is_the_block_matrix(seed, n, p):
     np.testing.assert_array_equal(found.toarray(), wanted)
 
 
+def test_zeros_that_are_stored_are_no_edges_and_stay_where_they_are():
+    Q = sparse.csr_array(([0.0, 2.0, 1.0], [0, 1, 0], [0, 2, 3]), shape=(2, 2))
+    edges = bipartite_graph(Q).adjacency
+    assert edges.data.tolist() == [1.0, 2.0, 2.0, 1.0]
+    np.testing.assert_array_equal(edges.toarray(), bipartite_graph(Q.toarray()).adjacency.toarray())
+    assert Q.data.tolist() == [0.0, 2.0, 1.0]
+
+
 def test_bipartite_graph_refuses_negative_memberships():
     with pytest.raises(InvalidInputError, match=r"memberships .* negative"):
         bipartite_graph(np.array([[1.0, -1.0]]))

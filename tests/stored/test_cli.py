@@ -33,6 +33,10 @@ def _write_files():
         for i, ((a, b, c), k) in enumerate(zip(X, kinds, strict=True))
     ]
     Path("things.csv").write_text("name,x,y,z,same,kind\n" + "\n".join(lines) + "\n")
+    gaps = lines.copy()
+    gaps[3] = gaps[3].replace(gaps[3].split(",")[1], "", 1)
+    Path("gaps.csv").write_text("name,x,y,z,same,kind\n" + "\n".join(gaps) + "\n")
+    Path("fewer.csv").write_text("name,x,y,z,same,kind\n" + "\n".join(gaps[:-1]) + "\n")
     X, y = minority()
     names = np.array(["field", "p", "q"])[y]
     lines = [
@@ -153,6 +157,14 @@ _COMMANDS = {
     "cluster_text": "cluster text.csv",
     "cluster_missing": "cluster none.csv",
     "cluster_both": "cluster things.csv --labels members.csv",
+    "cluster_left_out": (
+        "cluster gaps.csv --labels members.csv -k 3 --impute drop-rows --ignore kind --no-report"
+    ),
+    "cluster_other_count": (
+        "cluster fewer.csv --labels members.csv -k 3 --impute drop-rows --ignore kind --no-report"
+    ),
+    # Options are looked at before the file, which cannot be used either.
+    "cluster_option": "cluster text.csv --linkage zzz",
     "cluster_zero": "cluster things.csv -k 0",
     "cluster_many": "cluster things.csv -k 90 --ignore kind --id-column name",
     "cluster_wrong": "cluster things.csv --method zzz",
@@ -211,6 +223,7 @@ _COMMANDS = {
     "cluster_impute": (
         "cluster things.csv -k 3 --members 4 --impute median --encode onehot --no-report"
     ),
+    "cluster_resume": "cluster points.npz -k 3 --members 4 --resume --no-report",
     "version": "--version",
 }
 

@@ -154,6 +154,12 @@ def methods():
         attempt(compare.compare_methods, whole, ["eac", "wosp"], 3, X=blobs(), random_state=0),
     )
     yield "failed", attempt(compare.compare_methods, whole, ["wosp", "eac"], 3, random_state=0)
+    for seed in range(4):
+        drawn = np.random.RandomState(seed)
+        found = compare.compare_methods(
+            ensembles()["torn"], ["kcc"], 5, random_state=drawn, parameters={"kcc": {"n_init": 1}}
+        )
+        yield f"generator {seed}", found.labels["kcc"]
     yield "chosen", attempt(compare.compare_methods, whole, ["eac", "mcla"], None, random_state=0)
     yield (
         "wrong",

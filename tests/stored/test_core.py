@@ -513,4 +513,42 @@ def sparse_matches():
         yield f"job {job.__name__}", attempt(job, data) if data else None
 
 
+@CASES
+def shared_rules():
+    values = (
+        *(0, 1, -1, 2, 1_000_000, 1_000_001, 0.0, 0.5, -0.5, float("nan"), float("inf"), True),
+        *(None, "x", "", "2 GiB", "1 kB", "-1 MB", "average", "ward", "pair", "all", [1], b"1"),
+    )
+    for name, rules in sorted(vars(_validation).items()):
+        if name.isupper() and isinstance(rules, list) and hasattr(rules[0], "accepts"):
+            yield name, [str(one) for one in values if any(rule.accepts(one) for rule in rules)]
+    yield "N_MEMBERS", [str(one) for one in values if _validation.N_MEMBERS.accepts(one)]
+    yield "positive", [_validation.positive_numbers("x").accepts(v) for v in ([1], [0], "x", [[1]])]
+
+
+@CASES
+def callbacks():
+    class Stop:
+        def __init__(self):
+            self.heard = []
+
+        def setup(self, estimator, context):
+            self.heard.append("setup")
+
+        def teardown(self, estimator, context):
+            self.heard.append("teardown")
+
+        def on_fit_task_begin(self, estimator, context):
+            self.heard.append(f"begin {context.task_name}")
+
+        def on_fit_task_end(self, estimator, context):
+            self.heard.append(f"end {context.task_name}")
+            return context.task_name == "member"
+
+    stop = Stop()
+    found = cs.generate.KMeansEnsemble(40, 2, random_state=0).set_callbacks(stop).generate(blobs())
+    yield "stopped", found.n_members < 40
+    yield "heard", [*stop.heard[:4], *stop.heard[-2:]]
+
+
 test_stored = CASES.test()

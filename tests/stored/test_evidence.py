@@ -189,6 +189,8 @@ def thresholds():
                     f"{key} {rule} {share}",
                     attempt(_thresholds.find_threshold, values, rule, max_share=share),
                 )
+    # A difference of just what rounding may be is none.
+    yield "as near as rounding", _thresholds.distinct(np.array([0.0, 1e-12, 1.0]))
 
 
 @CASES

@@ -47,6 +47,20 @@ def members():
     sure = rng.random(len(X)).round(3)
     yield "votes", _profile(X, LABELS, ensemble=Ensemble(moved), confidence=sure)
     yield "sure", _profile(X, LABELS, confidence=sure)
+    alone = np.r_[3, LABELS[1:]]
+    yield "one alone", _profile(X, alone, ensemble=Ensemble([*moved, alone]), confidence=sure)
+
+
+@CASES
+def many():
+    rng = np.random.default_rng(3)
+    own = 4 * (LABELS[:, None] == np.arange(20) % 3)  # more that tells than is said of a cluster
+    X = own + rng.normal(size=own.shape).round(3)
+    yield "columns", _profile(X, LABELS)
+    counts = sparse.csr_array(own + rng.poisson(0.2, own.shape).astype(float))
+    yield "words", _profile(counts, LABELS, columns=[f"word{j}" for j in range(20)])
+    groups = np.repeat(np.arange(23), 3)
+    yield "clusters", _profile(rng.normal(groups[:, None], 0.1, (69, 2)).round(3), groups)
 
 
 @CASES

@@ -12,6 +12,7 @@ from consilience.cli import main
 from consilience.datasets import write_labels
 from consilience.errors import ConsilienceError, InvalidInputError, InvalidParameterError
 from consilience.generate import KMeansEnsemble, ResumeError
+from consilience.workflow._data import gather
 
 pytest.importorskip("cyclopts")
 
@@ -136,6 +137,15 @@ def test_without_an_index_identifiers_are_one_or_rows_are_counted(numbers):
         assert result.ids.tolist() == result.to_pandas().index.tolist() == list(range(75))
     result = cs.cluster(ensemble=pandas.DataFrame({"m": [0, 0, 1, 1]}, index=list("abcd")))
     assert result.ids.tolist() == list("abcd")
+
+
+def test_only_a_wish_to_scale_a_sparse_matrix_is_refused():
+    X = sparse.csr_array(np.eye(4) + 1.0)
+    given = {"ensemble": None, "ids": None, "truth": None, "owner": "this test"}
+    for scale in ("auto", False):
+        np.testing.assert_array_equal(gather(X, scale=scale, **given).X.toarray(), X.toarray())
+    with pytest.raises(InvalidParameterError, match="'scale' parameter of this test must be"):
+        gather(X, scale=True, **given)
 
 
 def test_a_sparse_matrix_is_clustered_by_cosine_and_not_scaled():
