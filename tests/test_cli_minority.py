@@ -115,15 +115,6 @@ def test_a_background_that_is_not_there_is_refused(stars, capsys):
     assert "Its values are a, b, field" in capsys.readouterr().err
 
 
-def test_a_background_without_known_groups_means_nothing():
-    X = np.random.default_rng(0).uniform(size=(60, 2))
-    np.savetxt("noise.csv", X, delimiter=",", header="a,b", comments="")
-    words = ["noise.csv", "--repetitions", "10", "--threshold", "dist", "--no-report"]
-    assert main(["minority", *words, "--out", "plain"]) == 0
-    assert main(["minority", *words, "--out", "named", "--background", "sky"]) == 0
-    assert Path("named/scores.csv").read_bytes() == Path("plain/scores.csv").read_bytes()
-
-
 def test_crumbs_of_plain_noise_are_called_so(capsys):
     X = np.random.default_rng(0).uniform(size=(300, 4))
     np.savetxt("noise.csv", X, delimiter=",", header="a,b,c,d", comments="")

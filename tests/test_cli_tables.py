@@ -131,7 +131,7 @@ def test_an_identifier_may_be_no_number():
     np.save("data.npy", X)
     words = ["cluster", "data.npy", "--id-column", "c2", "-k", "2", "--members", "5"]
     assert main([*words, "--no-report"]) == 0
-    found = json.loads(Path("consilience-data/summary.json").read_text())
+    found = json.loads(Path("consilience-data-npy/summary.json").read_text())
     assert {one["id"] for one in found["least_sure"]} == {"nan"}
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from consilience import compare_results, plot
-from consilience.consensus import monticonsensus
+from consilience.consensus import levels, monticonsensus
 from consilience.ensemble import Ensemble
 from consilience.errors import InvalidParameterError, MissingPackageError
 from consilience.evidence import ambiguous, cluster_stability
@@ -28,6 +28,7 @@ CALLS = {
     "plot_delta_area": lambda **given: plot.plot_delta_area(_monti(), **given),
     "plot_dendrogram": lambda **given: plot.plot_dendrogram(TREE, n_clusters=2, **given),
     "plot_embedding": lambda **given: plot.plot_embedding(X, Y, **given),
+    "plot_levels": lambda **given: plot.plot_levels(levels(MEMBERS, Y), **given),
     "plot_pac": lambda **given: plot.plot_pac(_monti(), **given),
     "plot_precision_recall": lambda **given: plot.plot_precision_recall(SCORES, Y, **given),
     "plot_roc": lambda **given: plot.plot_roc(SCORES, Y, **given),
