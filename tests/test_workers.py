@@ -12,9 +12,12 @@ from consilience._validation import N_JOBS
 from consilience.consensus import CONSENSUS
 from consilience.errors import InvalidParameterError
 from consilience.minority.weak import weak_clusterer
+from consilience.predict import learn
 
 ENSEMBLE = Ensemble([[0] * 6 + [1] * 6, [0] * 5 + [1] * 7, [0] * 4 + [1] * 4 + [2] * 4])
 X = np.random.default_rng(0).normal(size=(12, 2))
+HASHES = np.arange(12, dtype=np.uint64)
+NEEDS_BY_NAME = {"learn": {"hashes": HASHES}}
 # What a function needs beside n_jobs; consensus functions take an ensemble and a number.
 NEEDS = {
     "ambiguous": (ENSEMBLE,),
@@ -28,6 +31,9 @@ NEEDS = {
     "kmeans_labels": (X, 2, None, np.random.RandomState(0)),
     "transfer_cut": (np.eye(12)[:, :4] + 0.1, 2),
     "unit_rows": (X,),
+    "group_ambiguity": (ENSEMBLE, ENSEMBLE[0]),
+    "learn": (X, ENSEMBLE, ENSEMBLE[0]),
+    "placed": (learn(X, ENSEMBLE, ENSEMBLE[0], hashes=HASHES), X),
     "extended_co_association": (ENSEMBLE, np.ones(7, bool)),
     "monticonsensus": (X, 2),
     "object_weights": (ENSEMBLE,),
@@ -65,7 +71,7 @@ def test_functions_refuse_what_is_no_number_of_workers(name, value):
         args = (ENSEMBLE, 2)
         options = {"X": X} if CONSENSUS[name].needs_data else {}
     else:
-        args, options = NEEDS[name], {}
+        args, options = NEEDS[name], NEEDS_BY_NAME.get(name, {})
     with pytest.raises(InvalidParameterError, match=r"'n_jobs' parameter of .* other than 0"):
         function(*args, n_jobs=value, **options)
 

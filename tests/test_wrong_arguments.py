@@ -353,3 +353,24 @@ def test_a_kernel_that_fails_is_told_of():
 def test_an_imbalance_is_a_number(given):
     with pytest.raises(InvalidParameterError, match="'imbalance' parameter of hypergraph_parts"):
         hypergraph_parts(np.eye(4), 2, imbalance=given)
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        (("abc", 2, None), "'labels' parameter of suited_elsewhere"),
+        ((["g1", None], [1.0, 1.0], None), "'labels' parameter of suited_elsewhere"),
+        (([0, 1], 1, None), "'confidence' parameter of suited_elsewhere"),
+        (([0, 1], [0.1, 1.0], "auto"), "'runner_up' parameter of suited_elsewhere"),
+    ],
+)
+def test_doubt_is_of_numbers(given, words):
+    with pytest.raises(InvalidInputError, match=words):
+        evidence.suited_elsewhere(*given)
+    with pytest.raises(InvalidInputError, match="'labels' parameter of doubtful"):
+        evidence.doubtful("abc", None)
+
+
+def test_consistency_is_of_a_table():
+    with pytest.raises(InvalidInputError, match="'X' parameter of consistency"):
+        consistency(np.arange(15.0), np.arange(15) % 2, random_state=0)

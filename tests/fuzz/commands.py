@@ -195,7 +195,7 @@ def _case(rng: Rng, job: str, words: list[str], files: list[File]) -> Case:
         name = option[0].partition("=")[0]
         if rng.random() < 0.06 and not any(word.startswith(name) for word in words):
             words = [*words, *option]
-    if job != "ambiguous" and rng.random() < 0.75:
+    if rng.random() < 0.75:
         words = [*words, "--no-report"]
     if rng.random() < 0.08:
         name = one_of(rng, "-k", "--members", "--seed", "--jobs", "--out", "--nonsense")
@@ -278,7 +278,7 @@ def _check_results(case: Case, out: str, new: set[str]) -> None:
     words, job = case.words, case.words[0]
     wanted = {_RESULTS[job], "summary.json", "timings.json"}
     may_be = set()  # a profile has a table only where it has lines
-    if job != "ambiguous" and "--no-report" not in words:
+    if "--no-report" not in words:
         wanted.add("report.html")
         may_be = set(PROFILE) if job == "cluster" else may_be
     if job == "cluster" and "--no-keep" not in words:

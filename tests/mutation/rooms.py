@@ -25,7 +25,13 @@ ROOMS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "report": (("report/*.py",), ("report/test_*.py", "cli_values/test_*.py")),
     "plot": (("plot/*.py",), ("plot/test_*.py",)),
     "experiments": (("experiments/*.py",), ("experiments/test_*.py", "test_reproduce.py")),
-    "workflow": (("workflow/*.py",), ("workflow/test_*.py", "test_cli*.py", "cli_*/test_*.py")),
+    "workflow": (
+        ("workflow/*.py", "predict/*.py", "keep/*.py"),
+        (
+            "workflow/test_*.py", "predict/test_*.py", "keep/test_*.py", "test_cli*.py",
+            "cli_*/test_*.py", _WORKERS,
+        ),
+    ),
     "_cli": (
         ("_cli/*.py", "cli.py", "__main__.py"),
         ("test_cli*.py", "cli_*/test_*.py", "test_reproduce.py", "test_environment.py"),

@@ -223,7 +223,7 @@ def levels(
     >>> from consilience import AutoConsensus
     >>> from consilience.datasets import make_gaussians
     >>> X, _ = make_gaussians(150, 3, random_state=0)
-    >>> model = AutoConsensus(random_state=0).fit(X)
+    >>> model = AutoConsensus(3, random_state=0).fit(X)
     >>> found = levels(model.ensemble_, model.labels_, X=X, random_state=0)
     >>> [split.significant for split in found.splits if split.level is not None]
     [True, True]

@@ -1,6 +1,7 @@
 """How sure a consensus is of each object: its own cluster against the best other one."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -167,10 +168,10 @@ def doubtful(
     >>> doubtful(np.array([0, 0, 1, -1]), np.array([1.0, 0.7, 0.75, 0.0])).tolist()
     [False, True, False, False]
     """
-    found = np.asarray(labels)
-    if confidence is None or found.max(initial=-1) < 1:
+    found, sure = _judged(labels, confidence, owner="doubtful")
+    if sure is None or found.max(initial=-1) < 1:
         return np.zeros(len(found), bool)
-    return np.asarray((found >= 0) & (np.asarray(confidence) < DOUBTFUL_BELOW))
+    return np.asarray((found >= 0) & (sure < DOUBTFUL_BELOW))
 
 
 def suited_elsewhere(
@@ -183,12 +184,36 @@ def suited_elsewhere(
     >>> suited_elsewhere(np.array([0, 0, 1]), np.array([0.4, 0.6, 0.0]), np.array([1, 1, -1]))
     array([ True, False, False])
     """
-    flags = doubtful(labels, confidence)
-    if confidence is None:
+    found, sure = _judged(labels, confidence, owner="suited_elsewhere")
+    flags = doubtful(found, sure)
+    if sure is None:
         return flags
     # At 0 nothing may speak for any cluster; only a runner-up tells.
-    others = confidence > 0 if runner_up is None else np.asarray(runner_up) >= 0
-    return np.asarray(flags & (confidence < 0.5) & others)
+    others = sure > 0
+    if runner_up is not None:
+        others = _judged(runner_up, sure, owner="suited_elsewhere", name="runner_up")[0] >= 0
+    return np.asarray(flags & (sure < 0.5) & others)
+
+
+def _judged(
+    labels: Any, confidence: Any, *, owner: str, name: str = "labels"
+) -> tuple[NDArray[np.integer], NDArray[np.float64] | None]:
+    """A whole number and a confidence for each object."""
+    found = np.asarray(labels)
+    if found.ndim != 1 or found.dtype.kind not in "biu":
+        raise InvalidInputError(
+            f"The {name!r} parameter of {owner} must hold one whole number for each object. Got "
+            f"shape {found.shape} and type {found.dtype} instead."
+        )
+    if confidence is None:
+        return found, None
+    sure = np.asarray(confidence)
+    if sure.shape != found.shape or sure.dtype.kind not in "biuf":
+        raise InvalidInputError(
+            f"The 'confidence' parameter of {owner} must hold one number for each of the "
+            f"{len(found)} objects. Got shape {sure.shape} and type {sure.dtype} instead."
+        )
+    return found, sure.astype(np.float64)
 
 
 def _over_pairs(

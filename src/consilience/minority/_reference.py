@@ -30,7 +30,7 @@ _MOST_OBJECTS, REPETITIONS = 10_000, 100
 FEWEST_OBJECTS = 20
 # Rounds in which a reference is fitted; objects drawn from it, in all but the last and at least
 # in that.
-_ROUNDS, _FEW, _LEAST = 6, 2000, 2000
+_ROUNDS, _FEW, _LEAST = 3, 2000, 2000
 # References that the p-value is counted from.
 _N_REFERENCES = 199
 # An excess counts where objects are so many times as frequent as in the reference.

@@ -321,6 +321,11 @@ def _members(y: Any, n: int) -> tuple[NDArray[np.int64], Floats]:
 def _scaled(X: Any, scaling: str) -> Any:
     if not sparse.issparse(X) and np.asarray(X).dtype.kind in "biuf":
         X = np.asarray(X)  # what is no table of numbers is the divergence's to understand
+        if X.ndim != 2:
+            raise InvalidInputError(
+                "The 'X' parameter of consistency must have a row for each object and a column for "
+                f"each feature. Got shape {X.shape} instead."
+            )
         check_range(X, owner="consistency")
     chosen = fit_scaling(scaling, X, owner="consistency")
     return X if chosen is None else chosen.apply(X)

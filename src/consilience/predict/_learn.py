@@ -11,6 +11,7 @@ from sklearn.preprocessing import normalize
 
 from consilience._labels import UNSEEN
 from consilience._units import squarable
+from consilience._validation import check_jobs
 from consilience.ensemble import Ensemble
 from consilience.evidence import confidence as confidence_in
 from consilience.evidence import never_seen
@@ -80,6 +81,7 @@ def learn(
     1.25 + 2 / sqrt(n) for n judged; for members without centres the same of the distance to the
     nearest other object.
     """
+    check_jobs(n_jobs, owner="learn")
     members, starts = ensemble.members, first_columns(ensemble.members)
     power = squarable(X)[1]
     values = in_range(X, power)

@@ -11,6 +11,7 @@ from sklearn.neighbors import NearestNeighbors
 from sklearn.preprocessing import normalize
 
 from consilience._labels import UNSEEN
+from consilience._validation import check_jobs
 from consilience.generate.models import Centres
 from consilience.kernels.data.place import place
 from consilience.kernels.labels.products import row_sums
@@ -153,6 +154,7 @@ def placed(
     notes, index
         What is known of the table.
     """
+    check_jobs(n_jobs, owner="placed")
     n = X.shape[0]
     found = Prediction(
         labels=np.empty(n, np.int32),
