@@ -2,17 +2,29 @@
 
 import gzip
 import io
+import warnings
 from pathlib import Path
 
 import numpy as np
 import pytest
 from sklearn.metrics import adjusted_rand_score
 
-from consilience import BCE, KCC, KMD, Ensemble, MixtureConsensus, evidence, generate, metrics
+from consilience import (
+    BCE,
+    KCC,
+    KMD,
+    AmbiguityAware,
+    Ensemble,
+    MixtureConsensus,
+    evidence,
+    generate,
+    metrics,
+)
 from consilience.compare import against_truth
-from consilience.consensus import CONSENSUS, correlation_cost, cspa, refine
+from consilience.consensus import CONSENSUS, correlation_cost, cspa, eeac, refine
 from consilience.datasets import load_reuters, read_labels, read_table
 from consilience.errors import InvalidInputError, InvalidParameterError
+from consilience.explain import profile
 from consilience.minority import bbcpress
 from consilience.minority.consistency import consistency
 from consilience.minority.references import all_foreground, convex_hulls, random_foreground
@@ -374,3 +386,20 @@ def test_doubt_is_of_numbers(given, words):
 def test_consistency_is_of_a_table():
     with pytest.raises(InvalidInputError, match="'X' parameter of consistency"):
         consistency(np.arange(15.0), np.arange(15) % 2, random_state=0)
+
+
+def test_numbers_at_the_end_of_the_range_are_no_accident():
+    """Found by the fuzzer: each ended in a warning of arithmetic or an exception not ours."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 2))
+    groups = np.repeat([0, 1], 20)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        tiny = generate.KMeansEnsemble(3, 2, random_state=0).generate(X * 5e-324)
+        assert tiny.n_objects == 40
+        profile(X * 5e307, groups)
+        model = AmbiguityAware(KCC(2, random_state=0), action="svm", random_state=0)
+        assert model.fit(X * 1e200).labels_.max() < 2
+    members = Ensemble([groups, np.tile([0, 1], 20)])
+    kept = [eeac(members, 2, min_cover=many).labels for many in (2, 2**63)]
+    np.testing.assert_array_equal(*kept)

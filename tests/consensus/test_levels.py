@@ -156,7 +156,7 @@ def test_bad_arguments_are_refused():
     ensemble = cs.Ensemble([[0, 0, 1]])
     with pytest.raises(InvalidInputError, match="one whole number for each of the 3"):
         levels(ensemble, [0, 1])
-    with pytest.raises(InvalidInputError, match="a row for each of the 3"):
+    with pytest.raises(InvalidInputError, match="X has 2 rows, the ensemble 3"):
         levels(ensemble, [0, 0, 1], X=np.ones((2, 1)))
     with pytest.raises(InvalidParameterError, match="'ensemble'"):
         levels([[0, 0, 1]], [0, 0, 1])

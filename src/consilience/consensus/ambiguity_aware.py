@@ -12,6 +12,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.sparsefuncs import mean_variance_axis
 from sklearn.utils.validation import has_fit_parameter
 
+from consilience._units import squarable
 from consilience._validation import Interval, NoneValue, Options, Rule, Satisfies
 from consilience.consensus._affinity import mean_affinity
 from consilience.consensus._base import Consensus
@@ -107,6 +108,7 @@ def reallocate(
             "at random. A larger 'max_train' would use more."
         )
         train = _sample(labels, train, max_train, random_state)
+    X, _ = squarable(X)  # columns are scaled anyway
     scaled = _scaler(X[train])
     rows = scaled(X[train])
     if not rows.shape[1]:

@@ -19,6 +19,7 @@ from consilience.consensus.auto import autoconsensus, points_of
 from consilience.ensemble import Ensemble
 from consilience.errors import InvalidInputError
 from consilience.partition import one_thread
+from consilience.rows import rows_of, same_objects
 
 __all__ = ["Levels", "Split", "levels"]
 
@@ -242,11 +243,8 @@ def levels(
             f"{groups.dtype} instead."
         )
     groups = groups.astype(np.int32)
-    if X is not None and X.shape[0] != len(groups):
-        raise InvalidInputError(
-            f"The 'X' parameter of {owner} must have a row for each of the {len(groups)} objects. "
-            f"Got {X.shape[0]} rows instead."
-        )
+    if X is not None:
+        X = same_objects(rows_of(X, owner=owner), len(groups)).values
     rng = check_random_state(random_state)
     scene = _Scene(ensemble, groups, X, deeper, rng)
     with one_thread(), config_context(array_api_dispatch=False):

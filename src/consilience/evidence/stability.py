@@ -278,7 +278,8 @@ def _covering(
     """Clusters kept once every row is in ``min_cover`` of them, or in all that hold it."""
     kept = wanted.copy()
     cover = _cover(columns, kept)
-    needed = np.minimum(min_cover, _cover(columns, informative))
+    # A row is in one cluster of a member at most.
+    needed = np.minimum(min(min_cover, len(columns)), _cover(columns, informative))
     if (cover >= needed).all():
         return kept
     spare = np.flatnonzero(informative & ~wanted)

@@ -82,8 +82,10 @@ def _typical(
 def _off_centre(values: Floats) -> Floats:
     """Distance from the medians, in units of each column's spread; 0 where nothing varies."""
     low, middle, high = quartiles(values)
-    spread = np.where(high > low, high - low, np.inf)  # NaN where nothing is known
-    return np.nansum(np.abs(values - middle) / spread, axis=1).round(9)
+    # Columns that differ by more than numbers go have no scale, and are as far off as can be.
+    with np.errstate(over="ignore", invalid="ignore"):
+        spread = np.where(high > low, high - low, np.inf)  # NaN where nothing is known
+        return np.asarray(np.nansum(np.abs(values - middle) / spread, axis=1).round(9))
 
 
 def _doubtful(groups: Codes, confidence: Floats | None) -> Codes:

@@ -72,8 +72,8 @@ def make_sieve(X: NDArray[np.floating], n_jobs: int | None = None) -> Sieve:
     facts = column_facts(X, n_jobs=n_jobs)
     shift = facts.mean
     largest = max((facts.high - shift).max(initial=0.0), (shift - facts.low).max(initial=0.0))
-    # A power of two: scaling a float by it is exact.
-    scale = float(2.0 ** -np.ceil(np.log2(largest))) if largest > 0 else 1.0
+    # A power of two: scaling a float by it is exact. The smallest numbers have no inverse.
+    scale = float(np.ldexp(1.0, min(-int(np.ceil(np.log2(largest))), 1023))) if largest > 0 else 1.0
     strips = np.zeros((-(-n // TILE), d + 2, TILE), np.float32)
     in_turns(
         lambda first, step: _fill_strips(X, shift, scale, strips, first, step),
