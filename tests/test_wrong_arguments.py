@@ -21,7 +21,7 @@ from consilience import (
     metrics,
 )
 from consilience.compare import against_truth
-from consilience.consensus import CONSENSUS, correlation_cost, cspa, eeac, refine
+from consilience.consensus import CONSENSUS, correlation_cost, cspa, eeac, refine, wbpa
 from consilience.datasets import load_reuters, read_labels, read_table
 from consilience.errors import InvalidInputError, InvalidParameterError
 from consilience.explain import profile
@@ -403,3 +403,11 @@ def test_numbers_at_the_end_of_the_range_are_no_accident():
     members = Ensemble([groups, np.tile([0, 1], 20)])
     kept = [eeac(members, 2, min_cover=many).labels for many in (2, 2**63)]
     np.testing.assert_array_equal(*kept)
+    weighed = [wbpa(members, 2, X=X, inv_h=sharp, random_state=0).labels for sharp in (1e6, 1e308)]
+    np.testing.assert_array_equal(*weighed)
+
+
+@pytest.mark.parametrize("given", ["some", np.array(["pair", "all"]), None, 1])
+def test_twins_are_of_pairs_or_of_all(given):
+    with pytest.raises(InvalidParameterError, match="'missing' parameter of twins"):
+        evidence.twins(SOME, missing=given)

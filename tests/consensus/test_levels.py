@@ -94,6 +94,17 @@ def test_planted_groups_are_found_at_both_levels(start):
         assert not [split for split in found.splits if split.level is None]
 
 
+def test_groups_apart_are_apart_whichever_would_be_joined_first():
+    """Members that toss a coin for who is joined with whom say nothing against the groups."""
+    rng = np.random.default_rng(0)
+    labels = np.repeat(np.arange(3), 40)
+    X = 12 * np.eye(3)[labels] + rng.normal(size=(120, 3))
+    joined = [np.array(names)[labels] for names in ([0, 0, 1], [0, 1, 1], [0, 1, 0])]
+    found = levels(cs.Ensemble(joined * 10), labels, X=X, deeper=False, random_state=0)
+    assert min(split.stability for split in found.splits) < 0.7
+    assert [split.significant for split in found.splits] == [True, True]
+
+
 def test_noise_has_no_significant_split():
     rng = np.random.default_rng(4)
     X = rng.normal(size=(150, 3))

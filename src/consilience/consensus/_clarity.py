@@ -171,7 +171,8 @@ def _elliptical(points: Floats, rng: np.random.RandomState) -> Floats:
     left, values, axes = np.linalg.svd(points - middle, full_matrices=False)
     kept = values > 1e-9 * max(values[0], np.finfo(float).tiny)
     radii = np.linalg.norm(left[:, kept], axis=1)
-    directions = rng.normal(size=(len(points), int(kept.sum())))
+    # Drawn along the columns: axes point one way on one machine, the other way on another.
+    directions = rng.normal(size=points.shape) @ axes[kept].T
     directions /= np.linalg.norm(directions, axis=1, keepdims=True)
     white = directions * rng.permutation(radii)[:, None]
     return np.asarray(white * values[kept] @ axes[kept] + middle)
@@ -185,7 +186,8 @@ def _same_columns(points: Floats, widths: Floats, rng: np.random.RandomState) ->
     normal -= normal.mean(axis=0)
     normal /= np.maximum(np.linalg.norm(normal, axis=0), np.finfo(float).tiny)
     values, axes = np.linalg.eigh(normal.T @ normal)
-    drawn = rng.normal(size=(n, d)) * np.sqrt(np.maximum(values, 0)) @ axes.T
+    root = axes * np.sqrt(np.maximum(values, 0)) @ axes.T
+    drawn = rng.normal(size=(n, d)) @ root
     columns = points + rng.normal(size=(n, d)) * widths
     ranks = drawn.argsort(axis=0).argsort(axis=0)
     return np.take_along_axis(np.sort(columns, axis=0), ranks, axis=0)

@@ -225,8 +225,8 @@ def levels(
     >>> from consilience.datasets import make_gaussians
     >>> X, _ = make_gaussians(150, 3, random_state=0)
     >>> model = AutoConsensus(3, random_state=0).fit(X)
-    >>> found = levels(model.ensemble_, model.labels_, X=X, random_state=0)
-    >>> [split.significant for split in found.splits if split.level is not None]
+    >>> found = levels(model.ensemble_, model.labels_, X=X, deeper=False, random_state=0)
+    >>> [split.significant for split in found.splits]
     [True, True]
     >>> len(set(found.at(2).tolist()))
     2
@@ -356,7 +356,9 @@ def _judged(scene: _Scene, split: Split) -> Split:
     labels = np.full(len(scene.labels), -1, np.int32)
     for part, members in enumerate(split.members):
         labels[members] = part
-    found = _clarity(scene, labels, split.stability)
+    # Whether two groups are apart has nothing to do with whether a third would be joined first,
+    # which is what stability is about.
+    found = _clarity(scene, labels, 1.0)
     p = 1.0 if found.p_value is None else found.p_value
     return replace(split, p_value=p, verdict=found.verdict)
 

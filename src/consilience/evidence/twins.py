@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from consilience._validation import Options, check_value
 from consilience.ensemble import NOISE, Ensemble, Signatures, takes_ensemble
 from consilience.evidence.coassociation import Missing
 
@@ -27,6 +28,7 @@ def twins(ensemble: Ensemble, *, missing: Missing = "pair") -> Signatures:
     >>> twins(ens).counts.tolist(), ens.signatures().counts.tolist()
     ([2, 1, 1], [2, 2])
     """
+    check_value("missing", missing, [Options(("pair", "all"))], owner="twins")
     found = ensemble.signatures()
     labels = found.ensemble.members
     if missing == "pair":

@@ -25,7 +25,7 @@ from consilience._validation import (
 from consilience.ensemble import Ensemble
 from consilience.generate._base import Generator, Made, Order, Stopwatch
 from consilience.generate._draw import N_CLUSTERS, Clusters
-from consilience.kernels.kmeans.lac import LACFit, lac
+from consilience.kernels.kmeans.lac import LACFit, feature_weights, lac
 from consilience.rows import Rows, rows_of
 
 __all__ = ["LAC", "LACEnsemble", "LACRun", "refit_lac"]
@@ -319,5 +319,4 @@ def refit_lac(X: Floats, labels: NDArray[Any], inv_h: float) -> LACRun:
     onehot = sparse.csr_array((np.ones(len(labels)), which), shape=(len(counts), len(labels)))
     centres = onehot @ X / counts
     deviation = onehot @ (X - centres[labels]) ** 2 / counts
-    raw = np.exp(-inv_h * (deviation - deviation.min(axis=1, keepdims=True)))
-    return LACRun(centres, raw / raw.sum(axis=1, keepdims=True))
+    return LACRun(centres, feature_weights(deviation, inv_h))

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from consilience.kernels._jit import compiled
 
-__all__ = ["LACFit", "lac", "squared_distances"]
+__all__ = ["LACFit", "feature_weights", "lac", "squared_distances"]
 
 Floats = NDArray[np.float64]
 
@@ -82,9 +82,19 @@ def _weigh(spread: Floats, counts: Floats, inv_h: float, weights: Floats) -> Non
     """Feature weights of every filled cluster from its mean squared deviations."""
     filled = counts > 0
     deviation = spread[filled] / counts[filled, None]
+    weights[filled] = feature_weights(deviation, inv_h)
+
+
+def feature_weights(deviation: Floats, inv_h: float) -> Floats:
+    """Weights of the features of each cluster, from its mean squared deviations; they sum to 1.
+
+    >>> feature_weights(np.array([[0.0, 4.0]]), 1.0).round(2)
+    array([[0.98, 0.02]])
+    """
     # The smallest deviation is subtracted so that no cluster has only zeros.
-    raw = np.exp(-inv_h * (deviation - deviation.min(axis=1, keepdims=True)))
-    weights[filled] = raw / raw.sum(axis=1, keepdims=True)
+    with np.errstate(over="ignore"):  # to a weight of 0
+        raw = np.exp(-inv_h * (deviation - deviation.min(axis=1, keepdims=True)))
+    return np.asarray(raw / raw.sum(axis=1, keepdims=True))
 
 
 @compiled
