@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from consilience.consensus._lines import LOOSE, Partition, Scene
+from consilience.consensus._lines import LOOSE, OF_DATA, Partition, Scene
 
 __all__ = ["Support", "agreements", "border_sparsity", "reach", "supports"]
 
@@ -33,6 +33,8 @@ class Support:
     agreement : ndarray
         Mean, over the other lines, of the ARI with what in each comes nearest to it, at
         whatever number of groups.
+    data_agreement : ndarray
+        The same over the lines that look at the data, not at the members.
     loose_agreement : ndarray
         The same over the lines that follow any shape.
     silhouette, modularity : ndarray
@@ -45,6 +47,7 @@ class Support:
     """
 
     agreement: Floats
+    data_agreement: Floats
     loose_agreement: Floats
     silhouette: Floats
     modularity: Floats
@@ -60,6 +63,7 @@ def supports(scene: Scene, found: Sequence[Partition]) -> Support:
     borders = [border_sparsity(one.labels, far, core) for one in found]
     return Support(
         agreement=_of_others(agreement, lines, tuple(dict.fromkeys(lines.tolist()))),
+        data_agreement=_of_others(agreement, lines, OF_DATA),
         loose_agreement=_of_others(agreement, lines, LOOSE),
         silhouette=np.array([_silhouette(scene.distances, one.labels) for one in found]),
         modularity=np.array([_modularity(scene.graph, one.labels) for one in found]),
