@@ -144,6 +144,13 @@ def test_separation_decides_where_nothing_has_much_support():
     assert _best(*labels_only, None)[1] == "support"
 
 
+def test_where_nothing_has_support_there_are_not_many_groups():
+    said = supported(("k-means",) * 3, (3, 10, 11), (0.1, 0.1, 0.1), (0.2, 0.3, 0.9))
+    assert _best(*said, None) == (1, "silhouette")
+    only_many = supported(("k-means",) * 2, (11, 12), (0.1, 0.1), (0.2, 0.3))
+    assert _best(*only_many, None) == (0, "silhouette")
+
+
 def test_members_have_no_say_in_the_number_but_in_the_groups():
     lines, numbers = ("k-means", "Ward", "average link", "average link"), (2, 3, 3, 4)
     said = supported(lines, numbers, (0.9, 0.8, 1.0, 1.9), (0, 0, 0, 0), (1.3, 1.4, 9.0, 9.0))

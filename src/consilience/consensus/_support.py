@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from consilience.consensus._lines import LOOSE, OF_DATA, Partition, Scene
+from consilience.kernels.labels.products import pair_products
 
 __all__ = ["Support", "agreements", "border_sparsity", "reach", "supports"]
 
@@ -83,15 +84,8 @@ def agreements(labels: Sequence[Labels]) -> Floats:
            [-0.5, -0.5,  1. ]])
     """
     n = len(labels[0])
-    sizes = [int(one.max()) + 1 for one in labels]
-    starts = np.concatenate([[0], np.cumsum(sizes)])
-    inside = np.zeros((n, starts[-1]), np.float32)
-    for one, start in zip(labels, starts[:-1], strict=True):
-        inside[np.arange(n), start + one] = 1
-    shared = inside.T @ inside
-    shared *= shared
-    sums = np.add.reduceat(np.add.reduceat(shared, starts[:-1], axis=0), starts[:-1], axis=1)
-    pairs = (sums.astype(np.float64) - n) / 2
+    # No table of all groups beside all: of many numbers of groups it would not fit.
+    pairs = (pair_products(np.array(labels, np.int32), np.ones(n)) - n) / 2
     own = np.diag(pairs)
     chance = np.outer(own, own) / max(n * (n - 1) / 2, 1)
     most = (own[:, None] + own[None, :]) / 2

@@ -48,6 +48,7 @@ _HALF = 0.5  # silhouette and modularity beside agreement, sparsity beside loose
 _LOOSELY = 0.6  # agreement of the loose lines that can be taken
 _SPARSER = 0.2  # more sparsity than the compact choice has
 _WEAK = 1.1  # support, of at most 2, below which the number is where groups are best apart
+_A_GUESS = 10  # most groups there
 _MODULAR = 0.3  # modularity of a division that is more than a few strays
 
 
@@ -120,11 +121,11 @@ def autoconsensus(
     silhouette and half its modularity in the graph of neighbours. The number of groups is that of
     the most support among the five lines that look at the data. Where that is below 1.1 (of at
     most 2) nothing has much support, and many numbers are about equal: then the number is that of
-    the largest silhouette in k-means, Ward's tree, the mixtures and the graph. Of the partitions
-    of all lines into that number the one with the most support is taken. Groups of any shape are
-    seen by three of the lines only (graph, single link, HDBSCAN): what these agree about to 0.6,
-    with borders that run through sparser places than those of the first choice, goes before it.
-    Objects out of the sample go where the members put them.
+    the largest silhouette in k-means, Ward's tree, the mixtures and the graph, of 2 to 10 groups.
+    Of the partitions of all lines into that number the one with the most support is taken. Groups
+    of any shape are seen by three of the lines only (graph, single link, HDBSCAN): what these
+    agree about to 0.6, with borders that run through sparser places than those of the first
+    choice, goes before it. Objects out of the sample go where the members put them.
 
     The lines start alike whatever ``random_state`` is, and members hardly have a say in the number:
     another seed gives the same number, unless the data are larger than the sample. That makes it
@@ -180,8 +181,9 @@ def _found(
             return _undivided(n, k, len(some))
         support = supports(scene, found)
         best, taken = _best(found, support, k)
-        near_the_end = found[best].n_clusters >= _NEAR_THE_END * max(numbers)
-        if k is not None or most is not None or not near_the_end or last > scene.n_objects // 4:
+        # Many groups of any shape with sparse borders are mostly one that falls to pieces.
+        more = taken == "support" and found[best].n_clusters >= _NEAR_THE_END * max(numbers)
+        if k is not None or most is not None or not more or last > scene.n_objects // 4:
             break
         last *= 2
     labels = found[best].labels
@@ -292,7 +294,9 @@ def _number(number: Ints, lines: NDArray[Any], support: Support) -> tuple[int, T
     best = int(score.argmax())
     if score[best] >= _WEAK or not _has_data(lines):
         return int(number[best]), "support"
-    separated = np.where(np.isin(lines, COMPACT), support.silhouette, -np.inf)
+    # The more groups the better apart they are, in noise of some columns: that is no number.
+    few = np.isin(lines, COMPACT) & (number <= max(_A_GUESS, number.min()))
+    separated = np.where(few, support.silhouette, -np.inf)
     return int(number[separated.argmax()]), "silhouette"
 
 
