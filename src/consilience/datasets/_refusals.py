@@ -64,7 +64,10 @@ def refuse_words(columns: Columns, refused: Sequence[Refused], encode: str | Non
 def refuse_other_words(columns: Columns, refused: Sequence[Refused]) -> None:
     """Raise it if columns of another file are not numbers, or dates, as those of the first were."""
     if refused:
-        last = "They were numbers or dates when they were clustered: correct these cells."
+        last = (
+            "They were numbers or dates when they were clustered: correct these cells, or name the "
+            "decimal mark (--decimal)."
+        )
         raise _no_numbers(columns, refused, [*_of_numbers(refused), last])
 
 
