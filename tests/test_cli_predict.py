@@ -3,8 +3,10 @@
 import csv
 
 import numpy as np
+import pandas as pd
 import pytest
 
+import consilience as cs
 from consilience.cli import main
 
 
@@ -78,6 +80,26 @@ def test_refusals_name_the_remedy_and_write_nothing(run, here, capsys):
     names = sorted(path.name for path in here.iterdir())
     assert names == ["less.csv", "none.csv", "there.csv"]
     assert (here / "there.csv").read_text() == "mine"
+
+
+def test_a_result_of_python_takes_a_file_with_other_columns(here, capsys):
+    frame = pd.DataFrame(np.random.default_rng(0).normal(size=(40, 2)), columns=["x", "y"])
+    cs.cluster(frame, 2, method="kcc", n_members=5, random_state=0).save("kept")
+    frame.assign(colour="red")[["colour", "y", "x"]].to_csv("new.csv", index=False)
+    assert main(["predict", "kept", "new.csv", "--out", "out.csv"]) == 0
+    assert "'colour' of 'new.csv' was not clustered" in " ".join(capsys.readouterr().out.split())
+    assert {line["known"] for line in read(here / "out.csv")} == {"1"}
+
+
+def test_commas_are_read_as_they_are_said_to_be(here):
+    (here / "one.csv").write_text("x;y\n" + "1.250;2\n9.750;8\n" * 10)
+    words = ["-k", "2", "--method", "kcc", "--members", "5", "--no-report", "--quiet"]
+    assert main(["cluster", "one.csv", *words, "--out", "run"]) == 0
+    (here / "two.csv").write_text("x;y\n1,250;2\n9,750;8\n")
+    for mark, known in ((".", "0"), (",", "1")):
+        out = ["--decimal", mark, "--encoding", "cp1252", "--out", "out.csv", "--force"]
+        assert main(["predict", "run", "two.csv", *out]) == 0
+        assert {line["known"] for line in read(here / "out.csv")} == {known}
 
 
 def test_no_keep_leaves_the_model_out(run, here, capsys):

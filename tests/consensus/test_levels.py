@@ -74,6 +74,21 @@ def test_members_that_agree_give_a_stable_tree():
     assert min(node.stability for node in nodes) < 0.8
 
 
+def test_groups_that_no_member_joins_are_joined_by_their_distance():
+    """Fine members part all groups; who is nearer to whom is in the data only."""
+    rng = np.random.default_rng(0)
+    places = np.array([[0, 0], [40, 0], [0, 5], [40, 5], [0, 10], [40, 10.0]])
+    labels = np.repeat(np.arange(6), 20).astype(np.int32)
+    points = places[labels] + rng.normal(size=(120, 2))
+    members = cs.Ensemble([labels, 2 * labels + rng.integers(0, 2, 120)] * 5)
+    root, *others = group_tree(members, labels, np.random.RandomState(0), points)
+    assert root.parts == ((0, 2, 4), (1, 3, 5))
+    assert root.stability == 1.0
+    assert {node.stability < 1.0 for node in others} == {True}  # 0, 2, 4 are equally spaced
+    without = group_tree(members, labels, np.random.RandomState(0))
+    assert max(node.stability for node in without[:-1]) < 0.5  # a toss, and called one
+
+
 # ---- both levels, and none ----------------------------------------------------------------
 
 

@@ -174,7 +174,7 @@ def test_facts_that_are_not_ours_are_refused(folder, text):
     with pytest.raises(InvalidInputError, match="Save it again"):
         cs.load(folder)
     before = (folder / "model.json").read_bytes()
-    with pytest.raises(InvalidInputError):
+    with pytest.raises(InvalidInputError, match=r"is not replaced\. Name another folder"):
         cs.EAC(2).fit(ensemble=[[0, 1], [0, 1]]).save(folder)
     assert (folder / "model.json").read_bytes() == before
 

@@ -89,15 +89,35 @@ def test_another_unit_is_said(result):
     assert found.unlike.all()
 
 
+@pytest.mark.parametrize("n", [1, 3, 200])
+def test_ten_times_as_large_is_said_of_few_objects_and_many(n):
+    rng = np.random.default_rng(n)
+    columns = {"shifted": (20, 2), "centred": (0, 1), "negative": (-5, 1)}
+
+    def drawn(n):
+        return pd.DataFrame({name: rng.normal(*how, n) for name, how in columns.items()})
+
+    result = cs.cluster(drawn(100), 2, method="kcc", n_members=5, random_state=0)
+    new = drawn(n)
+    assert result.predict(new).notes == ()
+    assert result.predict(new * 1.5).notes == ()  # a little larger, as new data may be
+    for name in columns if n > 10 else ("shifted", "negative"):  # few centred values say little
+        (note,) = result.predict(new.assign(**{name: new[name] * 10})).notes
+        assert f"Column {name!r}" in note
+        assert "another unit" in note
+
+
 def test_missing_values_repeated_names_and_words_are_refused(result):
     gaps = NEW.copy()
     gaps.loc[2:4, "width"] = np.nan
-    with pytest.raises(InvalidInputError, match=r"NaN \(in 'width' \(3\)\)\. Fill in"):
+    with pytest.raises(InvalidInputError, match=r"NaN \(in 'width' \(3\)\)\. .*fill in"):
         result.predict(gaps)
     with pytest.raises(InvalidInputError, match="several columns of the name 'width'"):
         result.predict(NEW[["length", "always", "width", "width"]])
-    with pytest.raises(InvalidInputError, match="must be finite numbers"):
-        result.predict(NEW.assign(width="wide"))
+    words = NEW.astype(object)
+    words.loc[5, "width"] = "wide"
+    with pytest.raises(InvalidInputError, match=r"finite numbers: .*'wide' \(in 'width' \(1\)\)"):
+        result.predict(words)
 
 
 def test_no_rows_give_an_answer_of_no_rows(result):
@@ -154,7 +174,8 @@ def test_new_categories_and_missing_values_are_said(files):
     assert "'pink'. Their objects have none of the known ones" in words
     assert "1 of 'x' with 2" in words
     assert "1 of 'kind' with 'red'" in words
-    np.testing.assert_allclose(found.X, [[2, 0, 0, 0, 0, 0], [3, np.sqrt(0.5), 0, 0, 0, 0]])
+    # Of two categories, in one column, an unknown one is as far from either.
+    np.testing.assert_allclose(found.X, [[2, 0, 0, 0, 0, 0.5], [3, np.sqrt(0.5), 0, 0, 0, 0]])
 
 
 def test_files_that_lack_what_was_used_are_refused(files):
@@ -164,7 +185,34 @@ def test_files_that_lack_what_was_used_are_refused(files):
     recipe = read_table(one).recipe
     with pytest.raises(InvalidInputError, match="no column 'y', which was clustered"):
         read_like(less, recipe)
-    with pytest.raises(InvalidInputError, match="missing or infinite"):
+    # The remedies are those of whoever has new objects, not of whoever reads the first table.
+    with pytest.raises(InvalidInputError, match=r"missing or infinite.*leave out those") as gap:
         read_like(gaps, recipe)
-    with pytest.raises(InvalidInputError, match="not hold numbers"):
+    with pytest.raises(InvalidInputError, match=r"'y' \(.*'high'\)\..*correct these cells") as word:
         read_like(words, recipe)
+    for refused in (gap, word):
+        assert "ignore" not in str(refused.value)
+
+
+def test_a_column_that_nobody_needs_may_be_missing(files):
+    one, less = files(one="x,y,z\n1,2,7\n3,5,7\n", less="y,x\n2,1\n")
+    recipe = read_table(one).recipe
+    with pytest.raises(InvalidInputError, match="no column 'z'"):
+        read_like(less, recipe)
+    with pytest.warns(ConsilienceWarning, match="another order"):
+        found = read_like(less, recipe, may_lack=("z",))
+    assert (found.columns, found.X.tolist()) == (("x", "y"), [[1, 2]])
+
+
+@pytest.mark.filterwarnings("ignore::consilience.errors.ConsilienceWarning")
+def test_the_decimal_mark_is_told_from_each_file(files):
+    plain = "x,share\n1.250,0.5%\n2.125,3.75%\n"
+    comma = "x;share\n1,250;0,5 %\n2,125;3,75 %\n"
+    wanted = [[1.25, 0.5], [2.125, 3.75]]
+    for one, other in (files(a=plain, b=comma), files(c=comma, d=plain)):
+        first = read_table(one)
+        assert first.X.tolist() == read_like(other, first.recipe).X.tolist() == wanted
+    # What was named holds for the next file too.
+    one, other = files(e="x;y\n1.250;2\n3.000;4\n", f="x;y\n1.250;2\n")
+    named = read_table(one, decimal=",").recipe
+    assert read_like(other, named).X.tolist() == [[1250, 2]]

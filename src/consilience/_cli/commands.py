@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 from cyclopts import App, Parameter
 
@@ -128,6 +128,8 @@ def predict(
     out: Path | None = None,
     force: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
     jobs: int | None = None,
+    decimal: Literal[".", ","] | None = None,
+    encoding: str | None = None,
 ) -> None:
     """Place new objects beside those of a run: cluster, confidence, and what is unlike all.
 
@@ -151,10 +153,16 @@ def predict(
         Replace that file.
     jobs : int
         Threads; -1 takes all cores. [default: 1]
+    decimal : str
+        Decimal mark of a text file. [default: that of the run, if one was
+        named; else a point, or a comma where it is sure]
+    encoding : str
+        Of a text file, such as cp1252. [default: that of the run, if one was
+        named; else UTF-8, or what Windows writes]
     """
     from consilience._cli.predict import predict_new
 
-    predict_new(run, new, out=out, force=force, jobs=jobs)
+    predict_new(run, new, out=out, force=force, jobs=jobs, decimal=decimal, encoding=encoding)
 
 
 def compare(

@@ -1,5 +1,6 @@
 """What ``consilience predict`` does: load a run, read new objects as its data were, say where."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,15 +12,26 @@ from consilience._cli.speech import Speaker
 from consilience._files import written_whole
 from consilience._words import plural
 from consilience.datasets import Table, read_like, read_table
+from consilience.datasets._cells import Decimal
 from consilience.errors import InvalidParameterError
 from consilience.predict import Prediction
 from consilience.workflow import ClusterResult, load
+from consilience.workflow._new_objects import recipe_of
 from consilience.workflow._notes import noting
 
 __all__ = ["predict_new"]
 
 
-def predict_new(run: Path, new: Path, *, out: Path | None, force: bool, jobs: int | None) -> None:
+def predict_new(
+    run: Path,
+    new: Path,
+    *,
+    out: Path | None,
+    force: bool,
+    jobs: int | None,
+    decimal: Decimal | None,
+    encoding: str | None,
+) -> None:
     """Place the objects of a file, write where they belong, and say it."""
     target = default_folder(new, "predict-").with_suffix(".csv") if out is None else out
     if target.exists() and not (force and target.is_file()):
@@ -31,12 +43,11 @@ def predict_new(run: Path, new: Path, *, out: Path | None, force: bool, jobs: in
     result = load(run)
     if not isinstance(result, ClusterResult):
         raise InvalidParameterError(
-            f"{str(run)!r} keeps a {type(result).__name__}, not a run of 'consilience cluster'. "
-            "Load it in Python: consilience.load(folder).predict(X)."
+            f"{str(run)!r} keeps the estimator {type(result).__name__}, not a run of 'consilience "
+            "cluster'. Load it in Python: consilience.load(folder).predict(X)."
         )
     with noting() as notes:
-        recipe = result.data.recipe
-        objects = read_table(new) if recipe is None else read_like(new, recipe)
+        objects = _read(new, result, decimal, encoding)
         found = result.predict(objects, n_jobs=jobs)
     with written_whole(target) as partial:
         _write(partial, objects, found)
@@ -46,6 +57,15 @@ def predict_new(run: Path, new: Path, *, out: Path | None, force: bool, jobs: in
     show_notes([*dict.fromkeys((*notes, *found.notes))], console)
     tell(console, f"Wrote {target}.")
     console.close(f"The results are in {str(target)!r}.")
+
+
+def _read(new: Path, result: ClusterResult, decimal: Decimal | None, encoding: str | None) -> Table:
+    """The file as the first one was read; what is named for it goes first."""
+    recipe = recipe_of(result.data)
+    if recipe is None:
+        return read_table(new, decimal=decimal, encoding=encoding)
+    named = replace(recipe, decimal=decimal or recipe.decimal, encoding=encoding or recipe.encoding)
+    return read_like(new, named, may_lack=result.data.dropped)
 
 
 def _write(path: Path, objects: Table, found: Prediction) -> None:
@@ -79,5 +99,6 @@ def _show(found: Prediction, console: Speaker) -> None:
         tell(
             console,
             f"{plural(unlike, 'object')} {'is' if unlike == 1 else 'are'} unlike anything seen: "
-            "their cluster is only the nearest. About 1 of 50 ordinary objects is flagged too.",
+            f"{'its' if unlike == 1 else 'their'} cluster is only the nearest. Of ordinary objects "
+            "up to about 1 of 50 are flagged too.",
         )

@@ -5,6 +5,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.metrics import euclidean_distances
 
 from consilience.ensemble import UNSEEN, Ensemble
 
@@ -28,7 +30,7 @@ class Node:
     together : float
         Mean co-association of objects of one part with those of the other.
     stability : float
-        Share of random halves of the members whose tree has these two parts as well.
+        Share of random halves of members and objects whose tree has these two parts as well.
     """
 
     parts: tuple[tuple[int, ...], tuple[int, ...]]
@@ -41,8 +43,16 @@ class Node:
         return tuple(sorted(self.parts[0] + self.parts[1]))
 
 
-def group_tree(ensemble: Ensemble, labels: Labels, rng: np.random.RandomState) -> list[Node]:
+def group_tree(
+    ensemble: Ensemble,
+    labels: Labels,
+    rng: np.random.RandomState,
+    points: Floats | None = None,
+) -> list[Node]:
     """Average link of groups by co-association: the last join, which parts all, comes first.
+
+    Groups that no member ever joins with another are equally far by that. Of equals those are
+    joined whose means are nearest; without points the first, and stability says that it is a toss.
 
     Parameters
     ----------
@@ -52,16 +62,21 @@ def group_tree(ensemble: Ensemble, labels: Labels, rng: np.random.RandomState) -
         Groups 0, ..., k - 1; negative where there is none.
     rng : RandomState
         Draws the halves.
+    points : ndarray of shape (n_objects, d), optional
+        Where the objects lie.
     """
     R = ensemble.n_members
     halves = np.zeros((_HALVES, R))
     for half in halves:
         half[rng.permutation(R)[: max(1, R // 2)]] = 1.0
     together, seen = _pair_sums(ensemble, labels, np.vstack([np.ones(R), halves]))
-    joins = _joins(together[0], seen[0])
-    others = [
-        {parts for parts, _ in _joins(*sums)} for sums in zip(together[1:], seen[1:], strict=True)
+    sizes = np.bincount(labels[labels >= 0])
+    places = _places(points, labels, sizes, rng)
+    trees = [
+        _joins(joined, both, euclidean_distances(means), sizes)
+        for joined, both, means in zip(together, seen, places, strict=True)
     ]
+    joins, others = trees[0], [{parts for parts, _ in tree} for tree in trees[1:]]
     return [
         Node(parts, near, float(np.mean([parts in other for other in others])))
         for parts, near in reversed(joins)
@@ -85,18 +100,38 @@ def _pair_sums(ensemble: Ensemble, labels: Labels, weights: Floats) -> tuple[Flo
     return together, seen
 
 
-def _joins(together: Floats, seen: Floats) -> list[tuple[Any, float]]:
+def _places(
+    points: Floats | None, labels: Labels, sizes: NDArray[np.int64], rng: np.random.RandomState
+) -> Floats:
+    """Means of the groups; first as they are, then as halves of the objects would have them."""
+    k = len(sizes)
+    if points is None:  # the first of equals, and then anyone
+        return np.concatenate([np.zeros((1, k, 1)), rng.normal(size=(_HALVES, k, 1))])
+    inside = np.flatnonzero(labels >= 0)
+    which = sparse.csr_array((np.ones(len(inside)), (labels[inside], inside)), (k, len(labels)))
+    means = which @ points / sizes[:, None]
+    # The mean of half of n objects is off that of all by a standard deviation over root n.
+    error = np.sqrt(np.maximum(which @ points**2 / sizes[:, None] - means**2, 0) / sizes[:, None])
+    return np.stack([means, *(means + error * rng.normal(size=(_HALVES, *means.shape)))])
+
+
+def _joins(
+    together: Floats, seen: Floats, apart: Floats, sizes: NDArray[np.int64]
+) -> list[tuple[Any, float]]:
     """Parts that are joined and how near they are, the nearest first."""
-    together, seen = together.copy(), seen.copy()
+    pairs = np.outer(sizes, sizes).astype(np.float64)
+    together, seen, far = together.copy(), seen.copy(), apart * pairs
     parts: dict[int, tuple[int, ...]] = {g: (g,) for g in range(len(together))}
     near = np.divide(together, seen, out=np.zeros_like(together), where=seen > 0)
     np.fill_diagonal(near, -1.0)
     found = []
     for _ in range(len(together) - 1):
-        # The first of equals: groups are numbered by their objects, whatever the order of rows.
-        a, b = sorted(int(i) for i in np.unravel_index(near.argmax(), near.shape))
+        # Of equals the least far, and of those the first: groups are numbered by their objects,
+        # whatever the order of rows.
+        equal = np.where(near == near.max(), far / pairs, np.inf)
+        a, b = sorted(int(i) for i in np.unravel_index(equal.argmin(), near.shape))
         found.append(((parts[a], parts[b]), float(near[a, b])))
-        for sums in (together, seen):
+        for sums in (together, seen, far, pairs):
             sums[a] += sums[b]
             sums[:, a] += sums[:, b]
         with np.errstate(invalid="ignore", divide="ignore"):

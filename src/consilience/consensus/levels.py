@@ -49,8 +49,9 @@ class Split:
     level : int or None
         Number of groups there are with this split and all before it; None within a group.
     stability : float
-        Of groups of groups, the share of random halves of the members whose tree has the same
-        two parts; within a group, how far ways to cluster come to the same parts.
+        Of groups of groups, the share of random halves of the members and of the objects whose
+        tree has the same two parts; within a group, how far ways to cluster come to the same
+        parts.
     p_value : float or None
         Share of tables without groups, like the objects of this group, with borders as sparse.
         None without data, and where the split above is not significant.
@@ -209,8 +210,9 @@ def levels(
     Notes
     -----
     Groups are joined by average link: the two whose objects have the largest mean co-association
-    first. Read from its end, the tree says who splits into whom. Within a group `autoconsensus`
-    looks for smaller ones.
+    first, and of those that no member ever joins the two with the nearest means. Read from its
+    end, the tree says who splits into whom. Within a group `autoconsensus` looks for smaller
+    ones.
 
     A split is judged as `autoconsensus` judges an answer, on the objects of the group that it
     divides alone: the borders of its parts beside those in 99 tables of two kinds without
@@ -269,7 +271,7 @@ class _Scene:
 
 def _splits(scene: _Scene, *, test: bool) -> list[Split]:
     """All splits: those between groups by level, then those within."""
-    nodes = group_tree(scene.ensemble, scene.labels, scene.rng) if scene.labels.max() > 0 else []
+    nodes = _tree(scene) if scene.labels.max() > 0 else []
     above = [_split_of(scene, node, level) for level, node in enumerate(nodes, 2)]
     root = tuple(range(int(scene.labels.max(initial=-1)) + 1))
     judged: dict[tuple[int, ...], Split] = {}
@@ -286,6 +288,12 @@ def _splits(scene: _Scene, *, test: bool) -> list[Split]:
                 if split.significant:
                     families.append(list(split.parts))
     return [judged.get(split.groups, split) for split in above] + within
+
+
+def _tree(scene: _Scene) -> list[Node]:
+    seed = int(scene.rng.randint(2**31 - 1))
+    points = None if scene.X is None else points_of(scene.X, seed)
+    return group_tree(scene.ensemble, scene.labels, scene.rng, points)
 
 
 def _at(scene: _Scene, above: list[Split], groups: tuple[int, ...]) -> list[Split]:

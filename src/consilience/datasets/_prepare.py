@@ -19,7 +19,17 @@ from consilience.datasets._dates import as_text
 from consilience.datasets._meaning import Kind, Meaning, meaning_of
 from consilience.datasets._missing_codes import note_codes
 from consilience.datasets._recipe import Column, Recipe
-from consilience.datasets._refusals import Gap, Refused, no_finite_rows, refuse_gaps, refuse_words
+from consilience.datasets._refusals import (
+    FILL_IN,
+    FILL_IN_NEW,
+    NOT_GUESSED,
+    Gap,
+    Refused,
+    no_finite_rows,
+    refuse_gaps,
+    refuse_other_words,
+    refuse_words,
+)
 from consilience.datasets._roles import (
     MANY,
     Roles,
@@ -137,26 +147,33 @@ def prepare(
     )
 
 
-def prepare_like(columns: Columns, roles: Roles, recipe: Recipe) -> Prepared:
+def prepare_like(
+    columns: Columns, roles: Roles, recipe: Recipe, decimal: Decimal | None
+) -> Prepared:
     """The table of another file, its columns made numbers as those of the first were.
 
-    A category that was not there is none of those that were: its object has 0 in all of them.
+    A category that was not there is none of those that were: its object has 0 in all of them, and
+    lies in the middle where there were two, which share a column.
     """
     places = {columns.names[j]: j for j in roles.data}
-    found = [_feature_like(columns, places[one.name], one, recipe) for one in recipe.columns]
-    refuse_words(columns, [one for one in found if isinstance(one, Refused)], recipe.encode)
+    there = [one for one in recipe.columns if one.name in places]
+    found = [_feature_like(columns, places[one.name], one, recipe, decimal) for one in there]
+    refuse_other_words(columns, [one for one in found if isinstance(one, Refused)])
     features = [one for one in found if isinstance(one, _Feature)]
     _fill_like(columns, features, recipe)
-    kept = _settle_gaps(columns, features, roles, "drop-rows" if recipe.drop_rows else None)
+    how: Impute | None = "drop-rows" if recipe.drop_rows else None
+    kept = _settle_gaps(columns, features, roles, how, remedy=FILL_IN_NEW)
     X, names, sources = _assembled(columns, features, kept)
     left_out = np.empty(0, np.int64) if kept is None else np.flatnonzero(~kept)
     ids = _identifiers(columns, roles.ids, kept)
     return Prepared(X, names, sources, ids, None, left_out, recipe)
 
 
-def _feature_like(columns: Columns, j: int, column: Column, recipe: Recipe) -> _Feature | Refused:
+def _feature_like(
+    columns: Columns, j: int, column: Column, recipe: Recipe, decimal: Decimal | None
+) -> _Feature | Refused:
     """A column of data as it was read before; what cannot be is refused."""
-    meaning = meaning_of(columns.words[j], recipe.decimal) if j in columns.words else None  # type: ignore[arg-type]
+    meaning = meaning_of(columns.words[j], decimal) if j in columns.words else None
     if not column.categories or meaning is None:
         found = _feature(columns, j, meaning, "dates" if recipe.encode else None)
         if isinstance(found, Refused) or not _is_days(columns, j, meaning):
@@ -348,14 +365,18 @@ def _without_empty(
 
 
 def _settle_gaps(
-    columns: Columns, features: list[_Feature], roles: Roles, impute: Impute | None
+    columns: Columns,
+    features: list[_Feature],
+    roles: Roles,
+    impute: Impute | None,
+    remedy: str = FILL_IN,
 ) -> NDArray[np.bool_] | None:
     """Fill in what is missing, or say which rows are kept; None keeps all."""
     gaps = [(f, gap) for f in features if (gap := f.gap(columns)) is not None]
     lost = np.zeros(columns.n_objects, bool)
     unknown = _truth_gap(columns, roles, lost)
     if impute in ("median", "mean"):
-        refuse_gaps(columns, [unknown] if unknown else [], int(lost.sum()), known_groups=True)
+        refuse_gaps(columns, [unknown] if unknown else [], int(lost.sum()), NOT_GUESSED)
         if gaps:
             _fill(columns, [f for f, _ in gaps], impute)
         return None
@@ -365,7 +386,7 @@ def _settle_gaps(
         return None
     if impute is None:
         found = [gap for _, gap in gaps] + ([unknown] if unknown else [])
-        refuse_gaps(columns, found, int(lost.sum()), known_groups=not gaps)
+        refuse_gaps(columns, found, int(lost.sum()), remedy if gaps else NOT_GUESSED)
     if lost.all():
         raise no_finite_rows(columns)
     rows = np.flatnonzero(lost)
@@ -448,6 +469,8 @@ def _assembled(
         values = _taken(f.values, kept)
         high = 1.0 if len(f.categories) == 2 else math.sqrt(0.5)
         X[:, column] = values if code is None else high * (values == code)
+        if len(f.categories) == 2:
+            X[values < 0, column] = 0.5
     names = tuple(f.name if code is None else f"{f.name}={f.categories[code]}" for f, code in plan)
     return X, names, tuple(f.name for f, _ in plan)
 

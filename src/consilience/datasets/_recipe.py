@@ -42,7 +42,8 @@ class Recipe:
     drop_rows : bool
         Whether rows with missing values were left out.
     encode, decimal, encoding : str or None
-        As in `read_table`.
+        As in `read_table`, as far as they were named: what was told from the file is told from
+        each file anew.
     """
 
     columns: tuple[Column, ...]
@@ -57,8 +58,20 @@ class Recipe:
         """The columns."""
         return {column.name: column for column in self.columns}
 
-    def others(self, source: Path, names: Sequence[str], notes: list[str]) -> list[str]:
+    def others(
+        self, source: Path, names: Sequence[str], notes: list[str], may_lack: Sequence[str] = ()
+    ) -> list[str]:
         """Columns of another file that are not to be read; what differs is noted.
+
+        Parameters
+        ----------
+        source : Path
+        names : sequence of str
+            Its columns.
+        notes : list of str
+            Gets what differs.
+        may_lack : sequence of str
+            Columns that nobody needs.
 
         Raises
         ------
@@ -66,7 +79,7 @@ class Recipe:
             If a column that was used is missing.
         """
         wanted = [column.name for column in self.columns]
-        missing = [name for name in wanted if name not in names]
+        missing = [name for name in wanted if name not in {*names, *may_lack}]
         if missing:
             raise InvalidInputError(
                 f"{source.name!r} has no column {listed(map(repr, missing), most=10)}, which "
@@ -82,7 +95,7 @@ class Recipe:
                 f"{source.name!r} {'was' if one else 'were'} not clustered and "
                 f"{'is' if one else 'are'} left out."
             )
-        if [name for name in names if name in wanted] != wanted:
+        if [name for name in names if name in wanted] != [n for n in wanted if n in names]:
             notes.append(
                 f"The columns of {source.name!r} are in another order: they are matched by name."
             )

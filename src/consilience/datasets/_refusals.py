@@ -9,7 +9,30 @@ from consilience.datasets._columns import Columns
 from consilience.datasets._meaning import MOST_CATEGORIES, Kind, Meaning
 from consilience.errors import InvalidInputError
 
-__all__ = ["Gap", "Refused", "no_finite_rows", "refuse_gaps", "refuse_words"]
+__all__ = [
+    "FILL_IN",
+    "FILL_IN_NEW",
+    "NOT_GUESSED",
+    "Gap",
+    "Refused",
+    "no_finite_rows",
+    "refuse_gaps",
+    "refuse_other_words",
+    "refuse_words",
+]
+
+# What to do about missing values: of a table, of new objects, of known groups.
+FILL_IN = (
+    "impute='median' (--impute median, or mean) fills them in; impute='drop-rows' leaves out those "
+    "rows, ignore (--ignore) whole columns."
+)
+FILL_IN_NEW = (
+    "Fill them in, or leave out those rows. Where the first table was clustered with "
+    "impute='median' (--impute median), those of new ones are filled in as well."
+)
+NOT_GUESSED = (
+    "Known groups are not guessed: fill them in, or say impute='drop-rows' (--impute drop-rows)."
+)
 
 
 class Refused(NamedTuple):
@@ -34,18 +57,33 @@ class Gap(NamedTuple):
 
 def refuse_words(columns: Columns, refused: Sequence[Refused], encode: str | None) -> None:
     """Raise `InvalidInputError` if there is a column that cannot be made numbers."""
-    if not refused:
-        return
+    if refused:
+        raise _no_numbers(columns, refused, _remedies(refused, encode))
+
+
+def refuse_other_words(columns: Columns, refused: Sequence[Refused]) -> None:
+    """Raise it if columns of another file are not numbers, or dates, as those of the first were."""
+    if refused:
+        last = (
+            "They were numbers or dates when they were clustered: correct these cells, or name the "
+            "decimal mark (--decimal)."
+        )
+        raise _no_numbers(columns, refused, [*_of_numbers(refused), last])
+
+
+def _no_numbers(
+    columns: Columns, refused: Sequence[Refused], remedies: Iterable[str]
+) -> InvalidInputError:
     found = [f"{r.name!r} ({columns.at(r.place)}: {shown(r.cell)})" for r in refused]
     many = "a column that does" if len(found) == 1 else f"{len(found)} columns that do"
-    raise InvalidInputError(
+    return InvalidInputError(
         f"{columns.source.name!r} has {many} not hold numbers: {listed(found)}. "
-        f"{' '.join(_remedies(refused, encode))}"
+        f"{' '.join(remedies)}"
     )
 
 
-def _remedies(refused: Sequence[Refused], encode: str | None) -> Iterable[str]:
-    """What to do, kind by kind, and last what helps in any case."""
+def _of_numbers(refused: Sequence[Refused]) -> Iterable[str]:
+    """What to do about numbers that are not written plainly, or not everywhere."""
     kinds = {kind: [r for r in refused if r.kind is kind] for kind in Kind}
     yield from _marks(kinds[Kind.FOREIGN_NUMBERS])
     for r in kinds[Kind.MOSTLY_NUMBERS]:
@@ -59,6 +97,12 @@ def _remedies(refused: Sequence[Refused], encode: str | None) -> Iterable[str]:
             f"{r.name!r} holds numbers but for {listed(map(shown, odd), most=5)}: correct or empty "
             "those cells."
         )
+
+
+def _remedies(refused: Sequence[Refused], encode: str | None) -> Iterable[str]:
+    """What to do, kind by kind, and last what helps in any case."""
+    yield from _of_numbers(refused)
+    kinds = {kind: [r for r in refused if r.kind is kind] for kind in Kind}
     if kinds[Kind.AMBIGUOUS_DATES]:
         names = listed(repr(r.name) for r in kinds[Kind.AMBIGUOUS_DATES])
         yield f"Day and month of {names} cannot be told apart: write dates as 2024-12-31."
@@ -104,8 +148,8 @@ def _with_words(refused: Refused) -> str:
     return f"{refused.name!r}: {', '.join(few)}"
 
 
-def refuse_gaps(columns: Columns, gaps: Sequence[Gap], rows: int, *, known_groups: bool) -> None:
-    """Raise `InvalidInputError` if there are gaps, in so many rows; maybe of groups only."""
+def refuse_gaps(columns: Columns, gaps: Sequence[Gap], rows: int, remedy: str) -> None:
+    """Raise `InvalidInputError` if there are gaps, in so many rows."""
     if not gaps:
         return
     words = []
@@ -115,12 +159,6 @@ def refuse_gaps(columns: Columns, gaps: Sequence[Gap], rows: int, *, known_group
         words.append(
             f"{gap.name!r} has {kinds} (first on {columns.at(gap.place)}: {shown(gap.cell)})"
         )
-    remedy = (
-        "impute='median' (--impute median, or mean) fills them in; impute='drop-rows' leaves out "
-        "those rows, ignore (--ignore) whole columns."
-    )
-    if known_groups:
-        remedy = "Known groups are not guessed: fill them in, or say impute='drop-rows' (--impute)."
     raise InvalidInputError(
         f"{columns.source.name!r} has values that are missing or infinite, in {rows} of its "
         f"{columns.n_objects} rows: {listed(words)}. {remedy}"

@@ -187,7 +187,7 @@ def read_table(
     return _read(source, ending, named, _Ways(impute, encode, decimal), encoding)
 
 
-def read_like(path: str | PathLike[str], recipe: Recipe) -> Table:
+def read_like(path: str | PathLike[str], recipe: Recipe, *, may_lack: Sequence[str] = ()) -> Table:
     """Numbers of another file, read as the first one was.
 
     Columns are matched by name; what is missing is refused, what is not used is left out and said.
@@ -199,6 +199,8 @@ def read_like(path: str | PathLike[str], recipe: Recipe) -> Table:
     path : str or path-like
     recipe : Recipe
         Of the first `Table`.
+    may_lack : sequence of str
+        Columns of the first that the other may be without; the table then is too.
 
     Examples
     --------
@@ -212,7 +214,7 @@ def read_like(path: str | PathLike[str], recipe: Recipe) -> Table:
     (('x', 'y'), [[5.0, 6.0]])
     """
     source, ending = checked_path(path)
-    named = _Named(recipe.id_column, None, (), recipe)
+    named = _Named(recipe.id_column, None, (), recipe, may_lack)
     ways = _Ways(None, recipe.encode, recipe.decimal, recipe)  # type: ignore[arg-type]
     return _read(source, ending, named, ways, recipe.encoding)
 
@@ -238,7 +240,7 @@ def _read(source: Path, ending: str, named: "_Named", ways: "_Ways", encoding: s
         source,
         found.sources,
         found.left_out,
-        replace(found.recipe, encoding=encoding),
+        replace(found.recipe, encoding=encoding, decimal=ways.decimal),
     )
 
 
@@ -250,10 +252,11 @@ class _Named:
     truth_column: str | None
     ignore: Sequence[str]
     recipe: Recipe | None = None
+    may_lack: Sequence[str] = ()
 
     def roles(self, source: Path, names: list[str], notes: list[str]) -> Roles:
         if self.recipe is not None:
-            others = self.recipe.others(source, names, notes)
+            others = self.recipe.others(source, names, notes, self.may_lack)
             ids = self.id_column if self.id_column in names else NO_IDS
             return Roles.named(source, names, ids, None, others, notes)
         return Roles.named(source, names, self.id_column, self.truth_column, self.ignore, notes)
@@ -279,7 +282,7 @@ class _Ways:
         notes.extend(columns.notes)
         columns.notes = notes
         if self.recipe is not None:
-            return prepare_like(columns, roles, self.recipe)
+            return prepare_like(columns, roles, self.recipe, self.decimal)
         return prepare(
             columns,
             roles,

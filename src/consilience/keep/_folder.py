@@ -75,7 +75,13 @@ def write_kept(folder: str | Path, value: Any, kinds: Mapping[str, Kind], versio
     if place.exists() and not place.is_dir():
         raise InvalidInputError(f"{str(place)!r} is a file. Name a folder to save to.")
     if (place / FACTS).exists():
-        _facts(place)  # raises if it is not ours
+        try:
+            _facts(place)
+        except InvalidInputError as error:
+            raise InvalidInputError(
+                f"{str(place)!r} holds a {FACTS} that this version did not write, or that was "
+                "changed since: it is not replaced. Name another folder."
+            ) from error
     elif (place / ARRAYS).exists():
         raise InvalidInputError(
             f"{str(place)!r} holds a {ARRAYS} that consilience did not write. Name another folder."

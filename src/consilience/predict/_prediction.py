@@ -26,8 +26,8 @@ class Prediction:
     runner_up : ndarray of shape (n_objects,), int32
         The group that comes next; -1 where nothing speaks for any other.
     unlike : ndarray of shape (n_objects,), bool
-        Whether no member finds it near: unlike anything seen, whatever the label. About one of
-        fifty ordinary objects is flagged too.
+        Whether no member finds it near: unlike anything seen, whatever the label. Of ordinary
+        objects up to about one of fifty are flagged too.
     known : ndarray of shape (n_objects,), bool
         Whether the same row was clustered: it has the label it had.
     notes : tuple of str

@@ -1,5 +1,6 @@
 """New objects brought into the columns of those that were clustered, and what is to be said."""
 
+import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -9,14 +10,16 @@ from scipy import sparse
 from consilience._labels import is_frame
 from consilience._words import listed, plural
 from consilience.datasets import Table
+from consilience.datasets._recipe import Column, Recipe
 from consilience.errors import InvalidInputError
 from consilience.rows import rows_of
 from consilience.workflow._data import Data
 
-__all__ = ["NewObjects", "matched"]
+__all__ = ["NewObjects", "matched", "recipe_of"]
 
-# A value so many times larger than any seen is in another unit, or wrong.
-_LARGER = 10.0
+# A value so many times larger than any seen is in another unit, or wrong. So are most values of
+# a column if they are larger than all that were seen and so many times the usual one.
+_LARGER, _USUALLY_LARGER = 10.0, 5.0
 
 
 class NewObjects(NamedTuple):
@@ -56,6 +59,13 @@ def matched(data: Data, X: Any) -> NewObjects:
         getattr(X, "index", None) if is_frame(X) else None,
         None if table is None else table.ids,
     )
+
+
+def recipe_of(data: Data) -> Recipe | None:
+    """How a file of new objects is to be read; None where the columns have no names."""
+    if data.recipe is not None or not _named(data):
+        return data.recipe
+    return Recipe(tuple(map(Column, data.original_columns)))
 
 
 def _named(data: Data) -> bool:
@@ -164,44 +174,54 @@ def _numbers(X: Any, data: Data) -> Any:
     except (TypeError, ValueError) as error:
         what = (str(error).splitlines() or ["they cannot be read"])[0].rstrip(":.")
         raise InvalidInputError(
-            f"New objects must be finite numbers: {what}{_where_missing(X, wanted)}. Fill in what "
-            "is missing, or leave those rows out."
+            f"New objects must be finite numbers: {what}{_where_bad(X, wanted)}. Correct what is "
+            "no number, and fill in what is missing, or leave those rows out."
         ) from error
     if sparse.issparse(values) and not sparse.issparse(data.original):
         return values.toarray()
     return values
 
 
-def _where_missing(X: Any, wanted: Sequence[str]) -> str:
-    """Columns with missing values, and how many."""
-    try:
-        values = np.asarray(X, np.float64)
-    except (TypeError, ValueError):
+def _where_bad(X: Any, wanted: Sequence[str]) -> str:
+    """Columns with values that are missing or no numbers, and how many."""
+    cells = np.asarray(X, object)
+    if cells.ndim != 2 or cells.shape[1] != len(wanted):
         return ""
-    if values.ndim != 2 or values.shape[1] != len(wanted):
-        return ""
-    counts = (~np.isfinite(values)).sum(axis=0)
+    counts = [sum(not _is_finite(cell) for cell in column) for column in cells.T]
     found = [f"{name!r} ({count})" for name, count in zip(wanted, counts, strict=True) if count]
     return f" (in {listed(found, most=10)})" if found else ""
 
 
+def _is_finite(cell: Any) -> bool:
+    try:
+        return math.isfinite(cell)
+    except (TypeError, ValueError, OverflowError):
+        return False
+
+
 def _other_units(values: Any, data: Data) -> list[str]:
-    """Columns with values ten times larger than any that was clustered."""
+    """Columns with values far larger than any that was clustered."""
     if values.shape[0] == 0:
         return ["There are no rows: nobody is placed."]
     seen, new = _largest(data.original), _largest(values)
     found = [
-        f"{name!r} (up to {b:.6g}, at most {a:.6g} before)"
-        for name, a, b in zip(data.original_columns, seen, new, strict=True)
-        if b > _LARGER * a > 0
+        f"{data.original_columns[j]!r} (up to {new[j]:.6g}, at most {seen[j]:.6g} before)"
+        for j in np.flatnonzero((seen > 0) & (new > seen)).tolist()
+        if new[j] > _LARGER * seen[j]
+        or _usual(values, j) > max(seen[j], _USUALLY_LARGER * _usual(data.original, j))
     ]
     if not found:
         return []
     one = len(found) == 1
     return [
         f"{'Column' if one else 'Columns'} {listed(found, most=10)} {'has' if one else 'have'} "
-        "values more than ten times larger than any that was clustered: is it another unit?"
+        "values far larger than any that was clustered: is it another unit?"
     ]
+
+
+def _usual(values: Any, column: int) -> float:
+    """The median absolute value of a column; most of a sparse one is 0."""
+    return 0.0 if sparse.issparse(values) else float(np.median(np.abs(values[:, column])))
 
 
 def _largest(values: Any) -> Any:
