@@ -6,6 +6,8 @@ import numpy as np
 import scipy.sparse
 from threadpoolctl import threadpool_limits
 
+from consilience import Ensemble
+from consilience.evidence import co_association
 from consilience.kernels.pairs.counts import count_pairs, count_pairs_condensed, nearest_pairs
 
 N_OBJECTS, N_MEMBERS = 10_000, 100
@@ -46,6 +48,13 @@ def _counts(threads):
         lambda: count_pairs_condensed(gaps, with_seen=True, n_jobs=threads),
         note="joined and seen",
     )  # fmt: skip
+    ensemble = Ensemble(list(members))
+    for dtype in (np.float64, np.float32):
+        yield _row(
+            f"co_association, {np.dtype(dtype)}", threads, half, alternative, their_seconds,
+            lambda dtype=dtype: co_association(ensemble, dtype=dtype, n_jobs=threads),
+            note="as users call it; the alternative gives counts, of float32",
+        )  # fmt: skip
     yield _row(
         "nearest 20", threads, every, alternative, their_seconds,
         lambda: nearest_pairs(members, 20, missing="all", n_jobs=threads),

@@ -48,9 +48,7 @@ def shares_of(
     flat, out = joined.reshape(-1), shares.reshape(-1)
     n_blocks = -(-flat.size // BLOCK)
     if seen is None:
-        # Looked up: as exact as a division, and faster.
-        values = np.arange(n_members + 1).astype(dtype) / out.dtype.type(n_members)
-        in_turns(lambda at, step: _of_all(flat, values, at, step, out), n_blocks, n_jobs)
+        in_turns(lambda at, step: _of_all(flat, n_members, at, step, out), n_blocks, n_jobs)
     else:
         both = seen.reshape(-1)
         in_turns(lambda at, step: _of_seen(flat, both, at, step, out), n_blocks, n_jobs)
@@ -58,17 +56,21 @@ def shares_of(
 
 
 @compiled
-def _of_all(joined, values, first, step, out):
+def _of_all(joined, n_members, first, step, out):
+    # Divided several at once by the processor, which looking up in a table is not.
+    whole = out.dtype.type(n_members)
     for start in range(first * BLOCK, out.shape[0], step * BLOCK):
-        for j in range(start, min(out.shape[0], start + BLOCK)):
-            out[j] = values[joined[j]]
+        # Slices: of positions that count from 0 the compiler knows that they are not negative.
+        counts, shares = joined[start : start + BLOCK], out[start : start + BLOCK]
+        for j in range(shares.shape[0]):
+            shares[j] = shares.dtype.type(counts[j]) / whole
 
 
 @compiled
 def _of_seen(joined, seen, first, step, out):
     for start in range(first * BLOCK, out.shape[0], step * BLOCK):
-        for j in range(start, min(out.shape[0], start + BLOCK)):
-            # Divided in the type of the shares, as numpy would.
-            out[j] = joined[j]
-            if seen[j] > 0:
-                out[j] = out[j] / out.dtype.type(seen[j])
+        counts, shares = joined[start : start + BLOCK], out[start : start + BLOCK]
+        both = seen[start : start + BLOCK]
+        for j in range(shares.shape[0]):
+            # Divided in the type of the shares, as numpy would; nobody joins what nobody saw.
+            shares[j] = shares.dtype.type(counts[j]) / shares.dtype.type(max(both[j], 1))
