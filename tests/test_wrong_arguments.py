@@ -34,6 +34,7 @@ from consilience.partition import (
     has_metis,
     hypergraph_parts,
     similarity_graph,
+    split_bipartite,
     split_rows,
     transfer_cut,
 )
@@ -405,6 +406,12 @@ def test_numbers_at_the_end_of_the_range_are_no_accident():
     np.testing.assert_array_equal(*kept)
     weighed = [wbpa(members, 2, X=X, inv_h=sharp, random_state=0).labels for sharp in (1e6, 1e308)]
     np.testing.assert_array_equal(*weighed)
+
+
+@pytest.mark.parametrize("given", [0, "", [1.0, 2.0], [[np.nan, 1.0]]])
+def test_objects_by_clusters_are_a_table(given):
+    with pytest.raises(InvalidInputError, match="Q of split_bipartite must be"):
+        split_bipartite(given, 2)
 
 
 @pytest.mark.parametrize("given", ["some", np.array(["pair", "all"]), None, 1])

@@ -136,10 +136,19 @@ def test_alternatives_begin_with_what_is_taken_and_name_each_number_once():
     assert numbers[0] == model.n_clusters_
     assert len(set(numbers)) == len(numbers)
     assert model.alternatives_[0].sizes == tuple(sorted(np.bincount(model.labels_), reverse=True))
-    scores = [
-        one.agreement + (one.silhouette + one.modularity) / 2 for one in model.alternatives_[1:]
-    ]
+    scores = [one.support for one in model.alternatives_[1:]]
     assert scores == sorted(scores, reverse=True)
+
+
+def test_another_seed_gives_the_same_number():
+    """Also where several numbers are about equal: lines start alike, members have no say."""
+    rng = np.random.default_rng(0)
+    for X in (rng.normal(size=(90, 4)), rng.lognormal(size=(60, 3)), rng.uniform(size=(80, 2))):
+        found = [cs.AutoConsensus(random_state=seed).fit(X) for seed in range(4)]
+        assert len({model.n_clusters_ for model in found}) == 1
+        curves = [[one.support for one in model.alternatives_] for model in found]
+        for curve in curves[1:]:
+            np.testing.assert_allclose(curve, curves[0], rtol=1e-9)
 
 
 def test_objects_that_are_all_alike_are_one_group_and_none():
@@ -290,8 +299,8 @@ def test_a_column_is_smeared_until_it_has_one_peak(gap, smeared):
 def test_lines_have_no_partition_twice_and_none_of_one_group():
     X, _ = blobs(80, 2, 3)
     members = cs.generate.KMeansEnsemble(10, random_state=0).generate(X)
-    scene = auto._scene(members, X, auto._EFFORTS["quick"], 0)
-    found = lines.partitions(scene, range(2, 8), 0)
+    scene = auto._scene(members, X, auto._EFFORTS["quick"])
+    found = lines.partitions(scene, range(2, 8))
     assert {one.line for one in found} == {
         *lines.LOOSE,
         "average link",

@@ -9,7 +9,7 @@ from consilience.consensus import Alternative, Clarity
 from consilience.consensus._auto_choice import choice_of, difference, worth_a_look
 from consilience.consensus._lines import Partition
 from consilience.consensus._support import Support
-from consilience.consensus.auto import _best
+from consilience.consensus.auto import _alternatives, _best
 
 NOTHING = Clarity("none", 0.4, 99, 120, 0.1, 0.2, 0.7)
 
@@ -112,16 +112,17 @@ def test_the_choice_has_every_kind_of_evidence_over_the_numbers():
     assert apart.by_lines
 
 
-def supported(lines, numbers, agreement, silhouette):
+def supported(lines, numbers, agreement, silhouette, by_data=None):
     """Partitions of these lines, and what speaks for them."""
     n = len(lines)
     found = [
-        Partition(line, np.arange(k, dtype=np.int32))
+        Partition(line, (np.arange(12) % k).astype(np.int32))
         for line, k in zip(lines, numbers, strict=True)
     ]
     nothing = np.zeros(n)
     support = Support(
         agreement=np.array(agreement, float),
+        data_agreement=np.array(agreement if by_data is None else by_data, float),
         loose_agreement=nothing,
         silhouette=np.array(silhouette, float),
         modularity=nothing,
@@ -141,6 +142,24 @@ def test_separation_decides_where_nothing_has_much_support():
     assert _best(*strong, None) == (2, "support")
     labels_only = supported(("members", "Ward", "graph"), (2, 3, 4), (0.5, 0.3, 0.4), (0, 0.5, 0))
     assert _best(*labels_only, None)[1] == "support"
+
+
+def test_where_nothing_has_support_there_are_not_many_groups():
+    said = supported(("k-means",) * 3, (3, 10, 11), (0.1, 0.1, 0.1), (0.2, 0.3, 0.9))
+    assert _best(*said, None) == (1, "silhouette")
+    only_many = supported(("k-means",) * 2, (11, 12), (0.1, 0.1), (0.2, 0.3))
+    assert _best(*only_many, None) == (0, "silhouette")
+
+
+def test_members_have_no_say_in_the_number_but_in_the_groups():
+    lines, numbers = ("k-means", "Ward", "average link", "average link"), (2, 3, 3, 4)
+    said = supported(lines, numbers, (0.9, 0.8, 1.0, 1.9), (0, 0, 0, 0), (1.3, 1.4, 9.0, 9.0))
+    # 4 groups have the most support of all, but not of lines that look at the data; of 3 the
+    # members' are the best.
+    assert _best(*said, None) == (2, "support")
+    shown = _alternatives(*said, 2)
+    assert [(one.n_clusters, one.support) for one in shown] == [(3, 1.4), (2, 1.3)]
+    assert _best(*said, 4) == (3, "support")
 
 
 def test_evidence_of_nothing_speaks_for_no_number():

@@ -25,15 +25,21 @@ from consilience.ensemble import Ensemble
 from consilience.kernels.links.trees import cut_merges
 from consilience.partition import kmeans_labels, leading_eigenvectors
 
-__all__ = ["COMPACT", "LOOSE", "Partition", "Scene", "partitions"]
+__all__ = ["COMPACT", "LOOSE", "OF_DATA", "Partition", "Scene", "partitions"]
 
 Labels = NDArray[np.int32]
 Floats = NDArray[np.float64]
 
 #: Lines that follow groups of any shape: they ask how objects hang together, not how far they lie.
 LOOSE = ("graph", "single link", "density")
-# Lines whose groups a silhouette can judge.
+#: Lines whose groups a silhouette can judge.
 COMPACT = ("k-means", "Ward", "graph", "mixture")
+#: Lines that look at the data themselves where there are any; the others look at the members.
+OF_DATA = (*COMPACT, "density")
+
+# Lines start alike whatever the seed of the members, and whatever numbers are asked for: how many
+# groups there are must not hang on luck.
+_SEED = 0
 
 # A mixture is not tried with more groups once this many numbers in a row were no better.
 _PATIENCE = 6
@@ -90,10 +96,10 @@ class Partition:
         return int(self.labels.max()) + 1
 
 
-def partitions(scene: Scene, numbers: Sequence[int], seed: int) -> list[Partition]:
+def partitions(scene: Scene, numbers: Sequence[int]) -> list[Partition]:
     """Everything that the lines say: no partition twice in a line, none of one group."""
     found: dict[tuple[str, bytes], Partition] = {}
-    for said in _all(scene, numbers, seed):
+    for said in _all(scene, numbers):
         labels = by_first_appearance(ConsensusResult(said.labels)).labels
         key = (said.line, labels.tobytes())
         if labels.max() > 0 and (key not in found or _likelier(said, found[key])):
@@ -105,10 +111,10 @@ def _likelier(one: Partition, other: Partition) -> bool:
     return one.bic is not None and other.bic is not None and one.bic < other.bic
 
 
-def _all(scene: Scene, numbers: Sequence[int], seed: int) -> Iterator[Partition]:
+def _all(scene: Scene, numbers: Sequence[int]) -> Iterator[Partition]:
     yield from _by_tree("average", scene, numbers)
     yield from _by_tree("single", scene, numbers)
-    yield from _by_graph(scene, numbers, seed)
+    yield from _by_graph(scene, numbers)
     yield from _by_density(scene)
     yield from _by_ward(scene, numbers)
     if scene.points is None:
@@ -117,13 +123,12 @@ def _all(scene: Scene, numbers: Sequence[int], seed: int) -> Iterator[Partition]
                 yield Partition("members", member)
         return
     for k in numbers:
-        yield Partition("k-means", _kmeans(scene.points, k, scene, seed))
-    yield from _by_mixture(scene.points, numbers, seed)
+        yield Partition("k-means", _kmeans(scene.points, k, scene))
+    yield from _by_mixture(scene.points, numbers)
 
 
-def _kmeans(points: Floats, k: int, scene: Scene, seed: int) -> Labels:
-    # The same seed for every number: what one line says does not hang on how many were asked.
-    return kmeans_labels(points, k, None, check_random_state(seed), n_init=scene.n_starts)
+def _kmeans(points: Floats, k: int, scene: Scene) -> Labels:
+    return kmeans_labels(points, k, None, check_random_state(_SEED), n_init=scene.n_starts)
 
 
 def _by_tree(link: Link, scene: Scene, numbers: Sequence[int]) -> Iterator[Partition]:
@@ -140,16 +145,16 @@ def _by_ward(scene: Scene, numbers: Sequence[int]) -> Iterator[Partition]:
         yield Partition("Ward", fcluster(tree, k, "maxclust"))
 
 
-def _by_graph(scene: Scene, numbers: Sequence[int], seed: int) -> Iterator[Partition]:
+def _by_graph(scene: Scene, numbers: Sequence[int]) -> Iterator[Partition]:
     """k-means on the leading eigenvectors of the graph of neighbours."""
     normal, root = _normal(scene.graph)
     count = min(max(numbers), scene.n_objects - 1)
-    rng = check_random_state(seed)
+    rng = check_random_state(_SEED)
     _, vectors = leading_eigenvectors(np.asarray(normal.todense()), count, rng)
     vectors = vectors / root[:, None]
     for k in numbers:
         if k <= count:
-            yield Partition("graph", _kmeans(vectors[:, :k], k, scene, seed))
+            yield Partition("graph", _kmeans(vectors[:, :k], k, scene))
 
 
 def _normal(graph: Any) -> tuple[Any, Floats]:
@@ -173,7 +178,7 @@ def _by_density(scene: Scene) -> Iterator[Partition]:
             yield Partition("density", labels[nearest])
 
 
-def _by_mixture(points: Floats, numbers: Sequence[int], seed: int) -> Iterator[Partition]:
+def _by_mixture(points: Floats, numbers: Sequence[int]) -> Iterator[Partition]:
     """Mixtures of Gaussians of four shapes, while there is hope for a better BIC."""
     most = min(_MOST_COLUMNS, len(points) // 2)
     if points.shape[1] > most:
@@ -181,7 +186,7 @@ def _by_mixture(points: Floats, numbers: Sequence[int], seed: int) -> Iterator[P
     for shape in _SHAPES:
         least, last = np.inf, 0
         for k in numbers:
-            model = GaussianMixture(k, covariance_type=shape, reg_covar=1e-3, random_state=seed)
+            model = GaussianMixture(k, covariance_type=shape, reg_covar=1e-3, random_state=_SEED)
             model.fit(points)
             value = model.bic(points)
             yield Partition("mixture", model.predict(points), float(value))

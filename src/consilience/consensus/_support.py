@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from consilience.consensus._lines import LOOSE, Partition, Scene
+from consilience.consensus._lines import LOOSE, OF_DATA, Partition, Scene
+from consilience.kernels.labels.products import pair_products
 
 __all__ = ["Support", "agreements", "border_sparsity", "reach", "supports"]
 
@@ -33,6 +34,8 @@ class Support:
     agreement : ndarray
         Mean, over the other lines, of the ARI with what in each comes nearest to it, at
         whatever number of groups.
+    data_agreement : ndarray
+        The same over the lines that look at the data, not at the members.
     loose_agreement : ndarray
         The same over the lines that follow any shape.
     silhouette, modularity : ndarray
@@ -45,6 +48,7 @@ class Support:
     """
 
     agreement: Floats
+    data_agreement: Floats
     loose_agreement: Floats
     silhouette: Floats
     modularity: Floats
@@ -60,6 +64,7 @@ def supports(scene: Scene, found: Sequence[Partition]) -> Support:
     borders = [border_sparsity(one.labels, far, core) for one in found]
     return Support(
         agreement=_of_others(agreement, lines, tuple(dict.fromkeys(lines.tolist()))),
+        data_agreement=_of_others(agreement, lines, OF_DATA),
         loose_agreement=_of_others(agreement, lines, LOOSE),
         silhouette=np.array([_silhouette(scene.distances, one.labels) for one in found]),
         modularity=np.array([_modularity(scene.graph, one.labels) for one in found]),
@@ -79,15 +84,8 @@ def agreements(labels: Sequence[Labels]) -> Floats:
            [-0.5, -0.5,  1. ]])
     """
     n = len(labels[0])
-    sizes = [int(one.max()) + 1 for one in labels]
-    starts = np.concatenate([[0], np.cumsum(sizes)])
-    inside = np.zeros((n, starts[-1]), np.float32)
-    for one, start in zip(labels, starts[:-1], strict=True):
-        inside[np.arange(n), start + one] = 1
-    shared = inside.T @ inside
-    shared *= shared
-    sums = np.add.reduceat(np.add.reduceat(shared, starts[:-1], axis=0), starts[:-1], axis=1)
-    pairs = (sums.astype(np.float64) - n) / 2
+    # No table of all groups beside all: of many numbers of groups it would not fit.
+    pairs = (pair_products(np.array(labels, np.int32), np.ones(n)) - n) / 2
     own = np.diag(pairs)
     chance = np.outer(own, own) / max(n * (n - 1) / 2, 1)
     most = (own[:, None] + own[None, :]) / 2

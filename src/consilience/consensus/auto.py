@@ -18,7 +18,7 @@ from consilience._validation import Interval, NoneValue, Options
 from consilience.consensus._auto_choice import Alternative, Taken, choice_of, difference
 from consilience.consensus._base import ChosenNumber
 from consilience.consensus._clarity import Clarity, judge
-from consilience.consensus._lines import COMPACT, LOOSE, Partition, Scene, partitions
+from consilience.consensus._lines import COMPACT, LOOSE, OF_DATA, Partition, Scene, partitions
 from consilience.consensus._order import ordered
 from consilience.consensus._registry import consensus_method
 from consilience.consensus._solve import ConsensusResult, solve
@@ -34,6 +34,7 @@ __all__ = ["Alternative", "AutoConsensus", "autoconsensus", "points_of"]
 
 Floats = NDArray[np.float64]
 Labels = NDArray[np.int32]
+Ints = NDArray[np.int64]
 Effort = Literal["quick", "default", "thorough"]
 
 _NEIGHBOURS = 10
@@ -47,6 +48,7 @@ _HALF = 0.5  # silhouette and modularity beside agreement, sparsity beside loose
 _LOOSELY = 0.6  # agreement of the loose lines that can be taken
 _SPARSER = 0.2  # more sparsity than the compact choice has
 _WEAK = 1.1  # support, of at most 2, below which the number is where groups are best apart
+_A_GUESS = 10  # most groups there
 _MODULAR = 0.3  # modularity of a division that is more than a few strays
 
 
@@ -115,14 +117,19 @@ def autoconsensus(
     Seven lines cluster a sample of the objects into 2, 3, ... groups each: average and single
     link of the co-association, k-means, Ward's tree, mixtures of Gaussians, the graph of
     neighbours, and HDBSCAN. The *agreement* of a partition is the mean, over the other lines, of
-    its ARI with what in each line comes nearest to it. Taken is the partition with the largest
-    agreement plus half its silhouette and half its modularity in the graph of neighbours. Where
-    that is below 1.1 (of at most 2) nothing has much support, and many numbers are about equal:
-    then the number is that of the largest silhouette in k-means, Ward's tree, the mixtures and
-    the graph, and of its partitions the one with the most support is taken. Groups of
-    any shape are seen by three of the lines only (graph, single link, HDBSCAN): what these
-    agree about to 0.6, with borders that run through sparser places than those of the
-    first choice, goes before it. Objects out of the sample go where the members put them.
+    its ARI with what in each line comes nearest to it; its *support* is the agreement plus half its
+    silhouette and half its modularity in the graph of neighbours. The number of groups is that of
+    the most support among the five lines that look at the data. Where that is below 1.1 (of at
+    most 2) nothing has much support, and many numbers are about equal: then the number is that of
+    the largest silhouette in k-means, Ward's tree, the mixtures and the graph, of 2 to 10 groups.
+    Of the partitions of all lines into that number the one with the most support is taken. Groups
+    of any shape are seen by three of the lines only (graph, single link, HDBSCAN): what these
+    agree about to 0.6, with borders that run through sparser places than those of the first
+    choice, goes before it. Objects out of the sample go where the members put them.
+
+    The lines start alike whatever ``random_state`` is, and members hardly have a say in the number:
+    another seed gives the same number, unless the data are larger than the sample. That makes it
+    repeatable, not certain; how certain it is, `Clarity` and the alternatives say.
 
     Without data there are the trees, the graph and HDBSCAN on the co-association, and the
     members themselves are a line.
@@ -153,8 +160,13 @@ def _found(
 ) -> ConsensusResult:
     n = ensemble.n_objects
     some = np.sort(rng.permutation(n)[: effort.objects])
-    seed = int(rng.randint(2**31 - 1))
-    scene = _scene(ensemble.take(some), None if X is None else X[some], effort, seed)
+    points = None
+    if X is not None:
+        points = points_of(X[some], int(rng.randint(2**31 - 1)))
+        # Objects come in an order of the members' labels: the starts of k-means would hang on it.
+        order = np.lexsort(points.T[::-1])
+        points, some = points[order], some[order]
+    scene = _scene(ensemble.take(some), points, effort)
     if not scene.distances.any():
         return _undivided(n, k, len(some))
     last = _MOST_NUMBERS if most is None else most
@@ -162,15 +174,16 @@ def _found(
         numbers = _numbers(scene.n_objects, last, k)
         if not numbers:  # too few objects for two groups
             return _undivided(n, k, len(some))
-        found = partitions(scene, numbers, seed)
+        found = partitions(scene, numbers)
         if most is not None:  # HDBSCAN finds its own number
             found = [one for one in found if one.n_clusters <= max(numbers)]
         if not found:
             return _undivided(n, k, len(some))
         support = supports(scene, found)
         best, taken = _best(found, support, k)
-        near_the_end = found[best].n_clusters >= _NEAR_THE_END * max(numbers)
-        if k is not None or most is not None or not near_the_end or last > scene.n_objects // 4:
+        # Many groups of any shape with sparse borders are mostly one that falls to pieces.
+        more = taken == "support" and found[best].n_clusters >= _NEAR_THE_END * max(numbers)
+        if k is not None or most is not None or not more or last > scene.n_objects // 4:
             break
         last *= 2
     labels = found[best].labels
@@ -191,9 +204,7 @@ def _found(
         "line": found[best].line,
         "n_looked_at": len(some),
     }
-    if len(some) < n:
-        labels = _everybody(ensemble, some, labels)
-    return ConsensusResult(labels, details=details)
+    return ConsensusResult(_everybody(ensemble, some, labels), details=details)
 
 
 def _agreement(scene: Scene, support: Support, best: int) -> float:
@@ -216,14 +227,12 @@ def _undivided(n: int, k: int | None, looked_at: int) -> ConsensusResult:
     return ConsensusResult(np.zeros(n, np.int32), details=details)
 
 
-def _scene(ensemble: Ensemble, X: Any, effort: _Effort, seed: int) -> Scene:
+def _scene(ensemble: Ensemble, points: Floats | None, effort: _Effort) -> Scene:
     """What the lines look at: data where there are any, else the co-association."""
-    if X is None:
-        points = None
+    if points is None:
         distances = 1.0 - np.asarray(co_association(ensemble), np.float64)
         np.fill_diagonal(distances, 0.0)
     else:
-        points = points_of(X, seed)
         distances = euclidean_distances(points)
     n = len(distances)
     near = min(_NEIGHBOURS, n - 1)
@@ -261,17 +270,15 @@ def _best(found: list[Partition], support: Support, k: int | None) -> tuple[int,
     """The partition to take, and by what."""
     number = np.array([one.n_clusters for one in found])
     lines = np.array([one.line for one in found])
-    # Where no line has the number, the nearest one below or above.
-    usable = np.ones(len(found), bool) if k is None else abs(number - k) == abs(number - k).min()
-    score = np.where(usable, _score(support), -np.inf)
     taken: Taken = "support"
-    best = int(score.argmax())
-    # Without data there is no k-means, and no silhouette but that of the co-association.
-    if k is None and score[best] < _WEAK and (lines == "k-means").any():
-        separated = np.where(np.isin(lines, COMPACT), support.silhouette, -np.inf)
-        apart = number[separated.argmax()]
-        best, taken = int(np.where(number == apart, score, -np.inf).argmax()), "silhouette"
-    loose = np.isin(lines, LOOSE) & usable
+    if k is None:
+        wanted, taken = _number(number, lines, support)
+        usable, shapes = number == wanted, np.ones(len(found), bool)
+    else:
+        # Where no line has the number, the nearest one below or above.
+        usable = shapes = abs(number - k) == abs(number - k).min()
+    best = int(np.where(usable, _score(support), -np.inf).argmax())
+    loose = np.isin(lines, LOOSE) & shapes
     loose &= (support.modularity >= _MODULAR) & (support.loose_agreement >= _LOOSELY)
     if not loose.any():
         return best, taken
@@ -279,6 +286,34 @@ def _best(found: list[Partition], support: Support, k: int | None) -> tuple[int,
     rival = int(np.where(loose, other, -np.inf).argmax())
     gain = support.sparsity[rival] - support.sparsity[best]
     return (rival, "borders") if gain > _SPARSER else (best, taken)
+
+
+def _number(number: Ints, lines: NDArray[Any], support: Support) -> tuple[int, Taken]:
+    """How many groups, and by what: the lines that look at the data say, where there are any."""
+    score = _number_score(lines, support)
+    best = int(score.argmax())
+    if score[best] >= _WEAK or not _has_data(lines):
+        return int(number[best]), "support"
+    # The more groups the better apart they are, in noise of some columns: that is no number.
+    few = np.isin(lines, COMPACT) & (number <= max(_A_GUESS, number.min()))
+    separated = np.where(few, support.silhouette, -np.inf)
+    return int(number[separated.argmax()]), "silhouette"
+
+
+def _has_data(lines: NDArray[Any]) -> bool:
+    """Without data there is no k-means, and no silhouette but that of the co-association."""
+    return bool((lines == "k-means").any())
+
+
+def _number_score(lines: NDArray[Any], support: Support) -> Floats:
+    """What speaks for the numbers of groups of partitions: members have no say, if others can.
+
+    Other members would come to another number now and then, where two are about equal.
+    """
+    if not _has_data(lines):
+        return _score(support)
+    apart = _HALF * (support.silhouette + support.modularity)
+    return np.where(np.isin(lines, OF_DATA), support.data_agreement + apart, -np.inf)
 
 
 def _score(support: Support) -> Floats:
@@ -289,16 +324,18 @@ def _alternatives(found: list[Partition], support: Support, best: int) -> tuple[
     """The best division into each number of groups; the one taken first, then by support."""
     number = np.array([one.n_clusters for one in found])
     score = _score(support)
-    taken = [best]
-    for k in np.unique(number[number != number[best]]):
-        taken.append(int(np.where(number == k, score, -np.inf).argmax()))
-    taken[1:] = sorted(taken[1:], key=lambda place: -score[place])
+    for_number = _number_score(np.array([one.line for one in found]), support)
+    # Numbers that only members come to are not among those to choose from.
+    known = np.unique(number[for_number > -np.inf]).tolist()
+    most = {k: float(for_number[number == k].max()) for k in known}
+    others = sorted((k for k in known if k != number[best]), key=lambda k: -most[k])
+    taken = [best, *(int(np.where(number == k, score, -np.inf).argmax()) for k in others)]
     likeliest = _least_bic(found)
     return tuple(
         Alternative(
             n_clusters=int(number[place]),
             line=found[place].line,
-            support=float(score[place]),
+            support=most.get(int(number[place]), float(score[place])),
             agreement=float(support.agreement[place]),
             silhouette=float(support.silhouette[place]),
             modularity=float(support.modularity[place]),
@@ -320,8 +357,17 @@ def _least_bic(found: list[Partition]) -> dict[int, float]:
     return least
 
 
-def _everybody(ensemble: Ensemble, some: NDArray[np.int64], labels: Labels) -> Labels:
+def _everybody(ensemble: Ensemble, some: Ints, labels: Labels) -> Labels:
     """Labels of all objects: each votes with those of the sample that members put it with."""
+    everybody = np.empty(ensemble.n_objects, np.int32)
+    if len(some) < len(everybody):
+        everybody[:] = _votes(ensemble, some, labels).argmax(axis=1)
+    everybody[some] = labels
+    return everybody
+
+
+def _votes(ensemble: Ensemble, some: Ints, labels: Labels) -> Floats:
+    """Of all objects for the groups that some of them are in."""
     k = int(labels.max()) + 1
     members = ensemble.members
     starts = first_columns(members)
@@ -330,9 +376,7 @@ def _everybody(ensemble: Ensemble, some: NDArray[np.int64], labels: Labels) -> L
         its = member[some]
         np.add.at(votes, (start + its[its >= 0], labels[its >= 0]), 1.0)
     votes /= np.maximum(votes.sum(axis=1, keepdims=True), 1.0)
-    everybody = row_sums(members, starts, votes).argmax(axis=1).astype(np.int32)
-    everybody[some] = labels
-    return everybody
+    return row_sums(members, starts, votes)
 
 
 class AutoConsensus(

@@ -133,7 +133,9 @@ def split_bipartite(
     _check_solver(solver, ("auto", "metis", "spectral"))
     check_value("balance", balance, [Options(("all", "objects"))], owner="split_bipartite")
     labels_only = isinstance(Q, LabelLinks)
-    n_edges = Q.nnz if labels_only or sparse.issparse(Q) else int(np.count_nonzero(Q))
+    if not (labels_only or sparse.issparse(Q)):
+        Q = as_numbers("Q", Q, owner="split_bipartite", shape=(None, None))
+    n_edges = int(np.count_nonzero(Q)) if isinstance(Q, np.ndarray) else Q.nnz
     solver, note = choose_bipartite(n_edges, solver)
     if solver == "spectral":
         found = transfer_cut(Q, k, random_state=random_state)
