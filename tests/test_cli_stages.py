@@ -20,12 +20,13 @@ Console = pytest.importorskip("rich.console").Console
 @pytest.mark.parametrize("live", [True, False])
 def test_what_is_said_is_seen_at_once(live):
     seen = io.BytesIO()
-    teller = Teller(io.TextIOWrapper(seen, encoding="utf-8"), live=live, moment=0.0)
+    teller = Teller(io.TextIOWrapper(seen, encoding="utf-8"), live=live, moment=0.0, again=0.01)
+    said = (b"reading ... 0 s",) if live else (b": reading ...\n", b": still reading (0 s) ...\n")
+    end = time.monotonic() + 10
     with teller.stage("read"):
-        end = time.monotonic() + 10
-        while b"reading ..." not in seen.getvalue() and time.monotonic() < end:
+        while not all(words in seen.getvalue() for words in said) and time.monotonic() < end:
             time.sleep(0.001)
-        assert b"reading ..." in seen.getvalue()
+        assert all(words in seen.getvalue() for words in said)
     # On a terminal the line is gone when the stage is left, before anything else is printed.
     assert not live or seen.getvalue().endswith(b" \r")
 

@@ -6,10 +6,10 @@
 For each room a seeded sample of mutants is drawn, as many of one kind as of another. Each is
 applied in a copy of the package, and the tests that may notice it are run until one fails:
 the stored answers of its room, then those named after the module, those that mention it and the
-others of its room, as far as ``--budget`` seconds of their clean run reach. A mutant that makes the tests run three times as
-long as they should counts as noticed. Kernels run as plain Python: compiling them takes longer
-than testing them; what compiles them is judged by its own tests. Tests that cannot run here (a
-package is missing) are left out, and named.
+others of its room, as far as ``--budget`` seconds of their clean run reach. A mutant that makes
+the tests run three times as long as they should counts as noticed. Kernels run as plain Python:
+compiling them takes longer than testing them; what compiles them is judged by its own tests. Tests
+that cannot run here (a package is missing) are left out, and named.
 
 Exit status 1 if a room notices less than 95 %. Mutants that change nothing anybody could see stand
 in ``equivalent.txt`` with the reason, and are not drawn.
