@@ -17,11 +17,17 @@ from consilience.cli import main
 Console = pytest.importorskip("rich.console").Console
 
 
-@pytest.mark.parametrize("live", [True, False])
-def test_what_is_said_is_seen_at_once(live):
+@pytest.mark.parametrize(
+    ("live", "again", "said"),
+    [
+        (True, 60.0, [b"reading ... 0 s"]),
+        (False, 60.0, [b": reading ...\n"]),
+        (False, 0.01, [b": reading ...\n", b": still reading (0 s) ...\n"]),
+    ],
+)
+def test_what_is_said_is_seen_at_once(live, again, said):
     seen = io.BytesIO()
-    teller = Teller(io.TextIOWrapper(seen, encoding="utf-8"), live=live, moment=0.0, again=0.01)
-    said = (b"reading ... 0 s",) if live else (b": reading ...\n", b": still reading (0 s) ...\n")
+    teller = Teller(io.TextIOWrapper(seen, encoding="utf-8"), live=live, moment=0.0, again=again)
     end = time.monotonic() + 10
     with teller.stage("read"):
         while not all(words in seen.getvalue() for words in said) and time.monotonic() < end:
