@@ -124,6 +124,14 @@ def test_columns_of_arrays_are_numbered(put):
     assert table.ids.tolist() == [1, 4]
 
 
+def test_parquet_with_text_that_is_no_text_is_refused(put):
+    damaged = arrow.array([b"x", b"\xff\xfe"]).view(arrow.string())
+    path = put({"n": [1.0, 2.0], "word": damaged}, "t.parquet")
+    for read in (lambda: read_table(path, encode="onehot"), lambda: read_labels(path)):
+        with pytest.raises(InvalidInputError, match="damaged"):
+            read()
+
+
 def test_parquet_takes_whole_numbers_booleans_and_ids_of_any_type(put):
     path = put({"n": [1, 2], "yes": [True, False], "who": [7, 9]}, "t.parquet")
     table = read_table(path, id_column="who")
@@ -366,6 +374,22 @@ def test_identifiers_among_the_members_are_pointed_at(put):
     text = "who,m\n" + "".join(f"{i},{i % 2}\n" for i in range(12))
     with pytest.warns(ConsilienceWarning, match="'who' of 'data.csv' has a different label"):
         assert read_labels(put(text)).n_members == 2
+
+
+@pytest.mark.parametrize("name", ["l.csv", "l.parquet"])
+@pytest.mark.parametrize(
+    ("n", "n_values", "warns"), [(10, 10, True), (10, 9, False), (9, 9, False)]
+)
+def test_only_labels_that_differ_for_all_of_ten_objects_look_like_identifiers(
+    put, name, n, n_values, warns
+):
+    columns = {"who": np.arange(n) % n_values, "m": np.arange(n) % 2}
+    lines = [",".join(columns), *(f"{a},{b}" for a, b in zip(*columns.values(), strict=True))]
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        found = read_labels(put("\n".join(lines) if name == "l.csv" else columns, name))
+    assert found.n_members == 2
+    assert [f"'who' of {name!r} has" in str(one.message) for one in caught] == [True] * warns
 
 
 @pytest.mark.parametrize(

@@ -80,3 +80,32 @@ def test_every_k_means_ends_with_single_objects(monkeypatch):
     selection._one_run("wine", None, seed=0, parts=("all",))
     assert len(seen) >= 4
     assert all(seen)
+
+
+def test_runs_share_no_stream_and_the_columns_of_the_paper_cover_three_times(monkeypatch):
+    sample = (np.random.default_rng(0).normal(size=(24, 2)), np.arange(24) % 2, 2)
+    seeds, asked = [], []
+    generate, selected = KMeansEnsemble.generate, selection._selected
+
+    def watched(self, *args, **kwargs):
+        seeds.append((self.random_state, self.n_members))
+        return generate(self, *args, **kwargs)
+
+    def noted(sample, full, reference, criterion, share, min_cover):
+        asked.append((criterion, share, min_cover))
+        return selected(sample, full, reference, criterion, share, min_cover)
+
+    monkeypatch.setattr(selection, "_read", lambda name, data_home: sample)
+    monkeypatch.setattr(KMeansEnsemble, "generate", watched)
+    monkeypatch.setattr(selection, "_selected", noted)
+    selection._one_run("wine", None, seed=0, parts=("all",))
+    # Neither k-means alone nor the references are members of any run of thousands.
+    (alone,) = (seed for seed, size in seeds if size == 1)
+    (again,) = (seed for seed, size in seeds if size == selection.N_REFERENCES and seed >= 2**16)
+    assert min(alone, again) >= 2**16
+    assert abs(alone - again) >= 2**16
+    names = CRITERIA.values()
+    assert sorted(asked) == sorted((name, 0.33, cover) for name in names for cover in (0, 3))
+    asked.clear()
+    selection._one_run_of_shares("wine", None, seed=0, parts=("all",))
+    assert {(criterion, cover) for criterion, _, cover in asked} == {("max", 0), ("max", 3)}

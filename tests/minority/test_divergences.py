@@ -10,6 +10,7 @@ from hypothesis.extra import numpy as hnp
 from scipy import sparse
 
 from consilience.errors import InvalidInputError, InvalidParameterError
+from consilience.minority._divergence import _inverse_roots
 from consilience.minority.divergences import DIVERGENCES, Divergence, resolve
 
 VECTORS = sorted(set(DIVERGENCES) - {"precomputed"})
@@ -331,3 +332,10 @@ def test_rounding_is_a_hundred_millionth_of_the_largest_entry(gap, is_rounding):
 def test_some_smoothing_there_must_be(name):
     with pytest.raises(InvalidParameterError, match=r"'smoothing' parameter .* above 0"):
         type(resolve(name))(smoothing=0)
+
+
+def test_variances_lost_in_rounding_have_no_root():
+    values = np.array([4.0, 6e-12, 3e-12, 0.0, -1e-17])
+    np.testing.assert_allclose(_inverse_roots(values), [0.5, 6e-12**-0.5, 0.0, 0.0, 0.0])
+    for none in (np.zeros(3), np.array([]), np.array([-1e-17])):
+        np.testing.assert_array_equal(_inverse_roots(none), np.zeros(len(none)))

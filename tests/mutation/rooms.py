@@ -56,11 +56,9 @@ COMPILER = {"_jit.py": "kernels/test_jit.py", "_linked.py": "kernels/test_linked
 _DEFAULTS = "test_public_defaults.py"
 #: The browser is not needed to notice a change, and documents are slow to build.
 _NEVER = (
-    "test_browser.py",
+    "report/test_browser.py",
     "test_documents.py",
-    "test_gallery.py",
-    "test_fuzz.py",
-    "test_kills.py",
+    "plot/test_gallery.py",
 )
 
 
@@ -96,7 +94,7 @@ def likely_tests(
         ranked.append((-1, 0, root / "tests" / _DEFAULTS))
     ranked += [(-1, 1, path) for path in stored_tests(root, room)]
     for path in sorted(own):
-        if path.name not in _NEVER:
+        if path.relative_to(root / "tests").as_posix() not in _NEVER:
             words = set(re.findall(r"\w+", path.read_text(encoding="utf-8")))
             subject = path.stem.removeprefix("test_")
             told = len(names & words)

@@ -5,11 +5,11 @@
 
 For each room a seeded sample of mutants is drawn, as many of one kind as of another. Each is
 applied in a copy of the package, and the tests that may notice it are run until one fails:
-those named after the module first, then those that mention it, then the others of its room, as far
-as ``--budget`` seconds of their clean run reach. A mutant that makes the tests run three times as
-long as they should counts as noticed. Kernels run as plain Python: compiling them takes longer
-than testing them; what compiles them is judged by its own tests. Tests that cannot run here (a
-package is missing) are left out, and named.
+the stored answers of its room, then those named after the module, those that mention it and the
+others of its room, as far as ``--budget`` seconds of their clean run reach. A mutant that makes
+the tests run three times as long as they should counts as noticed. Kernels run as plain Python:
+compiling them takes longer than testing them; what compiles them is judged by its own tests. Tests
+that cannot run here (a package is missing) are left out, and named.
 
 Exit status 1 if a room notices less than 95 %. Mutants that change nothing anybody could see stand
 in ``equivalent.txt`` with the reason, and are not drawn.
@@ -173,17 +173,21 @@ class Workshop:
         """Test files in their order, as far as the budget reaches, and their clean seconds.
 
         Stored answers are a part of their own: they take little time, so that a change that never
-        ends is soon known.
+        ends is soon known. They are no part of the budget, or on a busy machine nothing else
+        would be asked.
         """
+        first = stored_tests(ROOT, room)
         chosen: list[tuple[Path, float]] = []
         clean = 0.0
         defaults = mutant.kind == "default changed"
         for path in likely_tests(ROOT, room, mutant.file, mutant.function, defaults=defaults):
             seconds = self._seconds.get((path, plain))
-            if seconds is not None and (not chosen or clean + seconds <= self._budget):
+            if seconds is None:
+                continue
+            cost = 0.0 if path in first else seconds
+            if not chosen or clean + cost <= self._budget:
                 chosen.append((path, seconds))
-                clean += seconds
-        first = stored_tests(ROOT, room)
+                clean += cost
         parts = [
             [one for one in chosen if one[0] in first],
             [one for one in chosen if one[0] not in first],

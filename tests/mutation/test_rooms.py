@@ -3,7 +3,7 @@
 from collections import Counter
 from pathlib import Path
 
-from mutation.rooms import ROOMS, likely_tests, sources, stored_tests
+from mutation.rooms import _NEVER, ROOMS, likely_tests, sources, stored_tests
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -35,3 +35,10 @@ def test_stored_answers_are_asked_first():
 def test_every_stored_answer_belongs_to_a_room():
     known = {path for room in ROOMS for path in stored_tests(ROOT, room)}
     assert set((ROOT / "tests" / "stored").glob("test_*.py")) == known
+
+
+def test_only_the_tests_meant_are_left_out():
+    """By their place: one of the same name in another folder is asked."""
+    assert all((ROOT / "tests" / name).is_file() for name in _NEVER)
+    documents = ROOT / "src/consilience/datasets/_documents.py"
+    assert ROOT / "tests/datasets/test_documents.py" in likely_tests(ROOT, "datasets", documents)

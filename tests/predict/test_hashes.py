@@ -56,3 +56,11 @@ def test_a_known_row_is_one_with_the_most_frequent_label(seen, new, seed):
             continue
         assert seen[place] == one
         assert (copies == labels[place]).sum() == np.bincount(copies).max()
+
+
+def test_entries_stored_in_pieces_count_as_their_sum():
+    X = sparse.csr_array(
+        (np.array([1.0, 2.0, 5.0, -5.0, 4.0]), np.array([1, 1, 0, 0, 2]), np.array([0, 2, 5])),
+        shape=(2, 3),
+    )
+    np.testing.assert_array_equal(row_hashes(X), row_hashes(np.array([[0, 3.0, 0], [0, 0, 4.0]])))

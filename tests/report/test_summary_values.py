@@ -14,7 +14,7 @@ from consilience.compare import precision_recall_f1
 from consilience.datasets import make_toy_minority
 from consilience.ensemble import Ensemble
 from consilience.errors import InvalidInputError
-from consilience.evidence import confidence
+from consilience.evidence import ambiguous, confidence
 from consilience.minority import EWOCS
 from consilience.report import _case, _members, summarise_consensus, summarise_minority
 from consilience.report._figures import mark, matrix
@@ -154,6 +154,27 @@ def test_the_plane_of_a_kernel_of_two_features_is_the_plane(seed):
     np.testing.assert_allclose(pdist(places), pdist(X))
     assert (places.max(axis=0) >= -places.min(axis=0)).all()
     assert np.ptp(places[:, 0]) > 0
+
+
+@pytest.mark.parametrize("n", [0, 1])
+def test_fewer_than_two_objects_of_a_kernel_lie_in_the_middle(n):
+    plane, more = plane_of_kernel(np.ones((n, n))), plane_of_kernel(np.eye(3))
+    np.testing.assert_array_equal(plane.places, np.zeros((n, 2)))
+    assert (plane.xlabel, plane.ylabel) == (more.xlabel, more.ylabel)
+    assert plane.xlabel != plane.ylabel
+
+
+def test_the_line_that_a_job_judged_by_is_the_one_taken():
+    ensemble = Ensemble([[0, 0, 0, 0, 1, 1, 1, 1], [0, 0, 0, 1, 1, 1, 1, 1]])
+    labels = [0, 0, 0, 0, 1, 1, 1, 1]
+    judged = ambiguous(ensemble)
+    assert judged.n_flagged == 1
+    (figure,) = figures_of(
+        section_of(summarise_consensus(ensemble, labels, judged=judged), "doubtful")
+    )
+    at = pytest.approx(judged.threshold, abs=1e-6)
+    assert figure["marks"] == [{"at": at, "label": "doubtful: 1 object", "taken": True}]
+    assert sum(figure["counts"]) == 8
 
 
 def test_why_there_is_no_picture_is_told_without_the_frame():

@@ -4,6 +4,7 @@ from unittest.mock import patch
 
 import numpy as np
 from scipy import sparse
+from scipy.stats import norm
 from stored.small import blobs, few_drawn, minority
 from stored.store import Cases, attempt
 from stored.variants import variants, wrong
@@ -121,6 +122,7 @@ def rules():
     scores = {"two": two, "three": three, "one": two[:60], "flat": np.ones(9), "few": two[58:62]}
     scores |= {"ties": np.round(two, 1), "single": np.array([0.5]), "line": np.arange(30) / 30.0}
     scores |= {"nan": np.array([np.nan, 1.0]), "empty": np.array([])}
+    scores |= {"bell": norm.ppf((np.arange(90) + 0.5) / 90)}  # one Gaussian, without a boundary
     for key, given in scores.items():
         y = (np.arange(len(given)) >= 60) * 1
         for name in ("dist", "two_gauss", "ngauss_var"):

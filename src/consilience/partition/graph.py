@@ -116,7 +116,7 @@ def _off_diagonal(S: Any) -> sparse.csr_array:
         np.fill_diagonal(inside, False)
         starts = np.concatenate([[0], np.cumsum(inside.sum(axis=1))])
         # One index type for both, or SciPy copies the larger array.
-        kind = np.int32 if starts[-1] < 2**31 else np.int64
+        kind = sparse.get_index_dtype(maxval=starts[-1])
         columns = np.broadcast_to(np.arange(S.shape[1], dtype=kind), S.shape)[inside]
         starts = starts.astype(kind)
         data = S[inside].astype(np.float64, copy=False)

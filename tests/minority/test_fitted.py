@@ -1,0 +1,87 @@
+"""What a fit does to data before they are measured: their scale, and who needs a range."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from consilience.errors import InvalidInputError
+from consilience.minority import EWOCS
+from consilience.minority._fitted import chosen_scaling, scaled_objects, takes_sparse
+from consilience.minority._scaling import fit_scaling
+from consilience.minority.divergences import Gaussian, Kernel, Mahalanobis, Precomputed
+
+X = np.random.default_rng(0).normal(size=(30, 3))
+FAR = 1e200 * X
+
+
+def linear(A, B):
+    return np.asarray(A) @ np.asarray(B).T
+
+
+@pytest.mark.parametrize("divergence", ["gaussian", "euclidean", "cosine", Gaussian()])
+def test_distances_need_numbers_that_have_squares(divergence):
+    assert scaled_objects(None, X, divergence) is X
+    for unit in (1e200, 1e-200):
+        with pytest.raises(InvalidInputError, match="The largest value of X is"):
+            scaled_objects(None, X * unit, divergence)
+    box = fit_scaling("box", X, owner="EWOCS")
+    with pytest.raises(InvalidInputError, match="The largest value of X, scaled, is"):
+        scaled_objects(box, FAR, divergence)
+
+
+@pytest.mark.parametrize(
+    "divergence",
+    ["mahalanobis", Mahalanobis(), Kernel(linear), "precomputed", Precomputed("distance")],
+)
+def test_what_has_no_unit_or_is_no_distance_yet_needs_no_range(divergence):
+    assert scaled_objects(None, FAR, divergence) is FAR
+
+
+def test_objects_that_are_no_table_are_the_business_of_the_kernel():
+    words = ["a", "b"]
+    assert scaled_objects(None, words, Kernel(linear)) is words
+
+
+@pytest.mark.parametrize(
+    ("params", "kind"),
+    [
+        ({"gamma": "distance"}, "robust"),
+        ({"gamma": 1.0}, "box"),
+        ({"gamma": "contrast"}, None),
+        ({"gamma": "auto"}, None),
+        ({"divergence": "euclidean"}, None),
+        ({"weak": "split"}, "box"),
+        ({"weak": "split", "gamma": 1.0}, "box"),
+        ({"scaling": "std"}, "std"),
+        ({"scaling": "none"}, None),
+    ],
+)
+def test_the_scale_follows_the_width_of_the_kernel(params, kind):
+    found = chosen_scaling(EWOCS(**params), X)
+    assert (None if found is None else found.kind) == kind
+
+
+def test_zeros_of_sparse_data_stay_where_nothing_is_asked():
+    assert chosen_scaling(EWOCS(gamma="distance"), sparse.csr_array(X)) is None
+    assert chosen_scaling(EWOCS("split"), sparse.csr_array(X)) is None
+
+
+def test_outliers_too_far_for_the_middle_set_the_scale():
+    far = np.tile(X, (5, 1))  # one of 150 is none of the middle
+    far[0, 0] = 1e300
+    assert chosen_scaling(EWOCS(gamma="distance"), far).kind == "box"
+    assert chosen_scaling(EWOCS(gamma="distance", scaling="robust"), far).kind == "robust"
+
+
+@pytest.mark.parametrize("given", [linear(X, X), ["a", "b"]], ids=["matrix", "words"])
+def test_a_scale_needs_columns(given):
+    with pytest.raises(InvalidInputError, match="scaling='box' needs columns"):
+        chosen_scaling(EWOCS(divergence="precomputed", scaling="box"), given)
+    assert chosen_scaling(EWOCS(divergence="precomputed"), given) is None
+
+
+def test_sparse_rows_are_taken_where_zeros_need_not_be_looked_at():
+    for params in ({}, {"divergence": "euclidean"}, {"weak": "split", "divergence": "mahalanobis"}):
+        assert takes_sparse(EWOCS(**params)), params
+    for divergence in ("mahalanobis", Mahalanobis(), "precomputed", Precomputed("distance")):
+        assert not takes_sparse(EWOCS(divergence=divergence)), divergence
