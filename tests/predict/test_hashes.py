@@ -64,3 +64,4 @@ def test_entries_stored_in_pieces_count_as_their_sum():
         shape=(2, 3),
     )
     np.testing.assert_array_equal(row_hashes(X), row_hashes(np.array([[0, 3.0, 0], [0, 0, 4.0]])))
+    assert X.nnz == 5  # the caller's matrix stays as it was

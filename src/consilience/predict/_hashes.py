@@ -34,7 +34,9 @@ def row_hashes(X: Any) -> Hashes:
     salts = _mixed(np.arange(1, X.shape[1] + 1, dtype=np.uint64) * _GOLDEN)
     if sparse.issparse(X):
         X = sparse.csr_array(X)
-        X.sum_duplicates()
+        if not X.has_canonical_format:
+            X = X.copy()  # the caller's stays as it is
+            X.sum_duplicates()
         terms = _terms(X.data, salts[X.indices])
         # Sums that overflow wrap around, and so do their differences.
         sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(terms, dtype=np.uint64)])
