@@ -182,6 +182,9 @@ def test_bad_arguments_are_refused():
     ensemble = cs.Ensemble([[0, 0, 1]])
     with pytest.raises(InvalidInputError, match="one whole number for each of the 3"):
         levels(ensemble, [0, 1])
+    for gap in ([0, 0, 2], [1, 1, 2], [0, 1, 2**40]):
+        with pytest.raises(InvalidInputError, match="without a gap"):
+            levels(ensemble, gap)
     with pytest.raises(InvalidInputError, match="X has 2 rows, the ensemble 3"):
         levels(ensemble, [0, 0, 1], X=np.ones((2, 1)))
     with pytest.raises(InvalidParameterError, match="'ensemble'"):

@@ -13,7 +13,6 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import eigh
 from sklearn.utils import check_random_state
 
 from consilience._validation import COUNT, POSITIVE, Interval, NoneValue, Options, Rule
@@ -25,7 +24,7 @@ from consilience.engines import engine_for
 from consilience.ensemble import Ensemble
 from consilience.errors import InvalidParameterError, MemoryBudgetError, warn
 from consilience.evidence import fractions
-from consilience.partition import kmeans_labels, one_thread
+from consilience.partition import kmeans_labels, largest_eigenvectors, one_thread
 
 __all__ = ["ECMC", "ecmc"]
 
@@ -441,9 +440,7 @@ def spectral_points(matrix: Floats, counts: NDArray[np.int64], k: int) -> tuple[
     W[W < _DUST] = 0.0
     degree = W @ counts.astype(float)
     scale = np.sqrt(counts / np.where(degree > 0, degree, np.inf))
-    u = len(W)
-    # LAPACK's default driver fails ("Internal Error") on many equal eigenvalues; evx does not.
-    _, vectors = eigh(scale[:, None] * W * scale, subset_by_index=(u - k, u - 1), driver="evx")
+    _, vectors = largest_eigenvectors(scale[:, None] * W * scale, k)
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     usable = (degree > 0)[:, None] & (lengths > 1e-12)
     points: Floats = np.divide(vectors, lengths, out=np.zeros_like(vectors), where=usable)

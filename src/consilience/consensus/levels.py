@@ -244,6 +244,13 @@ def levels(
             f"{ensemble.n_objects} objects. Got an array of shape {groups.shape} of "
             f"{groups.dtype} instead."
         )
+    numbers = np.unique(groups[groups >= 0])
+    if numbers.size and numbers[-1] != numbers.size - 1:
+        raise InvalidInputError(
+            f"The 'labels' parameter of {owner} must number groups 0, 1, ... without a gap. Got "
+            f"{numbers.size} numbers up to {numbers[-1]}: number them anew, as np.unique(labels, "
+            "return_inverse=True)[1] does."
+        )
     groups = groups.astype(np.int32)
     if X is not None:
         X = same_objects(rows_of(X, owner=owner), len(groups)).values

@@ -9,7 +9,6 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import linalg
 from scipy.spatial.distance import pdist, squareform
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.cluster import KMeans
@@ -29,6 +28,7 @@ from consilience.errors import warn
 from consilience.kernels.data.pam import pam
 from consilience.kernels.links.agglomerate import agglomerate
 from consilience.kernels.links.trees import cut_merges
+from consilience.partition import largest_eigenvectors
 from consilience.rows import rows_of
 
 __all__ = ["NJW", "PAM", "Linkage"]
@@ -215,10 +215,7 @@ def _spectral_rows(
         affinity = squareform(np.exp(-((distances / sigma) ** 2) / 2))
     root = np.sqrt(np.maximum(affinity.sum(axis=1), np.finfo(float).tiny))
     affinity /= root[:, None] * root[None, :]
-    n = len(affinity)
-    # LAPACK's default driver fails ("Internal Error") on many equal eigenvalues; evx does not.
-    leading = (n - n_clusters, n - 1)
-    rows: NDArray[np.float64] = linalg.eigh(affinity, subset_by_index=leading, driver="evx")[1]
+    _, rows = largest_eigenvectors(affinity, n_clusters)
     # The sign of an eigenvector is arbitrary, and no distance between rows depends on it.
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-    return rows / np.where(lengths == 0, 1, lengths)
+    return np.asarray(rows / np.where(lengths == 0, 1, lengths))

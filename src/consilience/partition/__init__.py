@@ -3,6 +3,7 @@
 from consilience._threads import one_thread
 from consilience.partition._embed import (
     kmeans_labels,
+    largest_eigenvectors,
     leading_eigenvectors,
     unit_rows,
 )
@@ -32,6 +33,7 @@ __all__ = [
     "has_metis",
     "hypergraph_parts",
     "kmeans_labels",
+    "largest_eigenvectors",
     "leading_eigenvectors",
     "metis",
     "one_thread",

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import eigh
+from scipy.linalg import LinAlgError, eigh
 from scipy.sparse.linalg import eigsh
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
@@ -15,7 +15,13 @@ from consilience._validation import check_jobs
 from consilience.kernels._parallel import by_rows
 from consilience.kernels.kmeans.weighted import weighted_kmeans
 
-__all__ = ["fill_empty", "kmeans_labels", "leading_eigenvectors", "unit_rows"]
+__all__ = [
+    "fill_empty",
+    "kmeans_labels",
+    "largest_eigenvectors",
+    "leading_eigenvectors",
+    "unit_rows",
+]
 
 Floats = NDArray[np.float64]
 
@@ -38,11 +44,30 @@ def leading_eigenvectors(N: Floats, k: int, rng: np.random.RandomState) -> tuple
         order = np.argsort(values)[::-1]
         values, vectors = values[order], vectors[:, order]
     else:
-        # LAPACK's default driver fails ("Internal Error") on many equal eigenvalues; evx does not.
-        values, vectors = eigh(N, subset_by_index=[p - k, p - 1], driver="evx")
+        values, vectors = largest_eigenvectors(N, k)
         values, vectors = values[::-1], vectors[:, ::-1]
     peaks = vectors[np.abs(vectors).argmax(axis=0), np.arange(vectors.shape[1])]
     return values, np.ascontiguousarray(vectors * np.where(peaks < 0, -1.0, 1.0))
+
+
+def largest_eigenvectors(N: Floats, k: int) -> tuple[Floats, Floats]:
+    """The k largest eigenvalues of a symmetric matrix, rising, and their eigenvectors.
+
+    Examples
+    --------
+    >>> values, vectors = largest_eigenvectors(np.diag([1.0, 3.0, 2.0]), 2)
+    >>> values, abs(vectors.T)
+    (array([2., 3.]), array([[0., 0., 1.],
+           [0., 1., 0.]]))
+    """
+    p = len(N)
+    try:
+        # LAPACK's default driver fails ("Internal Error") on many equal eigenvalues.
+        values, vectors = eigh(N, subset_by_index=[p - k, p - 1], driver="evx")
+    except LinAlgError:
+        # This one fails on some, too. That for all eigenvectors takes longer, and does not.
+        values, vectors = eigh(N, driver="evd")
+    return values[-k:], vectors[:, -k:]
 
 
 def unit_rows(E: Floats, n_jobs: int | None = None, *, out: Floats | None = None) -> Floats:

@@ -6,11 +6,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.linalg import eigh
 
 from consilience._labels import UNSEEN
 from consilience.ensemble import Ensemble
 from consilience.errors import InvalidInputError
+from consilience.partition import largest_eigenvectors
 from consilience.plot.embedding import embedded_objects
 
 __all__ = [
@@ -104,7 +104,7 @@ def plane_of_kernel(kernel: Any) -> Plane:
     values = (values + values.T) / 2
     means = values.mean(axis=0)
     centred = values - means - means[:, None] + means.mean()
-    lengths, vectors = eigh(centred, subset_by_index=[n - 2, n - 1])
+    lengths, vectors = largest_eigenvectors(centred, 2)
     # Largest first; the sign of a vector means nothing, so it is fixed by its largest entry.
     vectors = vectors[:, ::-1]
     vectors = vectors * np.where(vectors[np.abs(vectors).argmax(axis=0), [0, 1]] < 0, -1.0, 1.0)
