@@ -24,7 +24,8 @@ Rng = np.random.Generator
 # What only helps other rooms, takes documents, or draws pictures is left to its own tests.
 _LEFT_OUT = {
     "GRAMS", "grams", "one_thread", "with_defaults", "rank_diagram", "rank_text", "rank_bars",
-    "kmeans_labels", "leading_eigenvectors", "unit_rows", "lifetimes", "summary", "source_samples",
+    "kmeans_labels", "largest_eigenvectors", "leading_eigenvectors", "unit_rows", "lifetimes",
+    "summary", "source_samples",
     "consistency_over", "bbc", "score_objects", "choose_bipartite", "has_metis", "metis",
     "split_graph", "spectral", "adjust", "bergmann_hommel", "ranks", "ranks_from_means", "paired",
     "default_method", "default_generator", "relative_overlap", "compare_methods",

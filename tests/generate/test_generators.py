@@ -14,7 +14,8 @@ from consilience.errors import InvalidParameterError
 from consilience.generate import NJW, PAM, Combined, EstimatorEnsemble, KMeansEnsemble, Linkage
 from consilience.generate._draw import Clusters, draw_subset, member_seeds, subset_size
 from consilience.generate._plan import _changed_data
-from consilience.generate.clusterers import _spectral_rows, linalg
+from consilience.generate.clusterers import _spectral_rows
+from consilience.partition import _embed
 
 
 @parametrize_with_checks(
@@ -234,14 +235,14 @@ def test_kmeans_of_huge_and_tiny_single_precision_is_that_of_ordinary_ones():
 def test_the_sign_of_an_eigenvector_changes_no_label(X, monkeypatch):
     """LAPACK may return either."""
     first = NJW(4, n_init=1, random_state=0).fit_predict(X)
-    plain = linalg.eigh
+    plain = _embed.eigh
     for signs in ([-1, -1, -1, -1], [1, -1, 1, -1]):
 
         def turned(*args, signs=signs, **options):
             values, vectors = plain(*args, **options)
             return values, vectors * signs
 
-        monkeypatch.setattr(linalg, "eigh", turned)
+        monkeypatch.setattr(_embed, "eigh", turned)
         np.testing.assert_array_equal(NJW(4, n_init=1, random_state=0).fit_predict(X), first)
 
 
