@@ -21,7 +21,7 @@ from consilience import (
     metrics,
 )
 from consilience.compare import against_truth
-from consilience.consensus import CONSENSUS, correlation_cost, cspa, eeac, refine, wbpa
+from consilience.consensus import CONSENSUS, correlation_cost, cspa, eeac, hbgf, lwgp, refine, wbpa
 from consilience.datasets import load_reuters, read_labels, read_table
 from consilience.errors import InvalidInputError, InvalidParameterError
 from consilience.explain import profile
@@ -401,7 +401,9 @@ def test_numbers_at_the_end_of_the_range_are_no_accident():
         profile(X * 5e307, groups)
         model = AmbiguityAware(KCC(2, random_state=0), action="svm", random_state=0)
         assert model.fit(X * 1e200).labels_.max() < 2
-    members = Ensemble([groups, np.tile([0, 1], 20)])
+        members = Ensemble([groups, np.tile([0, 1], 20)])
+        sharp = [lwgp(members, 2, theta=least, random_state=0).labels for least in (1e-9, 5e-324)]
+        np.testing.assert_array_equal(*sharp)
     kept = [eeac(members, 2, min_cover=many).labels for many in (2, 2**63)]
     np.testing.assert_array_equal(*kept)
     weighed = [wbpa(members, 2, X=X, inv_h=sharp, random_state=0).labels for sharp in (1e6, 1e308)]
@@ -418,3 +420,9 @@ def test_objects_by_clusters_are_a_table(given):
 def test_twins_are_of_pairs_or_of_all(given):
     with pytest.raises(InvalidParameterError, match="'missing' parameter of twins"):
         evidence.twins(SOME, missing=given)
+
+
+@pytest.mark.skipif(not has_metis(), reason="pymetis is not installed")
+def test_whole_numbers_of_any_type_are_numbers_of_cuts():
+    found = [hbgf(SOME, 2, solver="metis", n_cuts=n, random_state=0) for n in (2, np.int8(2))]
+    np.testing.assert_array_equal(found[0].labels, found[1].labels)

@@ -204,7 +204,8 @@ def cluster_certainty(
     if normalise:
         widths = np.diff(rows.starts)
         entropy /= np.repeat(np.log2(np.maximum(widths, 2)), widths)
-    certainty: Floats = np.exp(-np.maximum(entropy, 0.0) / (theta * len(rows.members)))
+    with np.errstate(over="ignore"):  # by a theta of next to nothing: to a certainty of 0
+        certainty: Floats = np.exp(-np.maximum(entropy, 0.0) / (theta * len(rows.members)))
     return certainty
 
 

@@ -248,7 +248,7 @@ def _call(
         vweights=None if weights is None else whole_vertex_weights(weights).astype(kind),
         tpwgts=None if shares is None else (shares / shares.sum()).tolist(),
         recursive=True,
-        options=pymetis.Options(no2hop=1, ncuts=n_cuts),
+        options=pymetis.Options(no2hop=1, ncuts=int(n_cuts)),
     )
     return np.asarray(found.vertex_part, np.int32)
 
