@@ -21,7 +21,7 @@ from consilience import (
     metrics,
 )
 from consilience.compare import against_truth
-from consilience.consensus import CONSENSUS, correlation_cost, cspa, eeac, hbgf, lwgp, refine, wbpa
+from consilience.consensus import CONSENSUS, correlation_cost, cspa, eeac, hbgf, lwea, refine, wbpa
 from consilience.datasets import load_reuters, read_labels, read_table
 from consilience.errors import InvalidInputError, InvalidParameterError
 from consilience.explain import profile
@@ -402,7 +402,7 @@ def test_numbers_at_the_end_of_the_range_are_no_accident():
         model = AmbiguityAware(KCC(2, random_state=0), action="svm", random_state=0)
         assert model.fit(X * 1e200).labels_.max() < 2
         members = Ensemble([groups, np.tile([0, 1], 20)])
-        sharp = [lwgp(members, 2, theta=least, random_state=0).labels for least in (1e-9, 5e-324)]
+        sharp = [lwea(members, 2, theta=least).labels for least in (1e-9, 5e-324)]
         np.testing.assert_array_equal(*sharp)
     kept = [eeac(members, 2, min_cover=many).labels for many in (2, 2**63)]
     np.testing.assert_array_equal(*kept)
