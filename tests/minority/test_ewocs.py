@@ -54,8 +54,8 @@ WITHOUT_WEIGHTS = {
     [
         # Its data are groups without a background: nearly all objects are wanted.
         EWOCS(n_repetitions=10, threshold="size", n_foreground=0.9),
-        # One check leaves the seed to chance: hard clusters of its four equal places may tell
-        # nothing apart, which is worth a warning to a user.
+        # One check leaves the seed to chance: hard clusters or splits of its four equal places may
+        # tell nothing apart, which is worth a warning to a user.
         EWOCS(
             "hard",
             divergence="mahalanobis",
@@ -64,7 +64,14 @@ WITHOUT_WEIGHTS = {
             n_foreground=0.9,
             random_state=0,
         ),
-        EWOCS("split", n_repetitions=30, threshold="size", n_foreground=0.9, n_clusters=3),
+        EWOCS(
+            "split",
+            n_repetitions=30,
+            threshold="size",
+            n_foreground=0.9,
+            n_clusters=3,
+            random_state=0,
+        ),
         EWOCS(n_repetitions=10, score_by="knn", threshold="size", n_foreground=0.9),
     ],
     expected_failed_checks=lambda model: WITHOUT_WEIGHTS,
