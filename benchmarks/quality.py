@@ -3,11 +3,12 @@
     python benchmarks/quality.py run --part developing --store FOLDER --seeds 5 --jobs 2
     python benchmarks/quality.py show --store FOLDER --pictures FOLDER --page FILE
     python benchmarks/quality.py log --store FOLDER --candidate consilience --what "one line"
-    python benchmarks/quality.py sets
+    python benchmarks/quality.py sets --part developing
 
 Two questions: which groups are there, when nobody says how many, and which when the number is
-known. Parts: developing and confirming (generated, of families that differ in kind), real (a
-folder named by --data or CONSILIENCE_DATA, and scikit-learn's tables; real-developing and
+known. Parts: developing and confirming (generated, of families that differ in kind), second
+(confirming once more, of families drawn up after confirming had been opened), real (a folder
+named by --data or CONSILIENCE_DATA, and scikit-learn's tables; real-developing and
 real-confirming are its two halves), yours (any folder of tables with a column of groups).
 The confirming tables are for the end: to run them takes --open-confirming, which is logged.
 """
@@ -34,7 +35,7 @@ REAL = {
     "real-developing": ("developing",),
     "real-confirming": ("confirming",),
 }
-CLOSED = ("confirming", "real", "real-confirming")
+CLOSED = ("confirming", "second", "real", "real-confirming")
 UNKNOWN = "gmm_bic,kmeans_silhouette,hdbscan,ward_silhouette,consilience"
 
 
@@ -69,15 +70,15 @@ def _parser():
     one.add_argument("--note", default="")
     one.add_argument("--recipes", type=Path, default=RECIPES)
     one.set_defaults(job=log)
-    one = jobs.add_parser("sets", help="list the tables, or write the list anew")
+    one = jobs.add_parser("sets", help="list the tables of a part, or write them anew")
     one.add_argument("--part", choices=list(generated.FAMILIES), default="developing")
-    one.add_argument("--write", action="store_true", help="draw all and write the list")
+    one.add_argument("--write", action="store_true", help="draw the part and list it anew")
     one.set_defaults(job=sets)
     return parser
 
 
 def _run_options(one):
-    one.add_argument("--part", required=True, choices=["developing", "confirming", *REAL, "yours"])
+    one.add_argument("--part", required=True, choices=[*generated.FAMILIES, *REAL, "yours"])
     one.add_argument("--store", required=True, type=Path)
     one.add_argument(
         "--candidates", type=_names, default=_names(UNKNOWN), help=", ".join(CANDIDATES)
@@ -273,9 +274,9 @@ def logged(path=RECIPES):
 
 
 def sets(args):
-    """Print the tables of a part; with --write draw all and write the list of both parts."""
+    """Print the tables of a part; with --write draw them and list them anew."""
     if args.write:
-        for one in generated.write():
+        for one in generated.write(args.part):
             print(f"left out as hopeless: {one.name} ({one.oracle})")
         return
     for one in split(args.part):

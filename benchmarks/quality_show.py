@@ -20,6 +20,7 @@ QUESTIONS = {False: "number unknown", True: "number known"}
 PARTS = {
     "developing": "Generated, developing",
     "confirming": "Generated, confirming",
+    "second": "Generated, second confirming",
     "real-developing": "Real, developing",
     "real-confirming": "Real, confirming",
     "yours": "Your tables",

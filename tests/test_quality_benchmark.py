@@ -9,6 +9,8 @@ import pytest
 from threadpoolctl import threadpool_limits
 
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
+# Parts of generated tables, and how many with groups and kinds without each has at least.
+LEAST = {"developing": (120, 8), "confirming": (200, 8), "second": (160, 10)}
 
 
 @pytest.fixture(scope="module")
@@ -54,28 +56,54 @@ def run(bench, store, *words, part="developing"):
 
 
 def test_parts_share_no_family_and_are_large_enough(bench):
-    developing, confirming = (bench.split(part) for part in ("developing", "confirming"))
-    for part, tables, least in (("developing", developing, 120), ("confirming", confirming, 200)):
+    assert list(LEAST) == list(bench.generated.FAMILIES)
+    for part, (least, kinds) in LEAST.items():
+        tables = bench.split(part)
         assert sum(one.has_groups for one in tables) >= least
-        assert len({one.family for one in tables if not one.has_groups}) >= 8
+        assert len({one.family for one in tables if not one.has_groups}) >= kinds
         assert {one.family for one in tables} == set(bench.generated.FAMILIES[part])
         assert len({one.name for one in tables}) == len(tables)
-    assert not {one.family for one in developing} & {one.family for one in confirming}
+    families = [family for part in bench.generated.FAMILIES.values() for family in part]
+    assert len(set(families)) == len(families)
 
 
-def test_no_function_of_the_generators_makes_tables_of_both_parts(bench):
-    made = [set(families.values()) for families in bench.generated.FAMILIES.values()]
-    assert not made[0] & made[1]
+def test_no_function_of_the_generators_makes_tables_of_two_parts(bench):
+    made = [made for part in bench.generated.FAMILIES.values() for made in part.values()]
+    assert len(set(made)) == len(made)
+
+
+def test_the_second_confirming_part_is_of_the_sizes_it_claims(bench):
+    tables = bench.split("second")
+    assert len({one.family for one in tables if one.has_groups}) >= 24
+    assert sum(not one.has_groups for one in tables) >= 50
+    assert all(40 <= one.n <= 2000 for one in tables)
+    assert all(one.k <= 30 for one in tables)  # the rivals try no more
+
+
+def test_a_part_is_listed_anew_and_the_others_stay(bench, tmp_path, monkeypatch):
+    generated = bench.generated
+    path = tmp_path / "list.json"
+    path.write_text(generated.LIST.read_text(encoding="utf-8"), encoding="utf-8")
+    good, bad = (
+        generated.Set("confirming", "new", number, 50, 2, 3, oracle, 1.0)
+        for number, oracle in enumerate((0.9, generated.LEAST - 0.01))
+    )
+    monkeypatch.setattr(generated, "planned", {"confirming": [good, bad]}.get)
+    assert generated.write("confirming", path) == [bad]
+    assert generated.split("confirming", path) == [good]
+    for part in ("developing", "second"):
+        assert generated.split(part, path) == generated.split(part)
+    assert path.read_text(encoding="utf-8").count("\n") == len(generated._listed(path)) + 2
 
 
 def test_hopeless_tables_are_not_in_the_list(bench):
-    for part in ("developing", "confirming"):
+    for part in LEAST:
         for one in bench.split(part):
             assert (one.oracle is None) == (one.k == 1)
             assert one.oracle is None or one.oracle >= bench.generated.LEAST
 
 
-@pytest.mark.parametrize("part", ["developing", "confirming"])
+@pytest.mark.parametrize("part", list(LEAST))
 def test_tables_are_what_the_list_says(bench, part):
     from quality_sets import make
 
@@ -394,7 +422,7 @@ def test_confirming_is_opened_on_purpose_and_logged(bench, toy, tmp_path, monkey
     recipes = tmp_path / "recipes.csv"
     words = ("--candidates", "halves", "--limit", "1", "--seeds", "1", "--recipes", str(recipes))
     monkeypatch.setattr(bench.stored, "uncommitted", list)
-    for part in ("confirming", "real", "real-confirming"):
+    for part in ("confirming", "second", "real", "real-confirming"):
         with pytest.raises(SystemExit, match="--open-confirming"):
             run(bench, tmp_path, *words, part=part)
     monkeypatch.setattr(bench.stored, "uncommitted", lambda: ["src/consilience/new.py"])
@@ -408,3 +436,7 @@ def test_confirming_is_opened_on_purpose_and_logged(bench, toy, tmp_path, monkey
     assert (row["kind"], row["name"], row["part"]) == ("opened", "halves", "confirming")
     assert row["commit"] == bench.stored.code_state()["commit"]
     assert toy == [0]
+    run(bench, tmp_path, *words, "--open-confirming", part="second")
+    assert [row["part"] for row in bench.logged(recipes)] == ["confirming", "second"]
+    found = bench.shown.figures(bench.stored.Store(tmp_path).rows(), "second", False)
+    assert found.title.startswith("Generated, second confirming")

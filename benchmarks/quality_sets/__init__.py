@@ -1,4 +1,4 @@
-"""RealTable with known groups, and the fixed split of them into developing and confirming."""
+"""Tables with known groups, and the fixed split of them into parts."""
 
 from quality_sets.generated import Set, make, oracle, planned, split
 from quality_sets.tables import RealTable, own_tables, real_tables

@@ -65,6 +65,16 @@ def directions(rng, n, d):
     return drawn / np.linalg.norm(drawn, axis=1, keepdims=True)
 
 
+def ball(rng, n, d):
+    """Points uniform in the unit ball."""
+    return directions(rng, n, d) * rng.uniform(size=(n, 1)) ** (1 / d)
+
+
+def log_uniform(rng, low, high):
+    """A number between two, low and high ones equally likely by ratio."""
+    return float(np.exp(rng.uniform(np.log(low), np.log(high))))
+
+
 def plane(radius, angle, centre=(0.0, 0.0)):
     """Points of the plane from polar coordinates."""
     return np.column_stack([radius * np.cos(angle), radius * np.sin(angle)]) + centre

@@ -1,7 +1,7 @@
 """Generated tables by family and number, and the list of those that count.
 
-The list, ``quality_split.json``, is written once by ``quality.py sets --write`` and says of
-every table what it is: objects, columns, groups, and how well its groups can be told apart by
+The list, ``quality_split.json``, is written part by part by ``quality.py sets --write`` and says
+of every table what it is: objects, columns, groups, and how well its groups can be told apart by
 who is told the truth. Tables on which that is hopeless are not in it.
 """
 
@@ -21,16 +21,17 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from quality_sets import confirming, developing, groupless
+from quality_sets import confirming, developing, groupless, second
 
 LIST = Path(__file__).parents[1] / "quality_split.json"
 FAMILIES = {
     "developing": developing.FAMILIES | groupless.DEVELOPING,
     "confirming": confirming.FAMILIES | groupless.CONFIRMING,
+    "second": second.FAMILIES | groupless.SECOND,
 }
 # Tables of each family that are drawn; of 5,000 objects a few must do.
-EACH = {"developing": 8, "confirming": 10}
-EACH_GROUPLESS = {"developing": 5, "confirming": 6}
+EACH = {"developing": 8, "confirming": 10, "second": 5}
+EACH_GROUPLESS = {"developing": 5, "confirming": 6, "second": 4}
 EACH_LARGE = 3
 LARGE = ("many_objects", "many_of_all_shapes")
 # An ARI that some classifier must reach with the truth at hand.
@@ -113,24 +114,26 @@ def planned(part):
 def _count(part, family):
     if family in LARGE:
         return EACH_LARGE
-    without = family in groupless.DEVELOPING or family in groupless.CONFIRMING
+    without = family in groupless.DEVELOPING | groupless.CONFIRMING | groupless.SECOND
     return (EACH_GROUPLESS if without else EACH)[part]
 
 
-def write(path=LIST):
-    """Write the list of the tables that count; returns those left out as hopeless."""
-    drawn = [one for part in FAMILIES for one in planned(part)]
+def write(part, path=LIST):
+    """Write the tables of a part that count, all others as they were; returns the hopeless ones."""
+    drawn = planned(part)
     kept = [one for one in drawn if one.oracle is None or one.oracle >= LEAST]
-    lines = ",\n".join(json.dumps(vars(one)) for one in kept)
+    listed = {other: kept if other == part else split(other, path) for other in FAMILIES}
+    lines = ",\n".join(json.dumps(vars(one)) for tables in listed.values() for one in tables)
     Path(path).write_text(f"[\n{lines}\n]\n", encoding="utf-8")
+    _listed.cache_clear()
     return [one for one in drawn if one not in kept]
 
 
 @lru_cache(maxsize=1)
-def _listed():
-    return tuple(Set(**entry) for entry in json.loads(LIST.read_text(encoding="utf-8")))
+def _listed(path):
+    return tuple(Set(**entry) for entry in json.loads(Path(path).read_text(encoding="utf-8")))
 
 
-def split(part):
-    """The tables of "developing" or "confirming", in the order of the list."""
-    return [one for one in _listed() if one.part == part]
+def split(part, path=LIST):
+    """The tables of "developing", "confirming" or "second", in the order of the list."""
+    return [one for one in _listed(path) if one.part == part]

@@ -1,11 +1,12 @@
-"""Tables without groups: kinds for developing, and other kinds for confirming.
+"""Tables without groups: kinds for developing, for confirming, and for the second confirming.
 
 Called as the families with groups are; all objects are of one group.
 """
 
 import numpy as np
+from scipy.special import expit
 
-from quality_sets.drawing import directions, embedded, plane, rotation
+from quality_sets.drawing import ball, directions, embedded, log_uniform, plane, rotation
 
 
 def _shape(rng, i):
@@ -155,6 +156,118 @@ def double_exponential(rng, i):
     return rng.laplace(size=(n, d))
 
 
+# ---- second --------------------------------------------------------------------------------
+
+
+def _any_shape(rng, most=30):
+    """Objects from 40 to 2,000 and columns from two; small numbers as likely as large ones."""
+    return int(log_uniform(rng, 40, 2000)), int(log_uniform(rng, 2, most + 1))
+
+
+def full_ball(rng, i):
+    """Uniform in a ball."""
+    return ball(rng, *_any_shape(rng, 10))
+
+
+def flat_box(rng, i):
+    """Uniform in a box whose sides differ, turned."""
+    n, d = _any_shape(rng, 10)
+    return rng.uniform(size=(n, d)) * np.exp(rng.uniform(0, 2, d)) @ rotation(rng, d)
+
+
+def one_round_normal(rng, i):
+    """One round normal, of any size."""
+    return rng.normal(size=_any_shape(rng))
+
+
+def one_narrow_normal(rng, i):
+    """One normal whose columns all but repeat each other: correlations of .6 to .95."""
+    n, d = _any_shape(rng)
+    r = rng.uniform(0.6, 0.95)
+    return np.sqrt(r) * rng.normal(size=(n, 1)) + np.sqrt(1 - r) * rng.normal(size=(n, d))
+
+
+def student_columns(rng, i):
+    """Independent columns of Student's t with three degrees of freedom."""
+    return rng.standard_t(3, _any_shape(rng))
+
+
+def incomes(rng, i):
+    """Log-normal columns that hang together by one factor."""
+    n, d = _any_shape(rng)
+    common = rng.uniform(0.3, 0.9) * rng.normal(size=(n, 1))
+    return np.exp(rng.uniform(0.4, 0.9) * (common + rng.normal(size=(n, d))))
+
+
+def waiting_times(rng, i):
+    """Independent exponential columns."""
+    return rng.exponential(size=_any_shape(rng))
+
+
+def swiss_roll(rng, i):
+    """A sheet rolled up one and a half times, without gaps, as scikit-learn has it."""
+    n = int(log_uniform(rng, 200, 2000))
+    along = 1.5 * np.pi * (1 + 2 * rng.uniform(size=n))
+    X = np.column_stack([plane(along, along), 21 * rng.uniform(size=n)])
+    return X + rng.uniform(0, 1) * rng.normal(size=X.shape)
+
+
+def even_ring(rng, i):
+    """One ring of the plane, narrow or broad, evenly filled."""
+    n = int(log_uniform(rng, 60, 2000))
+    radius = np.sqrt(rng.uniform(rng.uniform(0.1, 0.8), 1, n))
+    return plane(radius, rng.uniform(0, 2 * np.pi, n))
+
+
+def rare_events(rng, i):
+    """Poisson counts, one rate for each column."""
+    n, d = _any_shape(rng)
+    return rng.poisson(rng.uniform(0.5, 8, d + 2), (n, d + 2)).astype(float)
+
+
+def wandering_rows(rng, i):
+    """Every row a random walk over the columns."""
+    n = int(log_uniform(rng, 40, 1000))
+    return rng.normal(size=(n, int(rng.integers(10, 61)))).cumsum(axis=1)
+
+
+def succession(rng, i):
+    """One course, objects anywhere on it; columns rise or fall along it, early or late."""
+    n, d = int(log_uniform(rng, 60, 2000)), int(rng.integers(4, 31))
+    turn, steep = rng.uniform(-1, 1, d), rng.choice([-1, 1], d) * rng.uniform(1, 3, d)
+    along = rng.uniform(-1.2, 1.2, (n, 1))
+    return expit(steep * (along - turn)) + rng.uniform(0.05, 0.2) * rng.normal(size=(n, d))
+
+
+def one_recipe(rng, i):
+    """Shares of a whole around one mixture, each more or less: logistic normal."""
+    n, d = _any_shape(rng, 12)
+    parts = np.exp(rng.normal(size=d + 1) + rng.uniform(0.3, 0.9) * rng.normal(size=(n, d + 1)))
+    return parts / parts.sum(axis=1, keepdims=True)
+
+
+def one_opinion(rng, i):
+    """Answers on a scale of five or seven, of uneven steps, that follow one factor."""
+    n, d = int(log_uniform(rng, 60, 1500)), int(rng.integers(6, 25))
+    latent = rng.uniform(0.6, 1.2) * rng.normal(size=(n, 1)) + rng.normal(size=(n, d))
+    cuts = np.sort(rng.normal(scale=1.3, size=(d, (4, 6)[i % 2])), axis=1)
+    return 1.0 + (latent[:, :, None] > cuts).sum(axis=2)
+
+
+def tested_pupils(rng, i):
+    """Tasks solved or not, easy and hard ones, by objects of one ability or another."""
+    n, d = int(log_uniform(rng, 60, 1500)), int(rng.integers(10, 41))
+    chances = expit(rng.normal(size=(n, 1)) - rng.normal(scale=1.2, size=d))
+    return (rng.uniform(size=(n, d)) < chances).astype(float)
+
+
+def one_tissue(rng, i):
+    """Few objects and 100 to 300 genes in modules, of which none makes groups."""
+    n, d = int(rng.integers(40, 121)), int(rng.integers(100, 301))
+    modules = rng.normal(size=(n, 10))[:, rng.integers(10, size=d)]
+    return rng.normal(8, 2, d) + rng.uniform(0.2, 0.8) * modules + 0.7 * rng.normal(size=(n, d))
+
+
 def _without_groups(function):
     def made(rng, i):
         X = function(rng, i)
@@ -191,5 +304,26 @@ CONFIRMING = {
         questionnaire_one,
         autoregressive,
         double_exponential,
+    )
+}
+SECOND = {
+    function.__name__: _without_groups(function)
+    for function in (
+        full_ball,
+        flat_box,
+        one_round_normal,
+        one_narrow_normal,
+        student_columns,
+        incomes,
+        waiting_times,
+        swiss_roll,
+        even_ring,
+        rare_events,
+        wandering_rows,
+        succession,
+        one_recipe,
+        one_opinion,
+        tested_pupils,
+        one_tissue,
     )
 }
