@@ -7,9 +7,6 @@ from hypothesis import strategies as st
 
 from consilience.consensus import Alternative, Clarity
 from consilience.consensus._auto_choice import choice_of, difference, worth_a_look
-from consilience.consensus._lines import Partition
-from consilience.consensus._support import Support
-from consilience.consensus.auto import _alternatives, _best
 
 NOTHING = Clarity("none", 0.4, 99, 120, 0.1, 0.2, 0.7)
 
@@ -21,7 +18,7 @@ def alternative(k, support=1.0, sizes=None, **changes):
         "silhouette": 0.3,
         "modularity": 0.5,
         "sparsity": 0.1,
-        "bic": None,
+        "icl": None,
         "difference": "",
     }
     return Alternative(
@@ -79,8 +76,8 @@ def test_what_is_worth_a_look_is_no_stray_and_no_neighbour():
 
 def test_the_choice_has_every_kind_of_evidence_over_the_numbers():
     found = [
-        alternative(3, 1.4, bic=90.0, silhouette=0.2),
-        alternative(2, 1.2, bic=80.0, silhouette=0.4),
+        alternative(3, 1.4, icl=90.0, silhouette=0.2),
+        alternative(2, 1.2, icl=80.0, silhouette=0.4),
         alternative(4, 1.0),
     ]
     choice = choice_of(found, NOTHING, 120)
@@ -110,60 +107,27 @@ def test_the_choice_has_every_kind_of_evidence_over_the_numbers():
     assert {one.name: one.n_clusters for one in apart.criteria}["silhouette"] == 3
     assert apart.words == "No number has much support; 3 groups are best apart (silhouette 0.20)."
     assert apart.by_lines
+    likely = choice_of(found, NOTHING, 120, taken="likelihood", one_gaussian=70.0)
+    assert likely.words.startswith("3 groups are likeliest as Gaussians")
+    assert {one.name: one.n_clusters for one in likely.criteria}["likelihood"] == 3
 
 
-def supported(lines, numbers, agreement, silhouette, by_data=None):
-    """Partitions of these lines, and what speaks for them."""
-    n = len(lines)
-    found = [
-        Partition(line, (np.arange(12) % k).astype(np.int32))
-        for line, k in zip(lines, numbers, strict=True)
-    ]
-    nothing = np.zeros(n)
-    support = Support(
-        agreement=np.array(agreement, float),
-        data_agreement=np.array(agreement if by_data is None else by_data, float),
-        loose_agreement=nothing,
-        silhouette=np.array(silhouette, float),
-        modularity=nothing,
-        sparsity=nothing,
-        capped=nothing,
-    )
-    return found, support
-
-
-def test_separation_decides_where_nothing_has_much_support():
-    lines, numbers = ("k-means", "Ward", "k-means", "average link"), (2, 3, 4, 5)
-    weak = supported(lines, numbers, (0.5, 0.3, 0.6, 0.8), (0.2, 0.4, 0.1, 0.5))
-    # Average link is not asked: what is far from all others has a large silhouette there.
-    assert _best(*weak, None) == (1, "silhouette")
-    assert _best(*weak, 4) == (2, "support")
-    strong = supported(lines, numbers, (0.5, 0.3, 1.2, 0.8), (0.2, 0.4, 0.1, 0.5))
-    assert _best(*strong, None) == (2, "support")
-    labels_only = supported(("members", "Ward", "graph"), (2, 3, 4), (0.5, 0.3, 0.4), (0, 0.5, 0))
-    assert _best(*labels_only, None)[1] == "support"
-
-
-def test_where_nothing_has_support_there_are_not_many_groups():
-    said = supported(("k-means",) * 3, (3, 10, 11), (0.1, 0.1, 0.1), (0.2, 0.3, 0.9))
-    assert _best(*said, None) == (1, "silhouette")
-    only_many = supported(("k-means",) * 2, (11, 12), (0.1, 0.1), (0.2, 0.3))
-    assert _best(*only_many, None) == (0, "silhouette")
-
-
-def test_members_have_no_say_in_the_number_but_in_the_groups():
-    lines, numbers = ("k-means", "Ward", "average link", "average link"), (2, 3, 3, 4)
-    said = supported(lines, numbers, (0.9, 0.8, 1.0, 1.9), (0, 0, 0, 0), (1.3, 1.4, 9.0, 9.0))
-    # 4 groups have the most support of all, but not of lines that look at the data; of 3 the
-    # members' are the best.
-    assert _best(*said, None) == (2, "support")
-    shown = _alternatives(*said, 2)
-    assert [(one.n_clusters, one.support) for one in shown] == [(3, 1.4), (2, 1.3)]
-    assert _best(*said, 4) == (3, "support")
+def test_one_gaussian_is_among_what_is_compared():
+    found = [alternative(2, icl=80.0), alternative(3, 0.9, icl=90.0)]
+    said = {
+        likely: choice_of(found, NOTHING, 120, one_gaussian=likely).criteria[-1]
+        for likely in (70.0, 85.0)
+    }
+    assert [one.tested.tolist() for one in said.values()] == [[1, 2, 3]] * 2
+    assert said[70.0].n_clusters == 1
+    assert said[70.0].words.startswith("As Gaussians one group is likeliest")
+    assert said[85.0].n_clusters == 2
+    assert said[85.0].words.startswith("As Gaussians 2 groups are likeliest")
+    assert said[85.0].clarity == pytest.approx(1 / (1 + np.exp(-2.5)))
 
 
 def test_evidence_of_nothing_speaks_for_no_number():
-    found = [alternative(2, sparsity=-0.2, bic=5.0), alternative(3, 0.8, sparsity=0.0)]
+    found = [alternative(2, sparsity=-0.2, icl=5.0), alternative(3, 0.8, sparsity=0.0)]
     said = {one.name: one for one in choice_of(found, NOTHING, 120).criteria}
     assert said["borders"].n_clusters is None
     assert said["borders"].words.startswith("Sees nothing")

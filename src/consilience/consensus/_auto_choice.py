@@ -14,7 +14,7 @@ from consilience.consensus._number_judge import Criterion, NumberChoice
 __all__ = ["Alternative", "Taken", "choice_of", "difference", "worth_a_look"]
 
 Labels = NDArray[np.int32]
-Taken = Literal["support", "silhouette", "borders"]
+Taken = Literal["support", "silhouette", "borders", "likelihood"]
 
 # Objects that change between groups, as a share of the smaller one, that divide or join nothing.
 _MOVED = 0.1
@@ -40,9 +40,9 @@ class Alternative:
         unless groups of any shape have sparser borders.
     agreement, silhouette, modularity, sparsity : float
         See the notes of `autoconsensus`.
-    bic : float or None
-        Of the best mixture of so many Gaussians: the less the better. None without data, and
-        where mixtures had long got worse.
+    icl : float or None
+        Integrated completed likelihood of the likeliest so many groups as Gaussians (as BIC, but
+        groups that overlap cost): the less the better. None without data.
     sizes : tuple of int
         Objects of each group, of those looked at, the largest first.
     difference : str
@@ -56,7 +56,7 @@ class Alternative:
     silhouette: float
     modularity: float
     sparsity: float
-    bic: float | None
+    icl: float | None
     sizes: tuple[int, ...]
     difference: str
 
@@ -107,6 +107,7 @@ def choice_of(
     n_objects: int,
     *,
     taken: Taken = "support",
+    one_gaussian: float = -np.inf,
 ) -> NumberChoice:
     """The number of groups with everything that speaks for and against it.
 
@@ -118,9 +119,12 @@ def choice_of(
         Of the one taken.
     n_objects : int
         Objects looked at.
-    taken : {"support", "silhouette", "borders"}
+    taken : {"support", "silhouette", "borders", "likelihood"}
         By what: the most support; separation, where nothing has much; sparse borders, where groups
-        of any shape went before compact ones.
+        of any shape went before compact ones; likelihood as Gaussians, where the graph of
+        neighbours comes to the same.
+    one_gaussian : float
+        How likely one Gaussian is, to be compared with ``icl``; minus infinity without data.
     """
     if not alternatives:
         words = "All objects are alike, or there are too few of them: nothing divides them."
@@ -129,7 +133,7 @@ def choice_of(
     # Neither the largest sparsity nor the largest silhouette of these divisions is the whole rule.
     criteria = tuple(
         replace(one, n_clusters=first.n_clusters) if one.name == taken != "support" else one
-        for one in _criteria(alternatives)
+        for one in _criteria(alternatives, one_gaussian)
     )
     return NumberChoice(
         n_clusters=first.n_clusters,
@@ -141,7 +145,7 @@ def choice_of(
     )
 
 
-def _criteria(alternatives: Sequence[Alternative]) -> tuple[Criterion, ...]:
+def _criteria(alternatives: Sequence[Alternative], one_gaussian: float) -> tuple[Criterion, ...]:
     """Each kind of evidence over the numbers of groups; the one that decides first."""
     by_number = sorted(alternatives, key=lambda one: one.n_clusters)
     found = [
@@ -151,8 +155,10 @@ def _criteria(alternatives: Sequence[Alternative]) -> tuple[Criterion, ...]:
         _largest("modularity", "neighbours in one group", by_number, lambda one: one.modularity),
         _largest("borders", "sparse borders", by_number, lambda one: one.sparsity),
     ]
-    likely = [one for one in by_number if one.bic is not None]
-    return (*found, _likelihood(likely)) if len(likely) > 1 else tuple(found)
+    icl = {one.n_clusters: one.icl for one in by_number if one.icl is not None}
+    if np.isfinite(one_gaussian):
+        icl = {1: one_gaussian, **icl}
+    return (*found, _likelihood(icl)) if len(icl) > 1 else tuple(found)
 
 
 def _half_of_support(one: Alternative) -> float:
@@ -196,23 +202,25 @@ def _largest(
     )
 
 
-def _likelihood(by_number: Sequence[Alternative]) -> Criterion:
-    values = np.array([one.bic for one in by_number], np.float64)
+def _likelihood(icl: dict[int, float]) -> Criterion:
+    """Of groups as Gaussians by their number, one among them: then there are no groups."""
+    tested, values = np.array(list(icl)), np.array(list(icl.values()))
     best = int(values.argmin())
-    k = by_number[best].n_clusters
+    k = int(tested[best])
     # The share of the belief that the best number has, of it and the next best, if they began
     # alike.
     behind = float(np.partition(values, 1)[1] - values[best])
+    least = f"{k} groups are" if k > 1 else "one group is"
     return Criterion(
         name="likelihood",
-        title="likelihood of a mixture (BIC)",
-        tested=np.array([one.n_clusters for one in by_number]),
+        title="likelihood as Gaussians (ICL)",
+        tested=tested,
         values=values,
         reference=None,
         larger_is_better=False,
         n_clusters=k,
         clarity=float(1 / (1 + np.exp(-behind / 2))),
-        words=f"A mixture of Gaussians has its least BIC with {plural(k, 'component')}.",
+        words=f"As Gaussians {least} likeliest, overlaps counted against them.",
     )
 
 
@@ -222,6 +230,11 @@ def _taken_words(first: Alternative, taken: Taken) -> str:
         return (
             f"{groups} of any shape, found by {first.line}: their borders run through sparser "
             "places than those of compact groups do."
+        )
+    if taken == "likelihood":
+        return (
+            f"{groups} are likeliest as Gaussians that hardly overlap, and the graph of "
+            "neighbours, which knows nothing of Gaussians, comes to the same."
         )
     if taken == "silhouette":
         return (

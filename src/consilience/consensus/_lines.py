@@ -25,13 +25,15 @@ from consilience.ensemble import Ensemble
 from consilience.kernels.links.trees import cut_merges
 from consilience.partition import kmeans_labels, leading_eigenvectors
 
-__all__ = ["COMPACT", "LOOSE", "OF_DATA", "Partition", "Scene", "partitions"]
+__all__ = ["COMPACT", "LOOSE", "OF_DATA", "ROUND", "Partition", "Scene", "narrow", "partitions"]
 
 Labels = NDArray[np.int32]
 Floats = NDArray[np.float64]
 
 #: Lines that follow groups of any shape: they ask how objects hang together, not how far they lie.
 LOOSE = ("graph", "single link", "density")
+#: Lines that see groups around a centre only, each by a rule of its own.
+ROUND = ("k-means", "Ward", "mixture")
 #: Lines whose groups a silhouette can judge.
 COMPACT = ("k-means", "Ward", "graph", "mixture")
 #: Lines that look at the data themselves where there are any; the others look at the members.
@@ -81,14 +83,10 @@ class Scene:
 
 @dataclass(frozen=True)
 class Partition:
-    """What a line says for one number of groups; ``labels`` are 0, 1, ... without gaps.
-
-    ``bic`` is the criterion by which mixtures are judged; None of other lines.
-    """
+    """What a line says for one number of groups; ``labels`` are 0, 1, ... without gaps."""
 
     line: str
     labels: Labels
-    bic: float | None = None
 
     @property
     def n_clusters(self) -> int:
@@ -102,13 +100,9 @@ def partitions(scene: Scene, numbers: Sequence[int]) -> list[Partition]:
     for said in _all(scene, numbers):
         labels = by_first_appearance(ConsensusResult(said.labels)).labels
         key = (said.line, labels.tobytes())
-        if labels.max() > 0 and (key not in found or _likelier(said, found[key])):
-            found[key] = replace(said, labels=labels)
+        if labels.max() > 0:
+            found.setdefault(key, replace(said, labels=labels))
     return list(found.values())
-
-
-def _likelier(one: Partition, other: Partition) -> bool:
-    return one.bic is not None and other.bic is not None and one.bic < other.bic
 
 
 def _all(scene: Scene, numbers: Sequence[int]) -> Iterator[Partition]:
@@ -180,17 +174,23 @@ def _by_density(scene: Scene) -> Iterator[Partition]:
 
 def _by_mixture(points: Floats, numbers: Sequence[int]) -> Iterator[Partition]:
     """Mixtures of Gaussians of four shapes, while there is hope for a better BIC."""
-    most = min(_MOST_COLUMNS, len(points) // 2)
-    if points.shape[1] > most:
-        points = PCA(most, svd_solver="full").fit_transform(points)
+    points = narrow(points)
     for shape in _SHAPES:
         least, last = np.inf, 0
         for k in numbers:
             model = GaussianMixture(k, covariance_type=shape, reg_covar=1e-3, random_state=_SEED)
             model.fit(points)
             value = model.bic(points)
-            yield Partition("mixture", model.predict(points), float(value))
+            yield Partition("mixture", model.predict(points))
             if value < least:
                 least, last = value, k
             if k - last >= _PATIENCE:
                 break
+
+
+def narrow(points: Floats) -> Floats:
+    """As few columns as Gaussians can be fitted in."""
+    most = min(_MOST_COLUMNS, len(points) // 2)
+    if points.shape[1] <= most:
+        return points
+    return np.asarray(PCA(most, svd_solver="full").fit_transform(points))

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from consilience.consensus._lines import LOOSE, OF_DATA, Partition, Scene
+from consilience.consensus._likelihood import completed_likelihood
+from consilience.consensus._lines import LOOSE, OF_DATA, ROUND, Partition, Scene, narrow
 from consilience.kernels.labels.products import pair_products
 
 __all__ = ["Support", "agreements", "border_sparsity", "reach", "supports"]
@@ -38,6 +39,10 @@ class Support:
         The same over the lines that look at the data, not at the members.
     loose_agreement : ndarray
         The same over the lines that follow any shape.
+    round_agreement : ndarray
+        The same over the lines that see groups around a centre only.
+    graph_agreement : ndarray
+        ARI with what comes nearest in the graph of neighbours.
     silhouette, modularity : ndarray
         Mean silhouette; modularity in the graph of neighbours.
     sparsity : ndarray
@@ -45,15 +50,24 @@ class Support:
         0 as inside, positive if sparser.
     capped : ndarray
         The same with no group counting for more than a bound.
+    icl : ndarray
+        How likely the groups are as Gaussians, see `completed_likelihood`; infinite for lines that
+        see more than groups around a centre.
+    one_gaussian : float
+        The same of all objects as one group; minus infinity where there are no data.
     """
 
     agreement: Floats
     data_agreement: Floats
     loose_agreement: Floats
+    round_agreement: Floats
+    graph_agreement: Floats
     silhouette: Floats
     modularity: Floats
     sparsity: Floats
     capped: Floats
+    icl: Floats
+    one_gaussian: float
 
 
 def supports(scene: Scene, found: Sequence[Partition]) -> Support:
@@ -62,15 +76,32 @@ def supports(scene: Scene, found: Sequence[Partition]) -> Support:
     agreement = agreements([one.labels for one in found])
     far, core = reach(scene.distances)
     borders = [border_sparsity(one.labels, far, core) for one in found]
+    icl, one_gaussian = _likelihoods(scene, found)
     return Support(
         agreement=_of_others(agreement, lines, tuple(dict.fromkeys(lines.tolist()))),
         data_agreement=_of_others(agreement, lines, OF_DATA),
         loose_agreement=_of_others(agreement, lines, LOOSE),
+        round_agreement=_of_others(agreement, lines, ROUND),
+        graph_agreement=_of_others(agreement, lines, ("graph",)),
         silhouette=np.array([_silhouette(scene.distances, one.labels) for one in found]),
         modularity=np.array([_modularity(scene.graph, one.labels) for one in found]),
         sparsity=np.array([one for one, _ in borders]),
         capped=np.array([one for _, one in borders]),
+        icl=icl,
+        one_gaussian=one_gaussian,
     )
+
+
+def _likelihoods(scene: Scene, found: Sequence[Partition]) -> tuple[Floats, float]:
+    """Of the lines that see groups around a centre only, and of all objects as one group."""
+    icl = np.full(len(found), np.inf)
+    if scene.points is None:
+        return icl, -np.inf
+    points = narrow(scene.points)
+    for place, one in enumerate(found):
+        if one.line in ROUND:
+            icl[place] = completed_likelihood(points, one.labels)
+    return icl, completed_likelihood(points, np.zeros(len(points), np.int32))
 
 
 def agreements(labels: Sequence[Labels]) -> Floats:

@@ -15,10 +15,11 @@ from sklearn.metrics import euclidean_distances
 from sklearn.utils import check_random_state
 
 from consilience._validation import Interval, NoneValue, Options
-from consilience.consensus._auto_choice import Alternative, Taken, choice_of, difference
+from consilience.consensus._auto_choice import Alternative, choice_of, difference
+from consilience.consensus._auto_rule import best_of, number_score, whole_score
 from consilience.consensus._base import ChosenNumber
 from consilience.consensus._clarity import Clarity, judge
-from consilience.consensus._lines import COMPACT, LOOSE, OF_DATA, Partition, Scene, partitions
+from consilience.consensus._lines import Partition, Scene, partitions
 from consilience.consensus._order import ordered
 from consilience.consensus._registry import consensus_method
 from consilience.consensus._solve import ConsensusResult, solve
@@ -43,13 +44,6 @@ _MOST_NUMBERS = 30
 _NEAR_THE_END = 0.75
 # Sparse data are looked at through so many components.
 _COMPONENTS = 50
-# What follows was chosen on the developing tables of benchmarks/quality.py.
-_HALF = 0.5  # silhouette and modularity beside agreement, sparsity beside loose agreement
-_LOOSELY = 0.6  # agreement of the loose lines that can be taken
-_SPARSER = 0.2  # more sparsity than the compact choice has
-_WEAK = 1.1  # support, of at most 2, below which the number is where groups are best apart
-_A_GUESS = 10  # most groups there
-_MODULAR = 0.3  # modularity of a division that is more than a few strays
 
 
 @dataclass(frozen=True)
@@ -122,10 +116,16 @@ def autoconsensus(
     the most support among the five lines that look at the data. Where that is below 1.1 (of at
     most 2) nothing has much support, and many numbers are about equal: then the number is that of
     the largest silhouette in k-means, Ward's tree, the mixtures and the graph, of 2 to 10 groups.
-    Of the partitions of all lines into that number the one with the most support is taken. Groups
-    of any shape are seen by three of the lines only (graph, single link, HDBSCAN): what these
-    agree about to 0.6, with borders that run through sparser places than those of the first
-    choice, goes before it. Objects out of the sample go where the members put them.
+    Of the partitions of all lines into that number the one with the most support is taken.
+
+    Two things go before that. Groups of any shape are seen by three of the lines only (graph,
+    single link, HDBSCAN): what these agree about to 0.6, with borders that run through sparser
+    places than those of the first choice, is taken instead, unless k-means, Ward and the mixtures
+    come to the first choice by themselves (mean ARI of 0.96: round groups, whose unions have
+    sparser borders as well). Else, where the likeliest groups of these three (ICL) are likelier
+    than one Gaussian, and the graph of neighbours, which knows nothing of Gaussians, comes to the
+    same (ARI of 0.85), they are taken: fine groups within coarse ones have less support than the
+    coarse ones, which everybody finds. Objects out of the sample go where the members put them.
 
     The lines start alike whatever ``random_state`` is, and members hardly have a say in the number:
     another seed gives the same number, unless the data are larger than the sample. That makes it
@@ -180,9 +180,10 @@ def _found(
         if not found:
             return _undivided(n, k, len(some))
         support = supports(scene, found)
-        best, taken = _best(found, support, k)
+        best, taken = best_of(found, support, k)
         # Many groups of any shape with sparse borders are mostly one that falls to pieces.
-        more = taken == "support" and found[best].n_clusters >= _NEAR_THE_END * max(numbers)
+        more = taken in ("support", "likelihood")
+        more &= found[best].n_clusters >= _NEAR_THE_END * max(numbers)
         if k is not None or most is not None or not more or last > scene.n_objects // 4:
             break
         last *= 2
@@ -196,7 +197,11 @@ def _found(
         rng=rng,
     )
     alternatives = _alternatives(found, support, best)
-    chosen = choice_of(alternatives, clarity, len(some), taken=taken) if k is None else None
+    chosen = None
+    if k is None:
+        chosen = choice_of(
+            alternatives, clarity, len(some), taken=taken, one_gaussian=support.one_gaussian
+        )
     details = {
         "clarity": clarity,
         "choice": chosen,
@@ -266,71 +271,17 @@ def _numbers(n: int, last: int, k: int | None) -> list[int]:
     return sorted(number for number in tried | ({k} if k else set()) if number < n)
 
 
-def _best(found: list[Partition], support: Support, k: int | None) -> tuple[int, Taken]:
-    """The partition to take, and by what."""
-    number = np.array([one.n_clusters for one in found])
-    lines = np.array([one.line for one in found])
-    taken: Taken = "support"
-    if k is None:
-        wanted, taken = _number(number, lines, support)
-        usable, shapes = number == wanted, np.ones(len(found), bool)
-    else:
-        # Where no line has the number, the nearest one below or above.
-        usable = shapes = abs(number - k) == abs(number - k).min()
-    best = int(np.where(usable, _score(support), -np.inf).argmax())
-    loose = np.isin(lines, LOOSE) & shapes
-    loose &= (support.modularity >= _MODULAR) & (support.loose_agreement >= _LOOSELY)
-    if not loose.any():
-        return best, taken
-    other = support.loose_agreement + _HALF * support.capped
-    rival = int(np.where(loose, other, -np.inf).argmax())
-    gain = support.sparsity[rival] - support.sparsity[best]
-    return (rival, "borders") if gain > _SPARSER else (best, taken)
-
-
-def _number(number: Ints, lines: NDArray[Any], support: Support) -> tuple[int, Taken]:
-    """How many groups, and by what: the lines that look at the data say, where there are any."""
-    score = _number_score(lines, support)
-    best = int(score.argmax())
-    if score[best] >= _WEAK or not _has_data(lines):
-        return int(number[best]), "support"
-    # The more groups the better apart they are, in noise of some columns: that is no number.
-    few = np.isin(lines, COMPACT) & (number <= max(_A_GUESS, number.min()))
-    separated = np.where(few, support.silhouette, -np.inf)
-    return int(number[separated.argmax()]), "silhouette"
-
-
-def _has_data(lines: NDArray[Any]) -> bool:
-    """Without data there is no k-means, and no silhouette but that of the co-association."""
-    return bool((lines == "k-means").any())
-
-
-def _number_score(lines: NDArray[Any], support: Support) -> Floats:
-    """What speaks for the numbers of groups of partitions: members have no say, if others can.
-
-    Other members would come to another number now and then, where two are about equal.
-    """
-    if not _has_data(lines):
-        return _score(support)
-    apart = _HALF * (support.silhouette + support.modularity)
-    return np.where(np.isin(lines, OF_DATA), support.data_agreement + apart, -np.inf)
-
-
-def _score(support: Support) -> Floats:
-    return support.agreement + _HALF * (support.silhouette + support.modularity)
-
-
 def _alternatives(found: list[Partition], support: Support, best: int) -> tuple[Alternative, ...]:
     """The best division into each number of groups; the one taken first, then by support."""
     number = np.array([one.n_clusters for one in found])
-    score = _score(support)
-    for_number = _number_score(np.array([one.line for one in found]), support)
+    score = whole_score(support)
+    for_number = number_score(np.array([one.line for one in found]), support)
     # Numbers that only members come to are not among those to choose from.
     known = np.unique(number[for_number > -np.inf]).tolist()
     most = {k: float(for_number[number == k].max()) for k in known}
     others = sorted((k for k in known if k != number[best]), key=lambda k: -most[k])
     taken = [best, *(int(np.where(number == k, score, -np.inf).argmax()) for k in others)]
-    likeliest = _least_bic(found)
+    icl = {k: float(support.icl[number == k].min()) for k in np.unique(number).tolist()}
     return tuple(
         Alternative(
             n_clusters=int(number[place]),
@@ -340,21 +291,12 @@ def _alternatives(found: list[Partition], support: Support, best: int) -> tuple[
             silhouette=float(support.silhouette[place]),
             modularity=float(support.modularity[place]),
             sparsity=float(support.sparsity[place]),
-            bic=likeliest.get(int(number[place])),
+            icl=icl[int(number[place])] if np.isfinite(icl[int(number[place])]) else None,
             sizes=tuple(sorted(np.bincount(found[place].labels).tolist(), reverse=True)),
             difference=difference(found[best].labels, found[place].labels),
         )
         for place in taken
     )
-
-
-def _least_bic(found: list[Partition]) -> dict[int, float]:
-    """Of the mixtures of each number of groups."""
-    least: dict[int, float] = {}
-    for one in found:
-        if one.bic is not None:
-            least[one.n_clusters] = min(one.bic, least.get(one.n_clusters, np.inf))
-    return least
 
 
 def _everybody(ensemble: Ensemble, some: Ints, labels: Labels) -> Labels:
