@@ -98,8 +98,11 @@ def test_the_likeliest_round_groups_are_taken_where_the_graph_agrees():
     assert best_of(*sure, 6) == (0, "support")
     alone = shaped(round_agreement=(1, 1, 1), graph_agreement=(1, 0.8, 1), **values)
     assert best_of(*alone, None) == (0, "support")
-    one = shaped(round_agreement=(1,) * 3, graph_agreement=(1,) * 3, **values | {"one_gaussian": 9})
-    assert best_of(*one, None) == (0, "support")
+    # 12 objects: a gain of less than 3.6 is what noise of some shapes has.
+    for likely in (9, 33):
+        others = values | {"one_gaussian": likely}
+        one = shaped(round_agreement=(1,) * 3, graph_agreement=(1,) * 3, **others)
+        assert best_of(*one, None) == (0, "support")
 
 
 def likelihood_slowly(points, labels):

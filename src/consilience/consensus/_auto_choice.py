@@ -2,19 +2,17 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from consilience._words import listed, plural
 from consilience.consensus._clarity import Clarity
-from consilience.consensus._number_judge import Criterion, NumberChoice
+from consilience.consensus._number_judge import Criterion, NumberChoice, Taken
 
-__all__ = ["Alternative", "Taken", "choice_of", "difference", "worth_a_look"]
+__all__ = ["Alternative", "choice_of", "difference", "worth_a_look"]
 
 Labels = NDArray[np.int32]
-Taken = Literal["support", "silhouette", "borders", "likelihood"]
 
 # Objects that change between groups, as a share of the smaller one, that divide or join nothing.
 _MOVED = 0.1

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from consilience.consensus._auto_choice import Taken
 from consilience.consensus._lines import COMPACT, LOOSE, OF_DATA, Partition
+from consilience.consensus._number_judge import Taken
 from consilience.consensus._support import Support
 
 __all__ = ["best_of", "number_score", "whole_score"]
@@ -22,6 +22,7 @@ _SPARSER = 0.2  # more sparsity than the compact choice has
 _MODULAR = 0.3  # modularity of a division that is more than a few strays
 _ROUNDLY = 0.96  # agreement of the round lines that leaves no room for other shapes
 _ALIKE = 0.85  # ARI of the likeliest round groups with the graph, from which on they are taken
+_LIKELIER = 0.3  # ICL an object by which they are likelier than one Gaussian; a box is by nothing
 _WEAK = 1.1  # support, of at most 2, below which the number is where groups are best apart
 _A_GUESS = 10  # most groups there
 
@@ -50,7 +51,7 @@ def best_of(found: Sequence[Partition], support: Support, k: int | None) -> tupl
     rival = _of_any_shape(lines, shapes, support, best)
     if rival is not None:
         return rival, "borders"
-    likeliest = _likeliest(support) if k is None else None
+    likeliest = _likeliest(support, len(found[0].labels)) if k is None else None
     return (best, taken) if likeliest is None else (likeliest, "likelihood")
 
 
@@ -73,10 +74,10 @@ def _of_any_shape(
     return rival if gain > _SPARSER else None
 
 
-def _likeliest(support: Support) -> int | None:
+def _likeliest(support: Support, n_objects: int) -> int | None:
     """The likeliest round groups, where the graph comes to the same; None where not."""
     likeliest = int(support.icl.argmin())
-    likelier = support.icl[likeliest] < support.one_gaussian
+    likelier = support.one_gaussian - support.icl[likeliest] > _LIKELIER * n_objects
     sure = likelier and support.graph_agreement[likeliest] >= _ALIKE
     return likeliest if sure else None
 

@@ -1,6 +1,7 @@
 """From curves to a choice: what each criterion sees, what is taken, and how to say it."""
 
 from dataclasses import dataclass
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +12,7 @@ from consilience.consensus._monti import delta_areas
 __all__ = [
     "Criterion",
     "NumberChoice",
+    "Taken",
     "by_delta_area",
     "by_lifetime",
     "by_pac",
@@ -21,6 +23,8 @@ __all__ = [
 
 Floats = NDArray[np.float64]
 Numbers = NDArray[np.int64]
+#: By what kind of evidence the lines of `AutoConsensus` decide.
+Taken = Literal["support", "silhouette", "borders", "likelihood"]
 
 # Figures below were measured on generated mixtures and on data without groups; the
 # benchmark `bench_number` repeats the count of what they get right.
@@ -105,7 +109,7 @@ class NumberChoice:
     @property
     def by_lines(self) -> bool:
         """Whether independent ways to cluster decided, and not criteria."""
-        return self.taken in ("support", "silhouette", "borders")
+        return self.taken in get_args(Taken)
 
 
 def by_stability(tested: Numbers, values: Floats, reference: Floats, tighter: Floats) -> Criterion:
