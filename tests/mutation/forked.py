@@ -42,7 +42,7 @@ def warm() -> None:
     os.environ |= {
         "SCIPY_ARRAY_API": "1", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1",
         "CONSILIENCE_PROGRESS": "0", "CONSILIENCE_TEST_PROFILE": "quick", "MPLBACKEND": "agg",
-        "PYTHONDONTWRITEBYTECODE": "1",
+        "PYTHONDONTWRITEBYTECODE": "1", "OPENBLAS_CORETYPE": "Haswell",
     }  # fmt: skip
     sys.dont_write_bytecode = True
     with warnings.catch_warnings():
