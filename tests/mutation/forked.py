@@ -22,6 +22,7 @@ from typing import Any
 import pytest
 from mutation.mutants import Mutant
 from mutation.reach import Reach
+from mutation.rooms import likely_tests
 
 __all__ = ["Forge", "judge_all", "warm"]
 
@@ -60,34 +61,47 @@ class Forge:
         self._sound: dict[str, bool] = {}
         shutil.copytree(ROOT / "src", self._copy)
 
-    def judge(self, mutant: Mutant) -> tuple[str, str]:
+    def judge(self, room: str, mutant: Mutant) -> tuple[str, str]:
         """How it ended, and by which test."""
         target = self._copy / mutant.file.relative_to(ROOT / "src")
         try:
             target.write_bytes(mutant.source)
             for compiled in (target.parent / "__pycache__").glob(f"{target.stem}.*.pyc"):
                 compiled.unlink()
-            return self._asked(mutant)
+            return self._asked(room, mutant)
         finally:
             shutil.copy2(mutant.file, target)
 
-    def _asked(self, mutant: Mutant) -> tuple[str, str]:
+    def _asked(self, room: str, mutant: Mutant) -> tuple[str, str]:
         status, by = self._run(self._copy, lambda: _examples(mutant.file), 60)
         if status != 0:
             return ("timeout" if status is None else "caught"), "doctest"
-        for part in self._parts(mutant):
-            names = part
-            while names:
-                limit = 30 + 3 * sum(seconds for _, seconds in names)
-                status, by = self._pytest(self._copy, [name for name, _ in names], limit)
-                if status in (0, 5):
-                    break
-                if status is None or self._holds_clean(by):
-                    return ("timeout" if status is None else "caught"), by
-                names = [one for one in names if one[0] != by]
+        spent = 0.0
+        for names, seconds in self._parts(mutant):
+            spent += seconds
+            ended, by = self._by(names, 30 + 3 * seconds)
+            if ended != "survived":
+                return ended, by
+        others = [path for path in likely_tests(ROOT, room, mutant.file, mutant.function)]
+        others = [path.relative_to(ROOT).as_posix() for path in others]
+        others = [path for path in others if path not in self._reach.files]
+        left = self._budget - spent
+        return self._by(others, left, whole=True) if others and left > 5 else ("survived", "")
+
+    def _by(self, names: list[str], limit: float, *, whole: bool = False) -> tuple[str, str]:
+        """What the tests say. Of whole files as many are asked as the limit holds."""
+        while names:
+            status, by = self._pytest(self._copy, names, limit)
+            if status in (0, 5) or (status is None and whole):
+                break
+            if status is None:
+                return "timeout", by
+            if self._holds_clean(by):
+                return "caught", by
+            names = [f"--deselect={by}", *(one for one in names if one != by)]
         return "survived", ""
 
-    def _parts(self, mutant: Mutant) -> Iterator[list[tuple[str, float]]]:
+    def _parts(self, mutant: Mutant) -> Iterator[tuple[list[str], float]]:
         """The quickest tests that reach it, and then as many as the budget holds."""
         file = mutant.file.relative_to(ROOT).as_posix()
         text = mutant.file.read_text(encoding="utf-8").splitlines()[mutant.line - 1].strip()
@@ -99,7 +113,9 @@ class Forge:
                 parts[spent > _FIRST].append((name, seconds))
         if mutant.kind == "default changed":
             parts[0].append(("tests/test_public_defaults.py", 5.0))
-        yield from (part for part in parts if part)
+        for part in parts:
+            if part:
+                yield [name for name, _ in part], sum(seconds for _, seconds in part)
 
     def _holds_clean(self, name: str) -> bool:
         """Whether a test passes without any change; asked once for each."""
@@ -206,5 +222,5 @@ def _start(numbers: Any, folder: Path, maps: Reach, budget: float) -> None:
 def _judge(one: tuple[str, Mutant]) -> tuple[str, Mutant, str, float, str]:
     room, mutant = one
     start = time.perf_counter()
-    ended, by = _forges[0].judge(mutant)
+    ended, by = _forges[0].judge(room, mutant)
     return room, mutant, ended, time.perf_counter() - start, by

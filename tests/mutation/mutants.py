@@ -3,7 +3,8 @@
 Only what stands inside functions is changed; docstrings, annotations, decorators, messages of
 errors and warnings, and text are left alone. So are assertions, ``strict=`` of zip among them, and
 what decides only about time and memory: ``copy=False``, and how many threads are used or are the
-default. Nor is anything changed that means the same: the order of errors in ``suppress``, nothing
+default; what only another system runs. Nor is anything changed that means the same: the order of
+errors in ``suppress``, nothing
 instead of ``False`` where a function answers yes or no, digits of a time. A change is cut into the
 source where it stands, so that the rest of the file keeps its lines.
 """
@@ -101,6 +102,10 @@ def _inside(node: ast.AST) -> Iterator[_Change]:
     if isinstance(node, ast.Raise | ast.JoinedStr | ast.Assert | ast.Import | ast.ImportFrom):
         return
     if isinstance(node, ast.Call) and _name(node.func) in _LEFT_ALONE:
+        return
+    if isinstance(node, ast.If) and ast.unparse(node.test) == "os.name == 'nt'":
+        for statement in node.orelse:  # the rest is run by another system only
+            yield from _inside(statement)
         return
     if isinstance(node, ast.keyword) and _only_guards_or_spares(node):
         return
