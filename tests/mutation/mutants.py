@@ -2,7 +2,7 @@
 
 Only what stands inside functions is changed; docstrings, annotations, decorators, messages of
 errors and warnings, and text are left alone. So are assertions, ``strict=`` of zip among them, and
-what decides only about time and memory: ``copy=False``, and how many threads are used or are the
+what decides only about time and memory: ``copy=False``, ``checks=False`` of squareform, and how many threads are used or are the
 default; what only another system runs. Nor is anything changed that means the same: the order of
 errors in ``suppress``, nothing
 instead of ``False`` where a function answers yes or no, digits of a time. A change is cut into the
@@ -127,9 +127,9 @@ def _inside(node: ast.AST) -> Iterator[_Change]:
 
 
 def _only_guards_or_spares(node: ast.keyword) -> bool:
-    """Whether a keyword is an assertion about lengths, or only spares a copy."""
+    """Whether a keyword is an assertion about lengths, or only spares a copy or a look."""
     value = node.value.value if isinstance(node.value, ast.Constant) else None
-    return (node.arg, value) in (("strict", True), ("copy", False))
+    return (node.arg, value) in (("strict", True), ("copy", False), ("checks", False))
 
 
 def _changed_defaults(function: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[_Change]:
