@@ -15,6 +15,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -202,19 +203,15 @@ def judge_all(
     """Room, mutant, how it ended, seconds and the test that noticed, in order."""
     warm()
     maps = Reach(reach)
-    context = get_context("fork")
-    numbers = context.Queue()
-    for number in range(jobs):
-        numbers.put(number)
-    with context.Pool(jobs, _start, (numbers, folder, maps, budget)) as pool:
-        yield from pool.imap(_judge, drawn)
+    with ProcessPoolExecutor(jobs, get_context("fork"), _start, (folder, maps, budget)) as pool:
+        yield from pool.map(_judge, drawn)
 
 
 _forges: list[Forge] = []
 
 
-def _start(numbers: Any, folder: Path, maps: Reach, budget: float) -> None:
-    place = folder / str(numbers.get())
+def _start(folder: Path, maps: Reach, budget: float) -> None:
+    place = folder / str(os.getpid())
     place.mkdir()
     _forges.append(Forge(place, maps, budget))
 
