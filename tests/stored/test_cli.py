@@ -22,6 +22,7 @@ pytest.importorskip("cyclopts")
 pytest.importorskip("jinja2")
 
 CASES = Cases(__file__)
+_WROTE = re.compile(r"Wrote [^()]*\([^()]*in\s+all\)")
 _LONG = re.compile(r"-?\d+\.\d{8,}(e[-+]?\d+)?")
 _HEX = re.compile("[0-9a-f]{32}")
 _TIMES = re.compile(r"\d+(\.\d+)? ?(ms|s|min|h)\b")
@@ -129,6 +130,8 @@ def _command(*words):
 
 
 def _plain(text, place=""):
+    # Where this line is broken depends on how long it took.
+    text = _WROTE.sub(lambda found: " ".join(found[0].split()), text)
     text = _TIMES.sub("TIME", text.replace(place, "")) if place else _TIMES.sub("TIME", text)
     # The last digits of a float are the processor's.
     text = _LONG.sub(lambda found: f"{float(found[0]):.7g}", text)
