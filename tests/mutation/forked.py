@@ -132,9 +132,7 @@ class Forge:
         words += ["-o", "addopts=--import-mode=importlib", "-W", "ignore::pytest.PytestWarning"]
         return self._run(source, lambda: pytest.main([*words, *names], [_First(self._told)]), limit)
 
-    def _run(
-        self, source: Path, task: Callable[[], int], limit: float
-    ) -> tuple[int | None, str]:
+    def _run(self, source: Path, task: Callable[[], int], limit: float) -> tuple[int | None, str]:
         """Exit status of a task in a fork, None past the limit; and what it told."""
         self._told.write_text('""')
         child = os.fork()

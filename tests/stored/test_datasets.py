@@ -445,6 +445,18 @@ def texts():
         "by",
     ]:
         yield word, [_stems.stem(word), attempt(_stems.stem, word, rules="published")]
+    starts = (
+        "a b ab ba abe bab bob trab oat sky hop fall fizz hiss tann oboe rel abab gabab".split()
+    )
+    ends = (
+        "eed ed ing s es ss sses ies y ational tional enci anci izer bli abli alli entli eli ousli "
+        "ization ation ator alism iveness fulness ousness aliti iviti biliti logi icate ative alize "
+        "iciti ical ful ness al ance ence er ic able ible ant ement ment ent sion tion ion ou ism "
+        "ate iti ous ive ize e ll lle"
+    ).split()
+    for rules in ("author", "1980"):
+        for start in starts:
+            yield f"{rules} {start}", [_stems.stem(start + end, rules=rules) for end in ends]
     counts, terms = _text.count_terms(["a cat sat", "the cat cat ran", "dogs ran home home", ""])
     yield "counts", [counts, terms]
     for norm in ("l2", "l1", None):

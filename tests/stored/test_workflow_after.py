@@ -39,7 +39,12 @@ def _result(kind="frame"):
         return cs.cluster(X, 3, generator=maker, random_state=0)
     if kind == "others":
         maker = EstimatorEnsemble(
-            [KMeans(n_init=1)], [2, 4], n_members=4, max_samples=0.7, assign="unseen", random_state=0
+            [KMeans(n_init=1)],
+            [2, 4],
+            n_members=4,
+            max_samples=0.7,
+            assign="unseen",
+            random_state=0,
         )
         return cs.cluster(X, 3, generator=maker, random_state=0)
     if kind == "torn":
@@ -149,12 +154,15 @@ def kept():
             for again in range(2):
                 result.save(put / kind)
                 found = cs.load(put / kind)
-                yield f"{kind} {again} same", [
-                    repr(found) == repr(result),
-                    found.to_dict() == result.to_dict(),
-                    np.array_equal(found.labels, result.labels),
-                    sorted(path.name for path in (put / kind).iterdir()),
-                ]
+                yield (
+                    f"{kind} {again} same",
+                    [
+                        repr(found) == repr(result),
+                        found.to_dict() == result.to_dict(),
+                        np.array_equal(found.labels, result.labels),
+                        sorted(path.name for path in (put / kind).iterdir()),
+                    ],
+                )
             yield f"{kind} placed", _placed(found, blobs()[::7])
             yield f"{kind} split", attempt(lambda f=found: f.split(0).labels)
         model = cs.KCC(3, generator=KMeansEnsemble(4, 3, random_state=0), random_state=0)
@@ -276,8 +284,11 @@ def strict():
     for options in ({"n_clusters": 2}, {"method": "eac"}, {"max_clusters": 4}, {"max_clusters": 1}):
         said = attempt(lambda o=options: repr(cs.cluster(blobs(), strict=True, n_members=5, **o)))
         yield str(options), str(said)
-    yield "nobody", attempt(
-        lambda: repr(cs.cluster(ensemble=np.full((5, 2), -1), method="mcla", random_state=0))
+    yield (
+        "nobody",
+        attempt(
+            lambda: repr(cs.cluster(ensemble=np.full((5, 2), -1), method="mcla", random_state=0))
+        ),
     )
 
 
