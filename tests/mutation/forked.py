@@ -83,8 +83,8 @@ class Forge:
             ended, by = self._by(names, 30 + 3 * seconds)
             if ended != "survived":
                 return ended, by
-        others = [path for path in likely_tests(ROOT, room, mutant.file, mutant.function)]
-        others = [path.relative_to(ROOT).as_posix() for path in others]
+        likely = likely_tests(ROOT, room, mutant.file, mutant.function)
+        others = [path.relative_to(ROOT).as_posix() for path in likely]
         others = [path for path in others if path not in self._reach.files]
         left = self._budget - spent
         return self._by(others, left, whole=True) if others and left > 5 else ("survived", "")

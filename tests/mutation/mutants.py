@@ -1,12 +1,12 @@
 """Small changes to the code that its tests should notice, found in its syntax tree.
 
 Only what stands inside functions is changed; docstrings, annotations, decorators, messages of
-errors and warnings, and text are left alone. So are assertions, ``strict=`` of zip among them, and
-what decides only about time and memory: ``copy=False``, ``checks=False`` of squareform, and how many threads are used or are the
-default; what only another system runs. Nor is anything changed that means the same: the order of
-errors in ``suppress``, nothing
-instead of ``False`` where a function answers yes or no, digits of a time. A change is cut into the
-source where it stands, so that the rest of the file keeps its lines.
+errors and warnings, and text are left alone. So are assertions, ``strict=`` of zip among them, what
+decides only about time and memory (``copy=False``, ``checks=False`` of squareform, how many threads
+are used or are the default), and what only another system runs. Nor is anything changed that means
+the same: the order of errors in ``suppress``, nothing instead of ``False`` where a function answers
+yes or no, digits of a time. A change is cut into the source where it stands, so that the rest of
+the file keeps its lines.
 """
 
 import ast

@@ -271,11 +271,12 @@ _COMMANDS = {
     "predict": (
         "cluster things.csv -k 3 --members 4 --id-column name --ignore kind --no-report --out run "
         "; predict run new.csv ; predict run new.csv ; predict run new.csv --force "
-        "; predict run things.csv --out again.csv ; predict run half.csv --out h.csv ; predict none new.csv --out h.csv "
-        "; predict run none.csv --out h.csv"
+        "; predict run things.csv --out again.csv ; predict run half.csv --out h.csv "
+        "; predict none new.csv --out h.csv ; predict run none.csv --out h.csv"
     ),
     "predict_points": (
-        "cluster points.npz -k 2 --members 4 --no-report --out run ; predict run points.npz --out p.csv"
+        "cluster points.npz -k 2 --members 4 --no-report --out run ; predict run points.npz --out "
+        "p.csv"
     ),
     "compare": (
         "cluster --labels full.csv -k 3 --id-column id --ignore kind --no-report --out a ; cluster "

@@ -2,6 +2,7 @@
 
 import gzip
 import os
+import re
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
@@ -228,7 +229,7 @@ def counters():
             "wait": np.where(np.arange(24) < 9, 0, 50 + np.arange(24) % 9),
             "x": x,
         }
-        for name, values in columns.items():
+        for name in columns:
             for order in ((name, "x"), ("x", name), (name, "one", "x")):
                 if len(set(order)) < len(order):
                     continue
@@ -360,6 +361,16 @@ def collections():
                 os.environ["CONSILIENCE_DATA"] = before
 
 
+# Short and long, open and closed, with double and with silent letters.
+_STARTS = "a b ab ba abe bab bob trab oat sky hop fall fizz hiss tann oboe rel abab gabab"
+_ENDS = (
+    "eed ed ing s es ss sses ies y ational tional enci anci izer bli abli alli entli eli ousli "
+    "ization ation ator alism iveness fulness ousness aliti iviti biliti logi icate ative alize "
+    "iciti ical ful ness al ance ence er ic able ible ant ement ment ent sion tion ion ou ism ate "
+    "iti ous ive ize e ll lle"
+)
+
+
 @CASES
 def texts():
     text = (
@@ -445,18 +456,10 @@ def texts():
         "by",
     ]:
         yield word, [_stems.stem(word), attempt(_stems.stem, word, rules="published")]
-    starts = (
-        "a b ab ba abe bab bob trab oat sky hop fall fizz hiss tann oboe rel abab gabab".split()
-    )
-    ends = (
-        "eed ed ing s es ss sses ies y ational tional enci anci izer bli abli alli entli eli ousli "
-        "ization ation ator alism iveness fulness ousness aliti iviti biliti logi icate ative alize "
-        "iciti ical ful ness al ance ence er ic able ible ant ement ment ent sion tion ion ou ism "
-        "ate iti ous ive ize e ll lle"
-    ).split()
     for rules in ("author", "1980"):
-        for start in starts:
-            yield f"{rules} {start}", [_stems.stem(start + end, rules=rules) for end in ends]
+        for start in re.findall(r"\w+", _STARTS):
+            ended = [start + end for end in re.findall(r"\w+", _ENDS)]
+            yield f"{rules} {start}", [_stems.stem(word, rules=rules) for word in ended]
     counts, terms = _text.count_terms(["a cat sat", "the cat cat ran", "dogs ran home home", ""])
     yield "counts", [counts, terms]
     for norm in ("l2", "l1", None):

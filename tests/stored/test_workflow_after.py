@@ -1,6 +1,6 @@
 """Stored answers of what comes after a result: new objects, changes, keeping, comparing."""
 
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -121,28 +121,31 @@ def _changed(key, change):
     yield f"{key} placed", _placed(found, blobs()[::9] + 0.02)
 
 
+def _changes_of(kind, result):
+    """Splits, joins and names, right and wrong, alone and after each other."""
+    for group in (0, 2, 3, -1, "a", True, 1.0):
+        yield from _changed(f"{kind} split {group}", partial(result.split, group))
+    for n in (2, 3, 16, 17, 1, 0, "x"):
+        yield from _changed(f"{kind} split in {n}", partial(result.split, 1, n))
+    for groups in ([0, 1], (2, 1), [0, 1, 2], [0], [0, 0], [], "01", 1, [0, 9], [0, "a"]):
+        yield from _changed(f"{kind} merge {groups}", partial(result.merge, groups))
+    for names in ({0: "a"}, {0: "a", 2: "b"}, {0: "a", 1: "a"}, {0: 1}, ["a"], {9: "a"}, {}):
+        yield from _changed(f"{kind} rename {names}", partial(result.rename, names))
+    named = result.rename({0: "first", 2: "last"})
+    yield from _changed(f"{kind} named split", partial(named.split, 0))
+    yield from _changed(f"{kind} named merge", partial(named.merge, [1, 2]))
+    yield from _changed(f"{kind} named again", partial(named.rename, {1: "last", 2: ""}))
+    several = named.split(2).merge([0, 1]).rename({0: "x"})
+    yield from _changed(f"{kind} all", partial(several.split, 0, 2))
+
+
 @CASES
 def changes():
     for kind in ("array", "torn", "labels", "frame"):
-        result = _result(kind)
-        for group in (0, 2, 3, -1, "a", True, 1.0):
-            yield from _changed(f"{kind} split {group}", lambda g=group: result.split(g))
-        for n in (2, 3, 16, 17, 1, 0, "x"):
-            yield from _changed(f"{kind} split in {n}", lambda n=n: result.split(1, n))
-        for groups in ([0, 1], (2, 1), [0, 1, 2], [0], [0, 0], [], "01", 1, [0, 9], [0, "a"]):
-            yield from _changed(f"{kind} merge {groups}", lambda g=groups: result.merge(g))
-        for names in ({0: "a"}, {0: "a", 2: "b"}, {0: "a", 1: "a"}, {0: 1}, ["a"], {9: "a"}, {}):
-            yield from _changed(f"{kind} rename {names}", lambda n=names: result.rename(n))
-        named = result.rename({0: "first", 2: "last"})
-        yield from _changed(f"{kind} named split", lambda n=named: n.split(0))
-        yield from _changed(f"{kind} named merge", lambda n=named: n.merge([1, 2]))
-        yield from _changed(f"{kind} named again", lambda n=named: n.rename({1: "last", 2: ""}))
-        yield from _changed(
-            f"{kind} all", lambda n=named: n.split(2).merge([0, 1]).rename({0: "x"}).split(0, 2)
-        )
+        yield from _changes_of(kind, _result(kind))
     few = cs.cluster(np.arange(6.0)[:, None] // 2, 3, n_members=4, random_state=0)
     for group in range(3):
-        yield from _changed(f"few {group}", lambda g=group: few.split(g))
+        yield from _changed(f"few {group}", partial(few.split, group))
 
 
 @CASES
