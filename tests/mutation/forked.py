@@ -78,14 +78,14 @@ class Forge:
         if status != 0:
             return ("timeout" if status is None else "caught"), "doctest"
         spent = 0.0
-        for names, seconds in self._parts(mutant):
+        likely = likely_tests(ROOT, room, mutant.file, mutant.function)
+        files = [path.relative_to(ROOT).as_posix() for path in likely]
+        for names, seconds in self._parts(mutant, files):
             spent += seconds
             ended, by = self._by(names, 30 + 3 * seconds)
             if ended != "survived":
                 return ended, by
-        likely = likely_tests(ROOT, room, mutant.file, mutant.function)
-        others = [path.relative_to(ROOT).as_posix() for path in likely]
-        others = [path for path in others if path not in self._reach.files]
+        others = [path for path in files if path not in self._reach.files]
         left = self._budget - spent
         return self._by(others, left, whole=True) if others and left > 5 else ("survived", "")
 
@@ -102,13 +102,14 @@ class Forge:
             names = [f"--deselect={by}", *(one for one in names if one != by)]
         return "survived", ""
 
-    def _parts(self, mutant: Mutant) -> Iterator[tuple[list[str], float]]:
+    def _parts(self, mutant: Mutant, files: list[str]) -> Iterator[tuple[list[str], float]]:
         """The quickest tests that reach it, and then as many as the budget holds."""
         file = mutant.file.relative_to(ROOT).as_posix()
         text = mutant.file.read_text(encoding="utf-8").splitlines()[mutant.line - 1].strip()
         parts: tuple[list[tuple[str, float]], ...] = ([], [])
         spent = 0.0
-        for name, seconds in self._reach.tests(file, text, mutant.function):
+        reached = self._reach.tests(file, text, mutant.function)
+        for name, seconds in dict([*reached, *self._reach.starters(files)]).items():
             if spent + seconds <= self._budget and self._sound.get(name, True):
                 spent += seconds
                 parts[spent > _FIRST].append((name, seconds))

@@ -15,7 +15,7 @@ import sys
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from functools import cache
 from pathlib import Path
 from types import CodeType, FrameType
@@ -54,11 +54,19 @@ class Reach:
                 break
         return [*sorted(near, key=lambda one: one[1]), *sorted(beside, key=lambda one: one[1])]
 
+    def starters(self, files: Collection[str]) -> list[tuple[str, float]]:
+        """Tests of these files that start processes, which may run any line unseen."""
+        found = [tuple(one) for each in self._maps for one in each.get("starters", ())]
+        return sorted(
+            (one for one in found if one[0].split("::")[0] in files), key=lambda one: one[1]
+        )
+
 
 # A plugin of pytest: what is traced now goes into the last of the stack.
 _stack: list[_Lines] = []
 _shared: dict[int, _Lines] = {}
 _found: dict[str, dict[str, tuple[float, _Lines]]] = defaultdict(dict)
+_starters: set[str] = set()
 _failed: set[str] = set()
 
 
@@ -91,7 +99,7 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
     _stack.append(lines)
     threading.settrace(_of_a_call)
     sys.settrace(_of_a_call)
-    start = _work()
+    start, elsewhere = _work(), sum(os.times()[2:4])
     try:
         return (yield)
     finally:
@@ -101,6 +109,8 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
         for name in getattr(item, "fixturenames", ()):
             for one in (info.name2fixturedefs if info else {}).get(name, ()):
                 _add(lines, _shared.get(id(one), {}))
+        if sum(os.times()[2:4]) > elsewhere:
+            _starters.add(item.nodeid)
         if item.nodeid not in _failed:
             _found[item.nodeid.split("::")[0]][item.nodeid] = (_work() - start, lines)
 
@@ -140,8 +150,10 @@ def pytest_sessionfinish() -> None:
                 file = Path(code.co_filename).relative_to(ROOT).as_posix()
                 for key in (f"{code.co_name}()", *(_text(code.co_filename, one) for one in seen)):
                     masks[file][key] |= 1 << number
+        each = [(name, round(seconds, 4)) for name, (seconds, _) in tests.items()]
         told = {
-            "tests": [(name, round(seconds, 4)) for name, (seconds, _) in tests.items()],
+            "tests": each,
+            "starters": [one for one in each if one[0] in _starters],
             "lines": {
                 file: {key: f"{mask:x}" for key, mask in found.items()}
                 for file, found in masks.items()
@@ -161,7 +173,8 @@ def _source_lines(file: str) -> list[str]:
 
 
 def _text(file: str, line: int) -> str:
-    return _source_lines(file)[line - 1].strip()
+    """The line, or nothing where the file was edited since it was imported."""
+    return "".join(_source_lines(file)[line - 1 : line]).strip()
 
 
 def main() -> int:
