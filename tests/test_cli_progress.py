@@ -2,14 +2,17 @@
 
 import io
 import logging
+import os
 import sys
 import threading
 import time
+from pathlib import Path
 
 import pytest
 
 import consilience as cs
 from consilience._cli import progress as shown
+from consilience._cli.speech import silence
 from consilience._cli.stages import Clock, Teller, stages_shown
 from consilience.cli import main
 
@@ -179,3 +182,28 @@ def test_bars_are_for_terminals(monkeypatch):
     assert [type(one) for one in shown.progress(bars=False)] == [shown.Voice]
     monkeypatch.setattr(sys.stdout, "isatty", lambda: False, raising=False)
     assert [type(one) for one in shown.progress()] == [shown.Voice]
+
+
+@pytest.mark.parametrize(("words", "bars"), [([], True), (["--quiet"], False), (["--json"], False)])
+def test_bars_are_not_for_those_who_want_no_words(monkeypatch, tmp_path, words, bars):
+    monkeypatch.chdir(tmp_path)
+    Path("labels.csv").write_text("a,b\n0,0\n0,1\n1,1\n1,1\n")
+    asked = []
+    monkeypatch.setattr(
+        "consilience._cli.jobs.progress", lambda *, bars: asked.append(bars) or (shown.Voice(),)
+    )
+    told = ["cluster", "--labels", "labels.csv", "--method", "voting", "-k2", "--no-report"]
+    assert main([*told, *words]) == 0
+    assert asked == [bars]
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="open files cannot be counted here")
+def test_silence_sends_the_rest_nowhere_and_leaves_nothing_open(monkeypatch, tmp_path):
+    with (tmp_path / "said").open("wb") as file:
+        monkeypatch.setattr(sys, "stdout", file)
+        before = len(os.listdir("/proc/self/fd"))
+        os.write(file.fileno(), b"heard")
+        silence()
+        os.write(file.fileno(), b", not heard")
+        assert len(os.listdir("/proc/self/fd")) == before
+    assert (tmp_path / "said").read_bytes() == b"heard"

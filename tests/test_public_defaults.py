@@ -16,10 +16,11 @@ LISTED = Path(__file__).with_name("public_defaults.txt")
 
 
 def modules():
-    """Every module whose name a user may type."""
+    """Every module whose name a user may type, and those of the command line."""
     found = [consilience]
     for one in pkgutil.walk_packages(consilience.__path__, "consilience."):
-        if not any(part.startswith("_") for part in one.name.split(".")):
+        inner = one.name.removeprefix("consilience._cli.")  # what a command does is as public
+        if not any(part.startswith("_") for part in inner.split(".")):
             found.append(importlib.import_module(one.name))
     return found
 

@@ -8,7 +8,7 @@ import pytest
 from numba import config
 
 from consilience.cli import main
-from consilience.experiments import EXPERIMENTS, Cell
+from consilience.experiments import EXPERIMENTS, Cell, Claim
 from consilience.experiments._registry import experiment
 
 pytest.importorskip("cyclopts")
@@ -233,3 +233,17 @@ def test_a_claim_says_what_it_is_counted_over(capsys):
 def test_the_help_says_that_near_seeds_share_runs(capsys):
     assert main(["reproduce", "--help"]) == 0
     assert "share runs" in " ".join(capsys.readouterr().out.replace("│", " ").split())
+
+
+def test_a_statement_that_fails_is_told_with_its_figures(counting, capsys, monkeypatch):
+    claims = [
+        Claim("A above B", False, -0.25, 0.031, 4, error=0.05),
+        Claim("three of three", True, 0.0, float("nan"), 3, unit="sets"),
+    ]
+    monkeypatch.setattr("consilience._cli.reproduce.conclude", lambda name, cells: claims)
+    assert main(["reproduce", "counting", "--sets", "one,stop"]) == 0
+    printed = " ".join(capsys.readouterr().out.split())
+    assert "A above B: does not hold (difference -0.2500 ± 0.0500, p 0.031, 4 runs)." in printed
+    assert "three of three: holds (difference +0.0000, 3 sets)." in printed
+    assert "Interrupted: what follows is the part that was finished." in printed
+    assert "Note: This run was interrupted: the table is not complete." in printed

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.metrics import adjusted_rand_score
 
 from consilience import (
@@ -21,7 +22,17 @@ from consilience import (
     metrics,
 )
 from consilience.compare import against_truth
-from consilience.consensus import CONSENSUS, correlation_cost, cspa, eeac, hbgf, lwea, refine, wbpa
+from consilience.consensus import (
+    CONSENSUS,
+    autoconsensus,
+    correlation_cost,
+    cspa,
+    eeac,
+    hbgf,
+    lwea,
+    refine,
+    wbpa,
+)
 from consilience.datasets import load_reuters, read_labels, read_table
 from consilience.errors import InvalidInputError, InvalidParameterError
 from consilience.explain import profile
@@ -426,3 +437,23 @@ def test_twins_are_of_pairs_or_of_all(given):
 def test_whole_numbers_of_any_type_are_numbers_of_cuts():
     found = [hbgf(SOME, 2, solver="metis", n_cuts=n, random_state=0) for n in (2, np.int8(2))]
     np.testing.assert_array_equal(found[0].labels, found[1].labels)
+
+
+@pytest.mark.parametrize("given", [np.array(3), np.array([[2, 3]]), "sqrt", {2, 3}])
+def test_numbers_to_take_in_turn_are_of_one_row(given):
+    """An array without a length, and text letter by letter, were taken apart."""
+    made = generate.many_algorithms(given, random_state=0)
+    assert made.n_clusters is given
+    assert [
+        generate.many_algorithms(numbers).n_clusters
+        for numbers in ((2, 3), range(2, 4), np.array([2, 3]), [2, 3])
+    ] == 4 * [[2, 3]]
+
+
+def test_sparse_rows_that_are_all_alike_have_no_axes():
+    """Shares of a variance of 0 were a warning of arithmetic."""
+    members = Ensemble([np.arange(10) % 9])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        found = autoconsensus(members, X=sparse.csr_array(np.ones((10, 4))), random_state=0)
+    assert found.labels.size == 10

@@ -249,3 +249,9 @@ def test_files_of_others_are_not_replaced(result, tmp_path):
     (tmp_path / "file").write_text("mine")
     with pytest.raises(InvalidInputError, match="is a file"):
         result.save(tmp_path / "file")
+
+
+def test_folders_above_are_made(result, tmp_path):
+    place = tmp_path / "not" / "there" / "yet"
+    result.save(place)
+    np.testing.assert_array_equal(cs.load(place).labels, result.labels)

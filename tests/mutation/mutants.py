@@ -1,11 +1,12 @@
 """Small changes to the code that its tests should notice, found in its syntax tree.
 
 Only what stands inside functions is changed; docstrings, annotations, decorators, messages of
-errors and warnings, and text are left alone. So are assertions, ``strict=`` of zip among them, and
-what decides only about time and memory: ``copy=False``, and how many threads are used or are the
-default. Nor is anything changed that means the same: the order of errors in ``suppress``, nothing
-instead of ``False`` where a function answers yes or no, digits of a time. A change is cut into the
-source where it stands, so that the rest of the file keeps its lines.
+errors and warnings, and text are left alone. So are assertions, ``strict=`` of zip among them, what
+decides only about time and memory (``copy=False``, ``checks=False`` of squareform, how many threads
+are used or are the default), and what only another system runs. Nor is anything changed that means
+the same: the order of errors in ``suppress``, nothing instead of ``False`` where a function answers
+yes or no, digits of a time. A change is cut into the source where it stands, so that the rest of
+the file keeps its lines.
 """
 
 import ast
@@ -102,6 +103,10 @@ def _inside(node: ast.AST) -> Iterator[_Change]:
         return
     if isinstance(node, ast.Call) and _name(node.func) in _LEFT_ALONE:
         return
+    if isinstance(node, ast.If) and ast.unparse(node.test) == "os.name == 'nt'":
+        for statement in node.orelse:  # the rest is run by another system only
+            yield from _inside(statement)
+        return
     if isinstance(node, ast.keyword) and _only_guards_or_spares(node):
         return
     if isinstance(node, ast.Call) and _name(node.func) == "round" and _is_time(node):
@@ -122,9 +127,9 @@ def _inside(node: ast.AST) -> Iterator[_Change]:
 
 
 def _only_guards_or_spares(node: ast.keyword) -> bool:
-    """Whether a keyword is an assertion about lengths, or only spares a copy."""
+    """Whether a keyword is an assertion about lengths, or only spares a copy or a look."""
     value = node.value.value if isinstance(node.value, ast.Constant) else None
-    return (node.arg, value) in (("strict", True), ("copy", False))
+    return (node.arg, value) in (("strict", True), ("copy", False), ("checks", False))
 
 
 def _changed_defaults(function: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[_Change]:

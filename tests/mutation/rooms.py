@@ -4,7 +4,7 @@ import ast
 import re
 from pathlib import Path
 
-__all__ = ["COMPILER", "ROOMS", "likely_tests", "sources", "stored_tests"]
+__all__ = ["COMPILER", "ROOMS", "left_out", "likely_tests", "sources", "stored_tests"]
 
 #: Every public function with workers refuses the same numbers of them.
 _WORKERS = "test_workers.py"
@@ -74,6 +74,11 @@ def stored_tests(root: Path, room: str) -> list[Path]:
     return [home / f"test_{name}.py", *sorted(home.glob(f"test_{name}_*.py"))]
 
 
+def left_out(root: Path, test: Path) -> bool:
+    """Whether a test file is never asked."""
+    return test.relative_to(root / "tests").as_posix() in _NEVER
+
+
 def likely_tests(
     root: Path, room: str, module: Path, function: str = "", *, defaults: bool = True
 ) -> list[Path]:
@@ -94,7 +99,7 @@ def likely_tests(
         ranked.append((-1, 0, root / "tests" / _DEFAULTS))
     ranked += [(-1, 1, path) for path in stored_tests(root, room)]
     for path in sorted(own):
-        if path.relative_to(root / "tests").as_posix() not in _NEVER:
+        if not left_out(root, path):
             words = set(re.findall(r"\w+", path.read_text(encoding="utf-8")))
             subject = path.stem.removeprefix("test_")
             told = len(names & words)

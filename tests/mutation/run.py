@@ -65,6 +65,7 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--budget", type=float, default=60, help="seconds of clean tests a mutant")
     parser.add_argument("--times", type=Path, help="file that keeps the seconds of clean tests")
+    parser.add_argument("--reach", type=Path, help="folder written by reach.py")
     parser.add_argument("--only", default="", help="of those drawn, those whose lines hold this")
     parser.add_argument("--list", action="store_true", help="only print the mutants drawn")
     asked = parser.parse_args()
@@ -81,6 +82,8 @@ def main() -> int:
     # Started in the background, it would hand down that interrupts are ignored.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     with tempfile.TemporaryDirectory(prefix="mutation-") as folder:
+        if asked.reach is not None:
+            return _told(list(_by_reach(drawn, Path(folder), asked)))
         workshop = Workshop(Path(folder), asked.jobs, asked.budget)
         workshop.time_tests(drawn, asked.times)
         return _told(list(workshop.judge_all(drawn)))
@@ -162,12 +165,7 @@ class Workshop:
             shutil.copy2(mutant.file, target)
             self._free.put(source)
         ended = {0: "survived", _NO_TESTS: "survived", None: "timeout"}.get(status, "caught")
-        verdict = Verdict(room, mutant, ended, time.perf_counter() - start, by)
-        told = _shown(room, mutant)
-        if ended != "survived":
-            told = f"{told.splitlines()[0]}  {by}"
-        print(f"{ended:9} {verdict.seconds:5.0f} s  {told}", flush=True)
-        return verdict
+        return _printed(Verdict(room, mutant, ended, time.perf_counter() - start, by))
 
     def _chosen(self, room: str, mutant: Mutant, *, plain: bool) -> list[tuple[list[Path], float]]:
         """Test files in their order, as far as the budget reaches, and their clean seconds.
@@ -193,6 +191,24 @@ class Workshop:
             [one for one in chosen if one[0] not in first],
         ]
         return [([path for path, _ in part], sum(s for _, s in part)) for part in parts if part]
+
+
+def _by_reach(
+    drawn: list[tuple[str, Mutant]], folder: Path, asked: argparse.Namespace
+) -> Iterable[Verdict]:
+    """Verdicts by the tests that run the changed line; see ``forked.py``."""
+    from mutation.forked import judge_all
+
+    for found in judge_all(drawn, folder, asked.reach, asked.jobs, asked.budget):
+        yield _printed(Verdict(*found))
+
+
+def _printed(verdict: Verdict) -> Verdict:
+    told = _shown(verdict.room, verdict.mutant)
+    if verdict.ended != "survived":
+        told = f"{told.splitlines()[0]}  {verdict.by}"
+    print(f"{verdict.ended:9} {verdict.seconds:5.0f} s  {told}", flush=True)
+    return verdict
 
 
 def _is_plain(room: str, file: Path) -> bool:
@@ -253,7 +269,7 @@ def _python(source: Path, words: list[str], limit: float, *, plain: bool) -> tup
         "PYTHONPATH": str(source),
         "PYTHONDONTWRITEBYTECODE": "1",
         "NUMBA_DISABLE_JIT": "1" if plain else "0",
-        "HYPOTHESIS_PROFILE": "quick",
+        "CONSILIENCE_TEST_PROFILE": "quick",
         "MPLBACKEND": "agg",
         "OMP_NUM_THREADS": "1",
     }

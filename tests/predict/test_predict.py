@@ -20,8 +20,10 @@ from consilience.generate import (
     KMeansEnsemble,
     RunFolder,
 )
+from consilience.generate.models import Centres
 from consilience.predict import learn, placed
 from consilience.predict._hashes import row_hashes
+from consilience.predict._learn import _centre_limit, _kept_by_most
 
 
 def blobs(n_each, seed=0, d=2, centres=((0, 0), (8, 0), (0, 8))):
@@ -248,3 +250,15 @@ def test_data_changed_in_place_are_noticed():
     X[0] += 1
     with pytest.raises(ConsilienceError, match="changed in place"):
         model.predict(X)
+
+
+def test_clusters_of_one_and_two_objects_are_measured_by_what_is_left_of_them():
+    """Of c objects one lies nearer to the mean than if it were none of it, by (c - 1) / c."""
+    X = np.array([[0.0], [2.0], [100.0], [103.0], [106.0], [500.0]])
+    labels = np.array([[0, 0, 1, 1, 1, 2]])
+    centres = Centres(np.array([[1.0], [103.0], [500.0]]), None, False)
+    weights, limit = _centre_limit(X, labels, [centres], np.arange(6), None)
+    # Without it the mean of two is the other one, of three that of the others; alone is nobody.
+    squares = np.array([4.0, 4.0, 4.5**2, 0.0, 4.5**2])
+    assert weights[0] == pytest.approx(1 / squares.mean())
+    assert limit == pytest.approx(_kept_by_most(np.sqrt(squares / squares.mean())) ** 2)

@@ -22,6 +22,8 @@ pytest.importorskip("cyclopts")
 pytest.importorskip("jinja2")
 
 CASES = Cases(__file__)
+_WROTE = re.compile(r"Wrote [^()]*\([^()]*in\s+all\)")
+_LONG = re.compile(r"-?\d+\.\d{8,}(e[-+]?\d+)?")
 _HEX = re.compile("[0-9a-f]{32}")
 _TIMES = re.compile(r"\d+(\.\d+)? ?(ms|s|min|h)\b")
 
@@ -49,10 +51,45 @@ def _write_files():
     Path("members.csv").write_text(f"id,{heads}\n" + "\n".join(rows) + "\n")
     Path("text.csv").write_text("a,b\nx,y\n")
     np.savez("points.npz", X=blobs())
+    _write_more_files(X=blobs(), kinds=kinds, members=members)
+
+
+def _write_more_files(X, kinds, members):
+    """New objects in another order of columns, labels with known groups, folders of others."""
+    lines = [
+        f"{c:.4f},n{i},{a + 0.01:.4f},extra,7,{100 * b:.4f}" for i, (a, b, c) in enumerate(X[::4])
+    ]
+    lines += ["500,far,500,extra,7,-90000", "-500,too,-700,extra,7,90000"]
+    Path("new.csv").write_text("z,name,x,more,same,y\n" + "\n".join(lines) + "\n")
+    Path("half.csv").write_text("name,x\nn0,1.0\nn1,2.0\n")
+    placed = np.where(members < 0, 0, members)
+    rows = [
+        f"o{i},{','.join(map(str, row))},{kind}"
+        for i, (row, kind) in enumerate(zip(placed[:, :4], kinds, strict=True))
+    ]
+    Path("full.csv").write_text("id,a,b,c,d,kind\n" + "\n".join(rows) + "\n")
+    Path("turned.csv").write_text("name,a,b,c,d,kind\n" + "\n".join(rows[::-1]) + "\n")
+    Path("one.csv").write_text("a\n1\n2\n1\n2\n")
+    singles = [f"{i},{i},{i // 2}" for i in range(44)]
+    Path("singles.csv").write_text("a,b,c\n" + "\n".join(singles) + "\n")
+    strangers = {
+        "stranger/summary.json": "{}",
+        "nobody/summary.json": '{"consilience": "0", "files": ["labels.csv", "summary.json"]}',
+        "damaged/plan.json": '{"plan": 1}',
+        "begun/plan.json": '{"consilience_run": 1}',
+        "page/report.html": "<html>mine</html>",
+        "left/labels.csv": "a",
+    }
+    for name, text in strangers.items():
+        Path(name).parent.mkdir()
+        Path(name).write_text(text)
 
 
 def _command(*words):
-    """Exit status, what is printed, and the files written, in a folder of its own."""
+    """Exit status, what is printed, and the files written, in a folder of its own.
+
+    Commands that follow each other have a semicolon between them.
+    """
     before = Path.cwd()
     out, err = io.StringIO(), io.StringIO()
     with TemporaryDirectory() as place:
@@ -70,7 +107,8 @@ def _command(*words):
                 contextlib.redirect_stderr(err),
             ):
                 os.environ.pop("CONSILIENCE_DATA", None)
-                status = main(list(words))
+                lines = " ".join(words).split(" ; ")
+                status = [main(line.split()) for line in lines]
             made = {
                 _HEX.sub("HEX", str(path)): _content(path)
                 for path in sorted(set(Path().rglob("*")) - known)
@@ -79,7 +117,7 @@ def _command(*words):
         finally:
             os.chdir(before)
     said = [_plain(text.getvalue(), place) for text in (out, err)]
-    yield "status", status
+    yield "status", status if len(status) > 1 else status[0]
     yield "out", said[0]
     yield "err", said[1]
     yield "files", sorted(made)
@@ -92,7 +130,11 @@ def _command(*words):
 
 
 def _plain(text, place=""):
+    # Where this line is broken depends on how long it took.
+    text = _WROTE.sub(lambda found: " ".join(found[0].split()), text)
     text = _TIMES.sub("TIME", text.replace(place, "")) if place else _TIMES.sub("TIME", text)
+    # The last digits of a float are the processor's.
+    text = _LONG.sub(lambda found: f"{float(found[0]):.7g}", text)
     return re.sub(r"[ \u2500-\u257f]+", " ", text)
 
 
@@ -225,6 +267,54 @@ _COMMANDS = {
     ),
     "cluster_resume": "cluster points.npz -k 3 --members 4 --resume --no-report",
     "version": "--version",
+    "methods_json": "methods --json",
+    "predict": (
+        "cluster things.csv -k 3 --members 4 --id-column name --ignore kind --no-report --out run "
+        "; predict run new.csv ; predict run new.csv ; predict run new.csv --force "
+        "; predict run things.csv --out again.csv ; predict run half.csv --out h.csv "
+        "; predict none new.csv --out h.csv ; predict run none.csv --out h.csv"
+    ),
+    "predict_points": (
+        "cluster points.npz -k 2 --members 4 --no-report --out run ; predict run points.npz --out "
+        "p.csv"
+    ),
+    "compare": (
+        "cluster --labels full.csv -k 3 --id-column id --ignore kind --no-report --out a ; cluster "
+        "--labels full.csv -k 2 --id-column id --method mcla --no-report --out b ; compare a b "
+        "--moved m.csv ; compare a b --moved m.csv ; compare a b --picture p.txt ; compare a b "
+        "--picture p.svg ; compare a a ; compare a none"
+    ),
+    "labels_truth": (
+        "cluster --labels full.csv -k 3 --truth-column kind --no-report --id-column id --out t "
+        "; cluster --labels full.csv -k 3 --truth-column zzz ; cluster --labels one.csv "
+        "--truth-column a ; cluster --labels members.csv --id-column id --truth-column m0 -k 3 "
+        "; ambiguous --labels full.csv --truth-column kind --id-column id -k 3 --out u"
+    ),
+    "labels_turned": (
+        "cluster things.csv --labels turned.csv --id-column name --ignore kind -k 3 ; cluster "
+        "things.csv --labels turned.csv --ignore kind -k 3 --no-report"
+    ),
+    "labels_alone": "cluster --labels singles.csv -k 30 --method eac --no-report --no-keep",
+    "labels_method": (
+        "cluster --labels full.csv --method eac --id-column id --ignore kind --no-report --out a "
+        "; cluster --labels full.csv --method pta --id-column id --no-report --out b ; cluster "
+        "--labels full.csv -k 3 --methods mcla,wosp,zzz --no-report ; cluster --labels full.csv -k "
+        "3 --methods mcla,wosp --no-report --out c ; cluster --labels full.csv --methods , ; "
+        "cluster --labels full.csv --method eac --methods mcla"
+    ),
+    "many_groups": (
+        "cluster things.csv -k 22 --method kcc --members 4 --id-column name --ignore kind x "
+        "--no-report"
+    ),
+    "folders": (
+        "cluster --labels full.csv -k 2 --method mcla --no-report --out here ; cluster --labels "
+        "full.csv -k 2 --method mcla --no-report --out here ; cluster --labels full.csv -k 3 "
+        "--method mcla --no-report --out here --force ; cluster --labels full.csv -k 2 --out "
+        "stranger --force ; cluster --labels full.csv -k 2 --out damaged ; cluster --labels "
+        "full.csv -k 2 --out begun ; cluster --labels full.csv -k 2 --out page --force ; cluster "
+        "--labels full.csv -k 2 --out left --force ; cluster --labels full.csv -k 2 --method mcla "
+        "--no-report --out nobody ; cluster --labels full.csv -k 2 --out full.csv ; cluster things"
+    ),
 }
 
 

@@ -2,6 +2,7 @@
 
 import gzip
 import os
+import re
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
@@ -164,6 +165,83 @@ def _read(place, path, **options):
     return {"said": str(found).replace(place, "").replace("\\\\", "/")}
 
 
+_FIRST = (
+    "id,size,colour,when,flag,n\n1,2.5,red,2020-01-02,yes,5\n2,,blue,2021-03-04,no,6\n"
+    "3,1.5,red,,yes,7\n4,NA,green,2020-05-06,no,8\n5,3.5,red,2020-05-07,yes,\n"
+)
+_AGAIN = {
+    "same.csv": _FIRST,
+    "turned.csv": (
+        "n,more,flag,when,colour,size,id\n9,u,no,2019-12-31,red,1,a\n,u,yes,,pink,,b\n"
+        "inf,u,,2022-01-01,,4.25,c\n"
+    ),
+    "others.csv": "id,size,colour,when,flag,n,x,y\n7,1,red,2020-01-02,no,1,0,0\n",
+    "few.csv": "id,size,n\n1,2,3\n",
+    "one.csv": "id,size,colour,when,flag\n1,2,red,2020-01-01,no\n",
+    "words.csv": "id,size,colour,when,flag,n\n1,big,red,2020-01-02,no,1\n2,wee,red,x,no,2\n",
+    "numbers.csv": "id,size,colour,when,flag,n\n1,2,3,4,5,6\n2,3,4,5,6,7\n",
+    "bare.csv": "size,colour,when,flag,n\n2,red,2020-01-02,no,1\n",
+    "comma.csv": "id;size;colour;when;flag;n\n1;2,5;red;2020-01-02;no;1\n",
+}
+
+
+@CASES
+def read_again():
+    """Another file as the first one was read."""
+    with TemporaryDirectory() as place:
+        first = Path(place, "first.csv")
+        first.write_text(_FIRST)
+        for options in (
+            {"encode": "onehot", "impute": "median"},
+            {"encode": "onehot", "impute": "drop-rows", "id_column": "id"},
+            {"encode": "dates", "impute": "mean", "ignore": ["colour", "flag"]},
+            {"encode": "onehot", "impute": "mean", "truth_column": "colour", "id_column": "none"},
+            {"impute": "median", "ignore": ["colour", "when", "flag"], "decimal": "."},
+        ):
+            recipe = datasets.read_table(first, **options).recipe
+            yield f"{options} recipe", str(recipe)
+            for name, text in _AGAIN.items():
+                path = Path(place, name)
+                path.write_text(text)
+                for lack in ((), ("n",), ("size", "colour", "when", "flag")):
+                    found = str(attempt(datasets.read_like, path, recipe, may_lack=lack))
+                    yield f"{options} {name} {lack}", {"said": found.replace(place, "")}
+        numbers = Path(place, "numbers.npz")
+        np.savez(numbers, X=blobs()[:5], ids=np.array(list("abcde")))
+        recipe = datasets.read_table(numbers).recipe
+        yield "numbers", [str(recipe), attempt(datasets.read_like, numbers, recipe)]
+
+
+@CASES
+def counters():
+    """Columns that count the rows, are named like identifiers, or stand for missing values."""
+    with TemporaryDirectory() as place:
+        x = np.round(blobs()[:24, 0], 2)
+        columns = {
+            "zero": np.arange(24),
+            "one": np.arange(1, 25),
+            "two": np.arange(2, 26),
+            "id": np.r_[100:120, 100:104],
+            "ids": np.r_[100:112, 100:112],
+            "key": np.r_[100:113, 100:111],
+            "date": 20240101 + np.arange(24),
+            "code": np.where(np.arange(24) < 3, -999, np.arange(24) % 7 + 20),
+            "wait": np.where(np.arange(24) < 9, 0, 50 + np.arange(24) % 9),
+            "x": x,
+        }
+        for name in columns:
+            for order in ((name, "x"), ("x", name), (name, "one", "x")):
+                if len(set(order)) < len(order):
+                    continue
+                for rows in (24, 10, 9):
+                    cells = zip(*(columns[one][:rows] for one in order), strict=True)
+                    text = "\n".join([",".join(order), *(",".join(map(str, c)) for c in cells)])
+                    path = Path(place, "t.csv")
+                    path.write_text(text + "\n")
+                    yield f"{order} {rows}", _read(place, path)
+        yield "kept", _read(place, path, id_column="none")
+
+
 @CASES
 def arrays_read():
     with TemporaryDirectory() as place:
@@ -283,6 +361,16 @@ def collections():
                 os.environ["CONSILIENCE_DATA"] = before
 
 
+# Short and long, open and closed, with double and with silent letters.
+_STARTS = "a b ab ba abe bab bob trab oat sky hop fall fizz hiss tann oboe rel abab gabab"
+_ENDS = (
+    "eed ed ing s es ss sses ies y ational tional enci anci izer bli abli alli entli eli ousli "
+    "ization ation ator alism iveness fulness ousness aliti iviti biliti logi icate ative alize "
+    "iciti ical ful ness al ance ence er ic able ible ant ement ment ent sion tion ion ou ism ate "
+    "iti ous ive ize e ll lle"
+)
+
+
 @CASES
 def texts():
     text = (
@@ -368,6 +456,10 @@ def texts():
         "by",
     ]:
         yield word, [_stems.stem(word), attempt(_stems.stem, word, rules="published")]
+    for rules in ("author", "1980"):
+        for start in re.findall(r"\w+", _STARTS):
+            ended = [start + end for end in re.findall(r"\w+", _ENDS)]
+            yield f"{rules} {start}", [_stems.stem(word, rules=rules) for word in ended]
     counts, terms = _text.count_terms(["a cat sat", "the cat cat ran", "dogs ran home home", ""])
     yield "counts", [counts, terms]
     for norm in ("l2", "l1", None):

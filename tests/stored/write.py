@@ -13,9 +13,12 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import os
+import platform
 
 os.environ["CONSILIENCE_PROGRESS"] = "0"
 os.environ.setdefault("MPLBACKEND", "agg")
+if platform.machine() in ("x86_64", "AMD64"):  # as in all tests
+    os.environ.setdefault("OPENBLAS_CORETYPE", "Haswell")
 
 from stored.store import load_all
 

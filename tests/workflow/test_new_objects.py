@@ -216,3 +216,21 @@ def test_the_decimal_mark_is_told_from_each_file(files):
     one, other = files(e="x;y\n1.250;2\n3.000;4\n", f="x;y\n1.250;2\n")
     named = read_table(one, decimal=",").recipe
     assert read_like(other, named).X.tolist() == [[1250, 2]]
+
+
+def test_without_a_constant_column_objects_keep_their_index_and_refusals_are_ours(result):
+    """They were taken through another door: words of a column not used, and gaps, were foreign."""
+    less = NEW.drop(columns="always").set_index(np.arange(len(NEW)) + 100)
+    found = result.predict(less.assign(note="some words"))
+    np.testing.assert_array_equal(found.labels, result.predict(NEW).labels)
+    assert found.to_pandas().index.tolist() == less.index.tolist()
+    assert len(result.predict(less.iloc[:0])) == 0
+    turned = result.predict(pl.from_pandas(less[["width", "length"]]))
+    np.testing.assert_array_equal(turned.labels, found.labels)
+    with pytest.raises(InvalidInputError, match=r"finite numbers: .*\(in 'width' \(1\)\)"):
+        result.predict(less.where(less != less.iloc[2, 1]))
+
+
+def test_rows_of_different_lengths_are_no_table(result):
+    with pytest.raises(InvalidInputError, match="rows of different lengths"):
+        result.predict([[1.0, 3.0, 2.0], [1.0]])

@@ -170,3 +170,8 @@ def test_other_objects_are_refused():
         cs.compare_results([0, 1], [0, 1, 1])
     with pytest.raises(InvalidParameterError, match="'level' parameter of compare_results"):
         cs.compare_results([0], [0], level=95)
+
+
+def test_answers_about_nobody_are_refused():
+    with pytest.raises(InvalidInputError, match="must hold objects"):
+        cs.compare_results([], [])

@@ -28,6 +28,7 @@ from consilience.kernels.links.trees import cut_merges
 
 __all__ = [
     "Curves",
+    "few_columns",
     "groupless",
     "like_members",
     "mean_strength",
@@ -65,6 +66,12 @@ class Curves:
     within: Floats
 
 
+def few_columns(X: Any, wanted: int, seed: int) -> Floats:
+    """Rows of a sparse matrix along their longest axes, not centred."""
+    with np.errstate(invalid="ignore"):  # shares of the variance, of rows that have none
+        return np.asarray(TruncatedSVD(wanted, random_state=seed).fit_transform(X))
+
+
 def principal(X: Any, seed: int) -> Floats:
     """Objects along their principal axes, at most 50 of them, without flat ones.
 
@@ -76,9 +83,7 @@ def principal(X: Any, seed: int) -> Floats:
         wanted = min(_MOST_AXES, min(X.shape) - 1)
         if wanted < 1:
             return principal(X.toarray(), seed)
-        with np.errstate(invalid="ignore"):  # shares of the variance, of rows that have none
-            found = TruncatedSVD(wanted, random_state=seed).fit_transform(X)
-        return principal(found, seed)
+        return principal(few_columns(X, wanted, seed), seed)
     centred = np.array(X, np.float64)
     # Scaled by the largest entry first: squares of very large or small numbers stay finite.
     largest = max(float(centred.max(initial=0.0)), -float(centred.min(initial=0.0)))

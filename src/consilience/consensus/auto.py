@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn import config_context
-from sklearn.decomposition import TruncatedSVD
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import euclidean_distances
 from sklearn.utils import check_random_state
@@ -20,6 +19,7 @@ from consilience.consensus._auto_rule import best_of, number_score, whole_score
 from consilience.consensus._base import ChosenNumber
 from consilience.consensus._clarity import Clarity, judge
 from consilience.consensus._lines import Partition, Scene, partitions
+from consilience.consensus._number_curves import few_columns
 from consilience.consensus._order import ordered
 from consilience.consensus._registry import consensus_method
 from consilience.consensus._solve import ConsensusResult, solve
@@ -259,7 +259,7 @@ def points_of(X: Any, seed: int) -> Floats:
     if sparse.issparse(X):
         most = min(_COMPONENTS, min(X.shape) - 1)
         few = most < 1
-        X = X.toarray() if few else TruncatedSVD(most, random_state=seed).fit_transform(X)
+        X = X.toarray() if few else few_columns(X, most, seed)
     points = np.asarray(X, np.float64)
     points = points - points.mean(axis=0)
     spread = float(np.sqrt(points.var(axis=0).mean()))

@@ -28,7 +28,6 @@ from consilience.datasets._csv import (
     Chunk,
     chunks_of,
     decoding,
-    no_rows,
     open_bytes,
     open_csv,
     rows_of_text,
@@ -123,20 +122,17 @@ class CsvReader:
             columns.notes += [note for note in file.notes if note not in self.notes]
 
     def _by_blocks(self, columns: Columns) -> Iterator[Part]:
-        quick, empty = quick_reader(self.source.stat().st_size), True
+        # That there are rows was seen when the file was opened.
+        quick = quick_reader(self.source.stat().st_size)
         for block in self._blocks():
             part = quick(self, block, columns)
             if part is not None:
-                empty = False
                 yield part
                 continue
             text = block.raw.decode("utf-8")
             rows = rows_of_text(self.source, text, self.delimiter, block.above)
             for chunk in chunks_of(self.source, rows, len(self.names), columns.notes):
-                empty = False
                 yield _by_csv(self, chunk, columns)
-        if empty:
-            raise no_rows(self.source)
 
     def _blocks(self) -> Iterator[Block]:
         """Blocks that end with a line, and not inside a quoted cell."""

@@ -29,7 +29,6 @@ __all__ = [
     "NotUtf8Error",
     "chunks_of",
     "decoding",
-    "no_rows",
     "open_bytes",
     "open_csv",
     "rows_of_text",
@@ -372,16 +371,11 @@ def _wrong_width(source: Path, line: int, found: int, width: int) -> InvalidInpu
     )
 
 
-def no_rows(source: Path) -> InvalidInputError:
-    """The error for a file that ends with its header."""
-    return InvalidInputError(
-        f"{source.name!r} has a header line and no data. Add one line an object."
-    )
-
-
 def _some(source: Path, chunks: Iterator[Chunk]) -> Iterator[Chunk]:
     first = next(chunks, None)
     if first is None:
-        raise no_rows(source)
+        raise InvalidInputError(
+            f"{source.name!r} has a header line and no data. Add one line an object."
+        )
     yield first
     yield from chunks

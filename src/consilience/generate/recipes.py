@@ -5,9 +5,10 @@ changed with ``set_params``. Where a paper standardised its data, do so before (
 functions say where).
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 from sklearn.cluster import KMeans
 
 from consilience._validation import N_MEMBERS, check_value
@@ -95,12 +96,17 @@ def many_algorithms(n_clusters: int | Sequence[int], random_state: Any = None) -
     k_means = KMeans(init="random", n_init=1, max_iter=100)
     return EstimatorEnsemble(
         [*links, k_means, NJW()],
-        # A tuple of two would be a range.
-        list(n_clusters) if isinstance(n_clusters, Iterable) else n_clusters,
+        _in_turn(n_clusters),
         max_samples=0.9,
         assign="unseen",
         random_state=random_state,
     )
+
+
+def _in_turn(n_clusters: Any) -> Any:
+    """Several numbers as a list, since a tuple of two would be a range; others as they are."""
+    row = isinstance(n_clusters, np.ndarray) and n_clusters.ndim == 1
+    return list(n_clusters) if row or isinstance(n_clusters, tuple | range) else n_clusters
 
 
 def kmeans_ensemble(

@@ -40,7 +40,7 @@ def matched(data: Data, X: Any) -> NewObjects:
         What was clustered.
     X : array, frame, CSR matrix or Table
     """
-    wanted = data.original_columns
+    wanted, given = data.original_columns, X
     notes: list[str] = []
     names = _names(X)
     if names is None or not _named(data):
@@ -52,12 +52,11 @@ def matched(data: Data, X: Any) -> NewObjects:
         X, notes = _by_name(X, names, data)
     values = _numbers(X, data)
     notes += _other_units(values, data)
-    table = X if isinstance(X, Table) else None
     return NewObjects(
         values,
         tuple(notes),
-        getattr(X, "index", None) if is_frame(X) else None,
-        None if table is None else table.ids,
+        getattr(given, "index", None) if is_frame(given) else None,
+        given.ids if isinstance(given, Table) else None,
     )
 
 
@@ -95,7 +94,13 @@ def _by_order(X: Any, names: Sequence[str] | None, wanted: Sequence[str]) -> lis
 
 
 def _width(X: Any) -> int:
-    found = X if hasattr(X, "shape") else np.asarray(X)
+    try:
+        found = X if hasattr(X, "shape") else np.asarray(X)
+    except ValueError as error:
+        raise InvalidInputError(
+            "New objects must be a table, one row an object. Got rows of different lengths. Give "
+            "each object a value in every column."
+        ) from error
     if len(found.shape) != 2:
         raise InvalidInputError(
             f"New objects must be a table, one row an object. Got "
@@ -149,12 +154,17 @@ def _taken(X: Any, places: list[int], data: Data) -> Any:
     """Columns at these places; what is missing has the constant value it had."""
     if places == list(range(len(places))) and len(places) == _columns_of(X):
         return X
-    if -1 not in places and is_frame(X):
-        return X.iloc[:, places] if hasattr(X, "iloc") else X[:, places]
-    values = X.X if isinstance(X, Table) else rows_of(X, owner="predict").values
-    out = np.empty((len(values), len(places)))
-    for column, place in enumerate(places):
-        out[:, column] = values[:, place] if place >= 0 else data.original[0, column]
+    there = np.array(places) >= 0
+    if is_frame(X):
+        present = [place for place in places if place >= 0]
+        some = X.iloc[:, present] if hasattr(X, "iloc") else X[:, present]
+        if there.all():
+            return some
+        values = _finite(some, [data.original_columns[j] for j in np.flatnonzero(there)])
+    else:
+        values = X.X[:, np.array(places)[there]]
+    out = np.empty((values.shape[0], len(places)))
+    out[:, there], out[:, ~there] = values, data.original[0, ~there]
     return out
 
 
@@ -167,19 +177,24 @@ def _numbers(X: Any, data: Data) -> Any:
     wanted = data.original_columns
     if isinstance(X, Table):
         return X.X
-    if hasattr(X, "shape") and X.shape[0] == 0:
-        return np.empty((0, len(wanted)))
-    try:
-        values = rows_of(X, owner="predict").values
-    except (TypeError, ValueError) as error:
-        what = (str(error).splitlines() or ["they cannot be read"])[0].rstrip(":.")
-        raise InvalidInputError(
-            f"New objects must be finite numbers: {what}{_where_bad(X, wanted)}. Correct what is "
-            "no number, and fill in what is missing, or leave those rows out."
-        ) from error
+    values = _finite(X, wanted)
     if sparse.issparse(values) and not sparse.issparse(data.original):
         return values.toarray()
     return values
+
+
+def _finite(X: Any, names: Sequence[str]) -> Any:
+    """Numbers of a table, which may have no rows; what is none is refused by its column."""
+    if hasattr(X, "shape") and X.shape[0] == 0:
+        return np.empty((0, len(names)))
+    try:
+        return rows_of(X, owner="predict").values
+    except (TypeError, ValueError) as error:
+        what = (str(error).splitlines() or ["they cannot be read"])[0].rstrip(":.")
+        raise InvalidInputError(
+            f"New objects must be finite numbers: {what}{_where_bad(X, names)}. Correct what is "
+            "no number, and fill in what is missing, or leave those rows out."
+        ) from error
 
 
 def _where_bad(X: Any, wanted: Sequence[str]) -> str:

@@ -273,6 +273,10 @@ def _same_objects(a: _Answer, b: _Answer) -> tuple[tuple[Codes, Codes], list[Any
                 f"identifiers. Got {len(a.labels)} and {len(b.labels)} objects, not all with "
                 "identifiers."
             )
+        if not len(a.labels):
+            raise InvalidInputError(
+                f"The 'first' and 'second' parameters of {_OWNER} must hold objects. Got none."
+            )
         rows = np.arange(len(a.labels))
         known = a.ids if a.ids is not None else b.ids
         return (rows, rows), rows.tolist() if known is None else list(known), (0, 0)

@@ -1,0 +1,32 @@
+"""Tests are chosen by the lines they run."""
+
+import json
+
+import pytest
+from mutation.reach import Reach
+
+MAP = {
+    "tests": [["tests/a.py::slow", 2.0], ["tests/a.py::quick", 0.1], ["tests/a.py::other", 0.2]],
+    "lines": {"src/m.py": {"x = 1": "1", "f()": "3", "y = 2": "2"}},
+}
+
+
+@pytest.fixture
+def reach(tmp_path):
+    (tmp_path / "a.json").write_text(json.dumps(MAP))
+    return Reach(tmp_path)
+
+
+def test_those_that_run_the_line_come_first_then_their_neighbours(reach):
+    assert reach.files == {"tests/a.py"}
+    found = [name.split("::")[1] for name, _ in reach.tests("src/m.py", "x = 1", "f")]
+    assert found == ["slow", "quick", "other"]
+    found = [name.split("::")[1] for name, _ in reach.tests("src/m.py", "y = 2", "f")]
+    assert found == ["quick", "other", "slow"]
+
+
+def test_a_line_that_nobody_ran_goes_by_its_function(reach):
+    found = [name.split("::")[1] for name, _ in reach.tests("src/m.py", "z = 3", "f")]
+    assert found == ["quick", "slow", "other"]
+    assert reach.tests("src/m.py", "z = 3", "g") == []
+    assert reach.tests("src/n.py", "x = 1", "f") == []
