@@ -56,3 +56,13 @@ def few_references():
     kept, _clarity.REFERENCES = _clarity.REFERENCES, 19
     yield kept
     _clarity.REFERENCES = kept
+
+
+@pytest.fixture(autouse=True, scope="session")
+def compiled_at_once():
+    """Tests of kernels are tests of compiled code; ``kernels/test_plain.py`` is of the other."""
+    from consilience.kernels._plain import Patience
+
+    kept, Patience.lasts = Patience.lasts, lambda self, size: False
+    yield
+    Patience.lasts = kept

@@ -58,7 +58,7 @@ def add_in_tree(parts: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray(flat[0].reshape(parts.shape[1:]))
 
 
-@compiled
+@compiled(plain_up_to=20_000)
 def _add_nodes(parts):
     """Add rows of a table in the tree, in place; the sum is then in row 0."""
     n, step = parts.shape[0], 1

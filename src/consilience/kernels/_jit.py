@@ -25,6 +25,7 @@ from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLoca
 from numba.misc.appdirs import AppDirs
 
 from consilience.kernels._linked import Kernel, is_linked
+from consilience.kernels._plain import Patience, PlainFirst, n_values
 
 __all__ = ["compiled"]
 
@@ -36,20 +37,42 @@ _OTHERS_KEPT = 3
 _new_folders: list[Path] = []
 
 
-def compiled(function: Callable[..., Any] | None = None, /, **options: Any) -> Any:
+def compiled(
+    function: Callable[..., Any] | None = None,
+    /,
+    *,
+    plain_up_to: int | None = None,
+    size: Callable[..., int] = n_values,
+    plain: Callable[..., Any] | None = None,
+    **options: Any,
+) -> Any:
     """Compile a kernel on its first call, without the interpreter's lock; decorates.
 
     Parameters
     ----------
+    plain_up_to : int, optional
+        Size up to which a call is small: interpreted as long as that pays (see `_plain`). Compiled
+        at once where it is not given.
+    size : function
+        The size of a call, of its arguments; values of all arrays by default. What takes longer
+        than in proportion to these says so.
+    plain : function, optional
+        What to run in its place where it, or a kernel that calls it, is interpreted.
     **options
         Further options of `numba.njit`.
     """
     if function is None:
-        return lambda decorated: compiled(decorated, **options)
+        given = {"plain_up_to": plain_up_to, "size": size, "plain": plain, **options}
+        return lambda decorated: compiled(decorated, **given)
     if numba.config.DISABLE_JIT:
         return function
     options = {"nopython": True, "nogil": True, "boundscheck": None, **options}
-    kernel = Kernel(function, targetoptions=options)
+    if plain_up_to is None:
+        kernel = Kernel(function, targetoptions=options)
+    else:
+        kernel = PlainFirst(function, targetoptions=options)
+        kernel.patience, kernel.size = Patience(kernel, plain_up_to), size
+    kernel.plain = plain
     if _folder() is not None:
         kernel._cache = _KernelCache(function)
     return kernel
@@ -115,6 +138,10 @@ class _KernelCache(FunctionCache):
             self._forget()
             self.disable()
             _say_once(error.strerror or str(error))
+
+    def holds_code(self) -> bool:
+        """Whether there is a list of what is kept."""
+        return Path(self._cache_file._index_path).exists()
 
     def _forget(self) -> None:
         """Remove the list of what is kept, so that it starts afresh."""

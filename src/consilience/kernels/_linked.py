@@ -31,6 +31,9 @@ _compiling: list["Kernel"] = []
 class Kernel(CPUDispatcher):
     """A function that is compiled for the types it is called with."""
 
+    # What to run in its place where it is interpreted, if not its own Python.
+    plain: Any = None
+
     def __init__(self, py_func: Any, locals: Any = None, targetoptions: Any = None) -> None:
         super().__init__(py_func, locals or {}, targetoptions or {}, pipeline_class=_Pipeline)
 

@@ -95,7 +95,7 @@ def _threads(n_jobs: int, n_values: int) -> int:
     return n_jobs if n_jobs < 0 and most > 1 else min(max(n_jobs, 1), most)
 
 
-@compiled
+@compiled(plain_up_to=20_000)
 def _block_facts(X, whole, rows, first, step, counts, table):
     """Facts of the blocks first, first + step, ...; ``rows`` unless the whole counts."""
     n, d = X.shape

@@ -103,7 +103,7 @@ def _padded_rows(centres: Floats) -> Floats:
     return np.pad(centres, [(0, 0), (0, -centres.shape[1] % _CHUNK)]).ravel()
 
 
-@compiled
+@compiled(plain_up_to=500_000, size=lambda X, centres, *_: len(X) * centres.size)
 def _place(X, flat, weights, columns, first, at, step, labels, least):
     """Every ``step``-th tile of objects."""
     n, d = X.shape
@@ -124,10 +124,7 @@ def _place(X, flat, weights, columns, first, at, step, labels, least):
                 total[:] = 0.0
                 for f in range(0, own.size, _CHUNK):
                     _add_squares(strips, own[f:], values[c * own.size + f :], total)
-                for r in range(_TILE):
-                    closer = total[r] < nearest[r]
-                    nearest[r] = total[r] if closer else nearest[r]
-                    label[r] = c if closer else label[r]
+                _keep_closer(total, c, nearest, label)
             for r in range(width):
                 labels[m, start + r] = label[r]
                 weight = weights[first[m, 1] + label[r]]
@@ -135,7 +132,27 @@ def _place(X, flat, weights, columns, first, at, step, labels, least):
                     least[start + r] = min(least[start + r], weight * nearest[r])
 
 
-@compiled
+def _keep_closer_in_arrays(total, c, nearest, label):
+    closer = total < nearest
+    nearest[closer] = total[closer]
+    label[closer] = c
+
+
+@compiled(plain=_keep_closer_in_arrays)
+def _keep_closer(total, c, nearest, label):
+    """Take centre c where it is nearer than those before."""
+    for r in range(_TILE):
+        closer = total[r] < nearest[r]
+        nearest[r] = total[r] if closer else nearest[r]
+        label[r] = c if closer else label[r]
+
+
+def _add_squares_in_arrays(strips, columns, values, total):
+    for column, value in zip(columns[:_CHUNK], values, strict=False):
+        total += (strips[column] - value) ** 2
+
+
+@compiled(plain=_add_squares_in_arrays)
 def _add_squares(strips, columns, values, total):
     """Four features a pass: fewer loads and stores, and the sum still in their order."""
     x0, x1, x2, x3 = strips[columns[0]], strips[columns[1]], strips[columns[2]], strips[columns[3]]

@@ -38,6 +38,7 @@ from consilience.kernels.kmeans.runs import (
     turns,
 )
 from consilience.kernels.kmeans.scan import Sieve, make_sieve
+from consilience.kernels.kmeans.small import are_small, small_kmeans, small_nearest
 from consilience.kernels.kmeans.sparse import nearest_centres, own_part, sparse_kmeans
 
 
@@ -124,9 +125,11 @@ def many_kmeans(
         return sparse_kmeans(X, task, options, n_jobs)
     X = read_only(X)
     threads = threads_for(task, X.shape[0], n_jobs)
-    sieve = make_sieve(X, threads) if sieve is None else sieve
     labels = np.empty((len(task.starts), X.shape[0]), np.int32)
     tols = tol * _mean_variances(X, task, threads) if tol > 0 else np.zeros(len(task.starts))
+    if not online and are_small(task, X):
+        return join_runs(labels, small_kmeans(X, task, options, tols, labels))
+    sieve = make_sieve(X, threads) if sieve is None else sieve
     found: list[tuple[Any, ...]] = []
     for some in turns(task, X.shape[0]):
         found += _run(X, task.part(some), sieve, labels[some], options, tols[some], threads)
@@ -166,6 +169,9 @@ def nearest_of_many(
             labels[m] = nearest_centres(own_part(X, None, own), one)
         return labels
     X = read_only(X)
+    if are_small(task, X):
+        small_nearest(X, task, labels)
+        return labels
     threads = threads_for(task, X.shape[0], n_jobs)
     sieve = make_sieve(X, threads) if sieve is None else sieve
     for some in turns(task, X.shape[0]):

@@ -162,7 +162,7 @@ def member_of(members, m):
 member_view = getattr(member_of, "py_func", member_of)
 
 
-@compiled
+@compiled(plain_up_to=20_000)
 def coarsen(one, sieve):
     """Renew what the sieve knows of a member's centres."""
     # Fields are taken out of tuples before loops: each time, references are counted.

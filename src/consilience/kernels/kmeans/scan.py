@@ -108,7 +108,7 @@ def padded_columns(features: NDArray[np.intp], n_features: int) -> NDArray[np.in
     return np.concatenate([features, np.full(n_zeros, n_features, np.intp)])
 
 
-@compiled
+@compiled(plain_up_to=20_000)
 def _fill_strips(X, shift, scale, strips, first, step):
     """Blocks first, first + step, ... of the strips."""
     n, d = X.shape

@@ -90,7 +90,7 @@ def nearness(
     return found
 
 
-@compiled
+@compiled(plain_up_to=100_000)
 def _fill_tables(members, starts, labels, first, step, tables, seen):
     """Objects of each consensus cluster in each cluster of every ``step``-th member."""
     for r in range(first, members.shape[0], step):
@@ -127,7 +127,9 @@ def _add_up(members, starts, start, stop, tables, seen, joined, both, times):
                     both[a, c] += seen[r, c]
 
 
-@compiled
+@compiled(
+    plain_up_to=400_000, size=lambda members, _0, _1, tables, *_: members.size * tables.shape[1]
+)
 def _judge(members, starts, labels, tables, seen, sizes, first, step, own, other, runner_up):
     """Every ``step``-th block of objects: own cluster, best other one, and which that is."""
     n_members, n = members.shape

@@ -67,7 +67,7 @@ def row_sums(
     return out
 
 
-@compiled
+@compiled(plain_up_to=400_000, size=lambda members, _, table, *rest: members.size * table.shape[1])
 def _row_sums(members, starts, table, at, step, out):
     """Fill every ``step``-th block of objects, member by member, so it stays in cache."""
     n_members, n_objects = members.shape
@@ -177,7 +177,7 @@ def part_sums(
     return out
 
 
-@compiled
+@compiled(plain_up_to=100_000)
 def _part_sums(members, starts, parts, weights, at, step, out):
     """Fill the clusters of every ``step``-th member: its table stays in cache."""
     for r in range(at, members.shape[0], step):

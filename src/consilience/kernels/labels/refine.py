@@ -61,7 +61,7 @@ def _mix(value):
     return mixed ^ (mixed >> _SHIFT)
 
 
-@compiled
+@compiled(plain_up_to=50_000)
 def _refine(members, counts, keys, table):
     """One round: sums over the objects of clusters, then over the clusters of objects.
 
@@ -71,15 +71,15 @@ def _refine(members, counts, keys, table):
     mixed = np.empty(n_rows, np.uint64)
     for i in range(n_rows):
         mixed[i] = _mix(keys[i]) * counts[i]
-    found = np.zeros(n_rows, np.uint64)
+    found, two = np.zeros(n_rows, np.uint64), np.int64(2)
     for r in range(n_members):
         table[:] = np.uint64(0)
         labels = members[r]
         for i in range(n_rows):
-            table[labels[i] + 2] += mixed[i]
+            table[labels[i] + two] += mixed[i]
         for x in range(table.shape[0]):
             # Noise and unseen are no clusters: who else is in them says nothing.
             table[x] = _mix(table[x]) if x > 1 else np.uint64(x)
         for i in range(n_rows):
-            found[i] += table[labels[i] + 2]
+            found[i] += table[labels[i] + two]
     return found

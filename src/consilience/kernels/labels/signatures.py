@@ -20,6 +20,9 @@ _BLOCK = 4096
 _WORTH = 2**20
 # Keys are sorted in this many parts, by their leading bits.
 _PART_BITS = 6
+# What a hash starts from, and what it is multiplied with and shifted by.
+_START, _PRIME = np.uint64(0x243F6A8885A308D3), np.uint64(0x9E3779B97F4A7C15)
+_SHIFT = np.uint64(29)
 
 
 def group_rows(
@@ -177,22 +180,30 @@ def hash_rows(
         team.run(turn)
 
 
-@compiled
+def _hash_rows_in_arrays(members, at, step, keys):
+    for start in range(at * _BLOCK, members.shape[1], step * _BLOCK):
+        some = slice(start, start + _BLOCK)
+        keys[some] = _START
+        for labels in members[:, some]:
+            mixed = (keys[some] ^ (labels.astype(np.int64) + 3).view(np.uint64)) * _PRIME
+            keys[some] = mixed ^ (mixed >> _SHIFT)
+
+
+@compiled(plain_up_to=100_000, plain=_hash_rows_in_arrays)
 def _hash_rows(members, at, step, keys):
     """Fill ``keys`` with a 64-bit hash of each object's labels (xor, multiply, shift)."""
     n_members, n_objects = members.shape
-    prime, shift = np.uint64(0x9E3779B97F4A7C15), np.uint64(29)
     for start in range(at * _BLOCK, n_objects, step * _BLOCK):
         stop = min(start + _BLOCK, n_objects)
         for i in range(start, stop):
-            keys[i] = np.uint64(0x243F6A8885A308D3)
+            keys[i] = _START
         for r in range(n_members):
             for i in range(start, stop):
-                mixed = (keys[i] ^ np.uint64(members[r, i] + 3)) * prime
-                keys[i] = mixed ^ (mixed >> shift)
+                mixed = (keys[i] ^ np.uint64(members[r, i] + np.int64(3))) * _PRIME
+                keys[i] = mixed ^ (mixed >> _SHIFT)
 
 
-@compiled
+@compiled(plain_up_to=100_000)
 def _probe(members, keys, first, inverse):
     """Open addressing over the hashes; equal hashes are compared label by label."""
     n_members, n_objects = members.shape

@@ -5,6 +5,7 @@ what the reference made of it, the agreement is a closed form on four counts. Me
 independent of each other, so threads share them and change nothing.
 """
 
+from math import log
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 from consilience.kernels._jit import compiled
 from consilience.kernels._parallel import in_turns
 from consilience.kernels.labels.contingency import first_columns
-from consilience.kernels.pairs.ambiguity import cell
+from consilience.kernels.pairs.ambiguity import count_cells
 
 __all__ = ["CRITERIA", "recognised"]
 
@@ -73,7 +74,11 @@ def recognised(
     return sums / (len(references) - int(skip_own))
 
 
-@compiled
+def _cells(members, references, widths, weights, criterion, skip_own, starts, sums, *turn):
+    return int(widths.sum()) * sums.size + members.size * len(references) // 10
+
+
+@compiled(plain_up_to=500_000, size=_cells)
 def _add_members(
     members, references, widths, weights, criterion, skip_own, starts, sums, first, turn
 ):
@@ -88,15 +93,12 @@ def _add_members(
 def _add_references(labels, references, widths, weights, criterion, own, out):
     """Add the agreement of one member's clusters with every reference but ``own``."""
     height = out.shape[0] + _BEFORE
-    step = 0 if weights.shape[0] == 1 else 1
     for m in range(references.shape[0]):
         if m == own:
             continue
         width = widths[m]
         table = np.zeros(height * width)
-        other = references[m]
-        for i in range(labels.shape[0]):
-            table[cell(labels[i], other[i], width)] += weights[i * step]
+        count_cells(labels, references[m], weights, width, table)
         n, in_column = 0.0, np.zeros(width)
         # Row and column 0 are objects that the member or the reference did not see.
         for h in range(1, height):
@@ -153,19 +155,19 @@ def _two_blocks(n, a, b, both):
 
 @compiled
 def _term(both, a, b, n):
-    return both * np.log(n * both / (a * b)) if both > 0.0 else 0.0
+    return both * log(n * both / (a * b)) if both > 0.0 else 0.0
 
 
 @compiled
 def _entropy(part, n):
-    return part * np.log(part / n)
+    return part * log(part / n)
 
 
 @compiled
 def _pieces(row, size, n):
     """The cluster's own entropy term against those of its pieces; noise objects are alone."""
     whole = _entropy(size, n)
-    pieces, n_pieces = row[1] * np.log(1.0 / n), 0
+    pieces, n_pieces = row[1] * log(1.0 / n), 0
     for c in range(_BEFORE, row.shape[0]):
         if row[c] > 0.0:
             pieces += _entropy(row[c], n)

@@ -142,7 +142,7 @@ def _row(i, n_slots):
     return i * (2 * n_slots - i - 3) // 2 - 1
 
 
-@compiled
+@compiled(plain=lambda codes, start, stop: start + codes[start:stop].argmin())
 def _first_minimum(codes, start, stop):
     """First position of the smallest code in [start, stop)."""
     part = codes[start:stop]
@@ -152,7 +152,12 @@ def _first_minimum(codes, start, stop):
     return start + _first_at_most(part, least)
 
 
-@compiled
+def _first_at_most_in_arrays(values, bound):
+    hits = values <= bound
+    return hits.argmax() if hits.any() else len(values)
+
+
+@compiled(plain=_first_at_most_in_arrays)
 def _first_at_most(values, bound):
     """First position whose value is at most ``bound``, or the length if there is none."""
     for start in range(0, len(values), _BLOCK):
@@ -266,7 +271,7 @@ def _squeeze(distances, n_slots, alive, n_alive, sizes, nodes, low, witness):
             witness[s] = place[witness[s]]
 
 
-@compiled
+@compiled(plain_up_to=200_000)
 def _agglomerate(distances, codes, sizes, method, gone, absolute, relative):
     n = n_slots = len(sizes)
     merges = np.empty((n - 1, 4))

@@ -216,7 +216,7 @@ def quotient_room() -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     return quotients, quotients.view(np.int64)
 
 
-@compiled
+@compiled(plain_up_to=10_000)
 def most_similar(row, weights, slot, previous, quotients, bits):
     """First slot with the largest mean similarity, or ``previous`` if that is not beaten.
 
@@ -242,8 +242,13 @@ def most_similar(row, weights, slot, previous, quotients, bits):
     return best_lo + place
 
 
+def _divide_in_arrays(row, weights, quotients, bits):
+    np.divide(row, weights, out=quotients[: row.shape[0]])
+    return bits[: row.shape[0]].max()
+
+
 # No weight is zero; a check for it would keep the loop scalar.
-@compiled(error_model="numpy")
+@compiled(error_model="numpy", plain=_divide_in_arrays)
 def _divide(row, weights, quotients, bits):
     """Fill quotients; the bits of the largest (floats above zero sort as their bits do)."""
     for j in range(row.shape[0]):
@@ -254,7 +259,7 @@ def _divide(row, weights, quotients, bits):
     return best
 
 
-@compiled
+@compiled(plain_up_to=20_000)
 def _relabel(slot_of, following, i, slot):
     """Give all objects of a list to a slot."""
     while i >= 0:
@@ -262,7 +267,7 @@ def _relabel(slot_of, following, i, slot):
         i = following[i]
 
 
-@compiled
+@compiled(plain_up_to=20_000)
 def _list_objects(following, i, size):
     """Objects of a list as an array."""
     objects = np.empty(size, np.int64)

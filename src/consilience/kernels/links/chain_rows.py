@@ -12,7 +12,7 @@ from consilience.kernels._jit import compiled
 from consilience.kernels.pairs.compare import count_joined, count_seen, make_query
 
 
-@compiled
+@compiled(plain_up_to=100_000)
 def sum_rows(members, n_seen, scale, weights, slot_of, objects, width, row):
     """Fill ``row`` by comparing each of ``objects`` with all: best for few objects.
 

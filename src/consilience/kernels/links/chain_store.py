@@ -104,14 +104,14 @@ class RowStore:
             self._synced[place] = self._log_length
 
 
-@compiled
+@compiled(plain_up_to=20_000)
 def _follow(row, log):
     """Apply merges to a row: the kept slot takes the other's entry."""
     for t in range(log.shape[0]):
         row[log[t, 0]] += row[log[t, 1]]
 
 
-@compiled
+@compiled(plain_up_to=500_000)
 def _squeeze_rows(buffer, n_slots, places, keep):
     """Move the kept entries of the rows to the front of the buffer, in place.
 

@@ -52,7 +52,7 @@ def _find(parent, i):
     return i
 
 
-@compiled
+@compiled(plain_up_to=20_000)
 def _number_merges(left, right, parent, total, table):
     """Fill the two children (smaller number first) and the size of every merge."""
     n = left.shape[0] + 1

@@ -131,7 +131,7 @@ def single_link(
     return linkage_table(left, right, distance, weights)
 
 
-@compiled
+@compiled(plain_up_to=250_000, size=lambda members, *_: members.shape[1] ** 2)
 def _grow_tree(
     members, n_seen, start, pack_below, kept, room, labels, nearness, order, parent, reached
 ):
@@ -151,10 +151,10 @@ def _grow_tree(
         n_waiting -= 1
         if n_waiting < pack_below * objects.shape[0]:
             # By explicit loops, in place: NumPy's selections take seconds to compile.
-            at = 0
+            at = np.int64(0)
             for j in range(objects.shape[0]):
                 places[at] = j
-                at += waiting[j]
+                at += np.int64(waiting[j])
             active = _pack(active, places[:at])
             for j in range(at):
                 keep = places[j]

@@ -43,7 +43,7 @@ def cut_merges(tree: NDArray[np.float64], k: int) -> NDArray[np.int32]:
     return labels
 
 
-@compiled
+@compiled(plain_up_to=20_000)
 def _leaf_labels(merges, top, name, labels):
     """Label every leaf by the top of its tree in the forest of these merges."""
     n, met = labels.size, 0
@@ -91,7 +91,7 @@ def expand_tree(tree: NDArray[np.float64], inverse: ArrayLike) -> NDArray[np.flo
     return full
 
 
-@compiled
+@compiled(plain_up_to=20_000)
 def _expand(tree, groups, sizes, first, at, node, full):
     n, u = len(groups), len(tree) + 1
     for i in range(n - 1, -1, -1):

@@ -6,6 +6,7 @@ of objects by block of objects: labels stay in the cache, sums run over pairs in
 so any number of threads gives the same result.
 """
 
+from math import log
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 from consilience.kernels._jit import compiled
 from consilience.kernels._parallel import in_turns
 
-__all__ = ["INFORMATION", "RELATIVE", "cell", "mean_overlap", "pair_overlap"]
+__all__ = ["INFORMATION", "RELATIVE", "cell", "count_cells", "mean_overlap", "pair_overlap"]
 
 Labels = NDArray[np.signedinteger[Any]]
 Floats = NDArray[np.float64]
@@ -128,7 +129,7 @@ def _groups(cells: NDArray[np.int64], most: int) -> list[tuple[int, int]]:
     return groups
 
 
-@compiled
+@compiled(plain_up_to=200_000)
 def _fill_tables(members, weights, kind, pairs, widths, starts, values, first, turn):
     """Fill the tables of pairs first, first + turn, ..."""
     for p in range(first, pairs.shape[0], turn):
@@ -157,9 +158,7 @@ def pair_overlap(one, other, weights, kind, values, height, width):
         Number of clusters of each member plus 2.
     """
     table = np.zeros(height * width)
-    step = 0 if weights.shape[0] == 1 else 1
-    for i in range(one.shape[0]):
-        table[cell(one[i], other[i], width)] += weights[i * step]
+    count_cells(one, other, weights, width, table)
     in_row, in_column, n = np.zeros(height), np.zeros(width), 0.0
     # Row and column 0 are objects that one of the two did not see.
     for h in range(1, height):
@@ -171,6 +170,18 @@ def pair_overlap(one, other, weights, kind, values, height, width):
         _information(table, in_row, in_column, n, values)
     else:
         _relative(table, in_row, in_column, values)
+
+
+def _count_cells_in_arrays(one, other, weights, width, table):
+    np.add.at(table, cell.py_func(one, other, width), weights if len(weights) > 1 else weights[0])
+
+
+@compiled(plain=_count_cells_in_arrays)
+def count_cells(one, other, weights, width, table):
+    """Add the weights of all objects to the cells of their labels."""
+    step = 0 if weights.shape[0] == 1 else 1
+    for i in range(one.shape[0]):
+        table[cell(one[i], other[i], width)] += weights[i * step]
 
 
 @compiled(inline="always")
@@ -186,9 +197,9 @@ def _information(table, in_row, in_column, n, values):
         for c in range(_BEFORE, width):
             both = table[h * width + c]
             if both > 0.0 and in_row[h] < n and in_column[c] < n:
-                own = in_row[h] * np.log(in_row[h] / n) * in_column[c] * np.log(in_column[c] / n)
+                own = in_row[h] * log(in_row[h] / n) * in_column[c] * log(in_column[c] / n)
                 ratio = n * both / (in_row[h] * in_column[c])
-                values[h * width + c] = both * np.log(ratio) / np.sqrt(own)
+                values[h * width + c] = both * log(ratio) / np.sqrt(own)
 
 
 @compiled
@@ -210,7 +221,7 @@ def _relative(table, in_row, in_column, values):
                 values[h * width + c] = min(1.0, values[h * width + c] / best)
 
 
-@compiled
+@compiled(plain_up_to=200_000)
 def _look_up_blocks(members, pairs, widths, starts, values, first, turn, sums):
     """`_look_up` of the objects of one of ``turn`` equal parts, block by block."""
     n_objects = members.shape[1]
@@ -220,7 +231,13 @@ def _look_up_blocks(members, pairs, widths, starts, values, first, turn, sums):
         _look_up(members, pairs, widths, starts, values, start, stop, sums)
 
 
-@compiled
+def _look_up_in_arrays(members, pairs, widths, starts, values, start, stop, sums):
+    for p, (a, b) in enumerate(pairs):
+        places = cell.py_func(members[a, start:stop], members[b, start:stop], widths[b])
+        sums[start:stop] += values[starts[p] :][places]
+
+
+@compiled(plain=_look_up_in_arrays)
 def _look_up(members, pairs, widths, starts, values, start, stop, sums):
     """Add the worth of the cells of objects start..stop-1; those of noise and unseen are 0."""
     total = sums[start:stop]

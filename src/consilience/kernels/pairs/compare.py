@@ -91,7 +91,12 @@ def ask_unseen(labels, saw, asked, wanted):
     return _pad_query(asked, wanted, length)
 
 
-@compiled
+def _add_matches_in_arrays(members, asked, wanted, first, last, lo, counts):
+    labels = members[asked[first:last], lo : lo + counts.shape[0]]
+    counts += (labels == wanted[first:last, None]).sum(axis=0, dtype=counts.dtype)
+
+
+@compiled(plain=_add_matches_in_arrays)
 def _add_matches(members, asked, wanted, first, last, lo, counts):
     """Add to byte counters the matches of entries [first, last) of a query."""
     hi = lo + counts.shape[0]

@@ -244,7 +244,7 @@ def _fill_rows(members, n_seen, objects, width, joined, seen):
             _fill_one(members, n_seen, objects[a], lo, query, scratch, joined[a, lo:hi], here)
 
 
-@compiled
+@compiled(plain_up_to=250_000)
 def _fill_symmetric(members, n_seen, rows, first, step, width, joined, seen):
     """Every ``step``-th block of rows from the diagonal block on, and its mirror image."""
     n = members.shape[1]

@@ -55,7 +55,7 @@ def shares_of(
     return shares
 
 
-@compiled
+@compiled(plain_up_to=500_000)
 def _of_all(joined, n_members, first, step, out):
     # Divided several at once by the processor, which looking up in a table is not.
     whole = out.dtype.type(n_members)
