@@ -78,6 +78,11 @@ class Stored(ABC):
     def __len__(self) -> int:
         return self.shape[0]
 
+    def __getitem__(self, rows: slice) -> Floats:
+        """Rows by a slice without steps, as those of an array."""
+        start, stop, _ = rows.indices(self.shape[0])
+        return self.read(start, max(start, stop))
+
     def __repr__(self) -> str:
         return f"{type(self).__name__.strip('_')}({self.what}, {self.shape[0]} x {self.shape[1]})"
 

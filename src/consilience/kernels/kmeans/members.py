@@ -201,20 +201,24 @@ def open_rows(one, start, stop):
 def visit(X, sieve, one, scratch, start, stop, learn, part):
     """Give a member's objects in start..stop-1 their nearest centres; how many labels changed.
 
-    With ``learn`` the changes of its clusters are added to ``part``.
+    At most a block of objects. With ``learn`` the changes of its clusters are added to ``part``,
+    in the order of the objects, whatever the bounds let it look at first.
     """
     gaps, labels, drift, doubtful = one.gaps, one.labels, one.drift, scratch.picked
     # Not plain 0 and -1: constants are types of their own, for which callees are compiled again.
-    moved, n_waiting, gathered = 0, np.int64(0), np.int64(-1)
-    for first in range(start, stop, TILE):
-        last = min(first + TILE, stop)
+    moved, n_waiting, gathered, first = np.int64(0), np.int64(0), np.int64(-1), start
+    while first < stop:
+        tile = (
+            first // TILE * TILE
+        )  # where some rows of a block are all there is, it may lie before
+        last = min(tile + TILE, stop)
         n_picked = _pick(gaps, labels, drift, first, last, doubtful, n_waiting)
-        if 2 * (n_picked - n_waiting) > last - first:
+        if 2 * (n_picked - n_waiting) > last - tile:
             # Gathering an object costs about as much as scanning it: scan the tile where it lies.
             strips = sieve.strips[first // TILE]
-            measure(strips, one.columns, strips[-1], last - first, one, scratch)
+            measure(strips, one.columns, strips[-1], last - tile, one, scratch)
             picked = doubtful[n_waiting:n_picked]
-            moved += _settle(X, sieve.scale, one, scratch, picked, first, learn, part)
+            moved = _settle(X, sieve.scale, one, scratch, picked, tile, moved)
         else:
             n_waiting = n_picked
         if 2 * n_waiting > TILE or (n_waiting > 0 and last == stop):
@@ -223,8 +227,13 @@ def visit(X, sieve, one, scratch, start, stop, learn, part):
             measure(
                 scratch.strips, scratch.columns[: one.columns.size], norms, n_waiting, one, scratch
             )
-            moved += _settle(X, sieve.scale, one, scratch, picked, gathered, learn, part)
+            moved = _settle(X, sieve.scale, one, scratch, picked, gathered, moved)
             n_waiting = np.int64(0)
+        first = last
+    if learn and moved > 0:
+        _bring_into_order(scratch, moved, start, stop)
+        movers, left, joined = scratch.movers[:moved], scratch.left, scratch.joined
+        add_moves(X, one.features, movers, left[:moved], joined[:moved], part)
     return moved
 
 
@@ -250,10 +259,11 @@ def measure(strips, columns, norms, width, one, scratch):
 
 
 @compiled
-def _settle(X, scale, one, scratch, picked, first, learn, part):
+def _settle(X, scale, one, scratch, picked, first, moved):
     """Write what the scan found of the picked objects; ask the judge where that is in doubt.
 
     Object i was column ``i - first`` of the scan, or the picked ones were gathered (first < 0).
+    Those whose labels change are listed after the ``moved`` ones of before; how many there are.
     """
     labels, gaps, drift, found, certain = (
         one.labels,
@@ -264,7 +274,6 @@ def _settle(X, scale, one, scratch, picked, first, learn, part):
     )
     movers, left, joined = scratch.movers, scratch.left, scratch.joined
     features, centres = one.features, one.centres
-    moved = 0
     for a in range(picked.size):
         i = picked[a]
         p = a if first < 0 else i - first
@@ -278,12 +287,35 @@ def _settle(X, scale, one, scratch, picked, first, learn, part):
         movers[moved], left[moved], joined[moved] = i, labels[i], new
         moved += new != labels[i]
         labels[i] = new
-    if learn and moved > 0:
-        touch(part, left[:moved])
-        touch(part, joined[:moved])
-        tally(X, features, movers[:moved], left, -1.0, part.sums, part.counts)
-        tally(X, features, movers[:moved], joined, 1.0, part.sums, part.counts)
     return moved
+
+
+@compiled
+def _bring_into_order(scratch, n_moved, start, stop):
+    """Sort what moved in a block by the objects' numbers: sums must not hang on the bounds."""
+    movers, left, joined, changes = scratch.movers, scratch.left, scratch.joined, scratch.changes
+    ordered = True
+    for a in range(1, n_moved):
+        ordered &= movers[a - 1] < movers[a]
+    if ordered:
+        return
+    for a in range(n_moved):
+        changes[0, movers[a] - start], changes[1, movers[a] - start] = left[a], joined[a]
+    at = 0
+    for r in range(stop - start):
+        if changes[0, r] != changes[1, r]:
+            movers[at], left[at], joined[at] = start + r, changes[0, r], changes[1, r]
+            changes[1, r] = changes[0, r]
+            at += 1
+
+
+@compiled
+def add_moves(X, features, objects, left, joined, part):
+    """Add to a part that these objects of a block, in their order, changed their clusters."""
+    touch(part, left)
+    touch(part, joined)
+    tally(X, features, objects, left, -1.0, part.sums, part.counts)
+    tally(X, features, objects, joined, 1.0, part.sums, part.counts)
 
 
 @compiled
