@@ -99,23 +99,36 @@ class Stored(ABC):
         step = piece_rows(self.shape[1])
         return [(a, min(a + step, self.shape[0])) for a in range(0, self.shape[0], step)]
 
+    @property
+    def base(self) -> "Stored":
+        """What is behind all views: the table that is stored."""
+        return self
+
     def read(self, start: int, stop: int) -> Floats:
         """Rows start..stop-1, checked, in C order."""
         try:
-            block = np.asarray(self._read(start, stop))
+            block = self.base._read(start, stop)
         except (TypeError, ValueError) as error:  # rows of different lengths, for one
             raise self._unreadable(start, str(error).splitlines()[0]) from error
-        if block.shape != (stop - start, self.shape[1]):
+        return self.made_of(block, start, stop)
+
+    def made_of(self, block: Any, start: int, stop: int) -> Floats:
+        """Rows start..stop-1 from what is stored of them, checked: here or where the block is."""
+        try:
+            values = np.asarray(block)
+        except ValueError as error:
+            raise self._unreadable(start, str(error).splitlines()[0]) from error
+        if values.shape != (stop - start, self.shape[1]):
             raise self._unreadable(
                 start,
-                f"it holds {_size(block.shape)} where {stop - start} rows of {self.shape[1]} "
+                f"it holds {_size(values.shape)} where {stop - start} rows of {self.shape[1]} "
                 "columns were expected",
             )
-        if block.dtype.kind not in "biuf":
-            raise self._unreadable(start, f"it holds values of type {block.dtype}, not numbers")
-        block = np.ascontiguousarray(block, self.dtype)
-        self._check_finite(block, start)
-        return block
+        if values.dtype.kind not in "biuf":
+            raise self._unreadable(start, f"it holds values of type {values.dtype}, not numbers")
+        values = np.ascontiguousarray(values, self.dtype)
+        self._check_finite(values, start)
+        return values
 
     def take(self, objects: Any) -> Floats:
         """Rows of these objects, in the order given: by one pass over the pieces they lie in."""
@@ -405,8 +418,24 @@ class _Dask(Stored):
         self.array = array
         self._starts = [0, *accumulate(array.chunks[0])]
 
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"array": None}  # who gets a copy is given the blocks
+
     def _read(self, start: int, stop: int) -> Any:
         return self.array[start:stop].compute()
+
+    def take(self, objects: Any) -> Floats:
+        """See `Stored.take`; rows are chosen where the blocks are."""
+        chosen = np.asarray(objects)
+        numbers = np.flatnonzero(chosen) if chosen.dtype == bool else chosen
+        order = np.argsort(numbers, kind="stable")
+        ranked = numbers[order]
+        found = np.asarray(self.array[ranked].compute())
+        for at in np.flatnonzero(~np.isfinite(found).all(axis=1))[:1]:
+            self._check_finite(found[at : at + 1], int(ranked[at]))
+        out: Floats = np.empty(found.shape, self.dtype)
+        out[order] = found
+        return out
 
     def where(self, row: int) -> str:
         """In which block of the Dask array a row lies."""
@@ -444,8 +473,17 @@ class _Mapped(Stored):
         super().__init__((source.shape[0], width), dtype, names=names, what=source.what)
         self.source, self.call = source, call
 
-    def _read(self, start: int, stop: int) -> Floats:
-        return self.call(self.source.read(start, stop))
+    @property
+    def base(self) -> Stored:
+        """See `Stored.base`."""
+        return self.source.base
+
+    def _read(self, start: int, stop: int) -> Any:
+        return self.source._read(start, stop)
+
+    def made_of(self, block: Any, start: int, stop: int) -> Floats:
+        """See `Stored.made_of`."""
+        return super().made_of(self.call(self.source.made_of(block, start, stop)), start, stop)
 
     def take(self, objects: Any) -> Floats:
         """See `Stored.take`."""

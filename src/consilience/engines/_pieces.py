@@ -8,14 +8,14 @@ passes themselves (`Blocks`) are the same everywhere.
 import math
 from collections.abc import Callable, Iterator, Sequence
 from tempfile import TemporaryFile
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from consilience._stored import Stored
 
-__all__ = ["Disk", "Pieces", "label_room"]
+__all__ = ["Chosen", "Disk", "Pieces", "label_room", "within"]
 
 # Labels of up to so many bytes are kept in memory, more on disk.
 _IN_MEMORY = 2**28
@@ -27,7 +27,10 @@ class Pieces(Protocol):
     table: Stored
 
     def map(self, call: Callable[..., Any], *shared: Any) -> Iterator[Any]:
-        """``call(X, start, *shared)`` of every piece, in the order of the pieces."""
+        """``call(X, start, *shared)`` of every piece, in the order of the pieces.
+
+        What is shared and has rows of its own (``within``) is handed on with those of the piece.
+        """
         ...
 
     def step(
@@ -41,6 +44,22 @@ class Pieces(Protocol):
         ...
 
 
+class Chosen(NamedTuple):
+    """Numbers of some objects, sorted."""
+
+    objects: NDArray[np.integer[Any]]
+
+    def within(self, start: int, stop: int) -> "Chosen":
+        """Those that lie in a piece."""
+        first, last = np.searchsorted(self.objects, (start, stop))
+        return Chosen(self.objects[first:last])
+
+
+def within(shared: Sequence[Any], start: int, stop: int) -> list[Any]:
+    """What is shared by all pieces as one of them needs it."""
+    return [item.within(start, stop) if hasattr(item, "within") else item for item in shared]
+
+
 class Disk:
     """Pieces that are read here, each when its turn comes."""
 
@@ -50,7 +69,7 @@ class Disk:
     def map(self, call: Callable[..., Any], *shared: Any) -> Iterator[Any]:
         """See `Pieces.map`."""
         for start, stop in self.table.pieces():
-            yield call(self.table.read(start, stop), start, *shared)
+            yield call(self.table.read(start, stop), start, *within(shared, start, stop))
 
     def step(
         self, call: Callable[..., tuple[Any, Any]], kept: Sequence[Any] | None, *shared: Any
@@ -62,7 +81,8 @@ class Disk:
 
         def steps() -> Iterator[Any]:
             for number, (start, stop) in enumerate(pieces):
-                state, found = call(self.table.read(start, stop), start, before[number], *shared)
+                own = within(shared, start, stop)
+                state, found = call(self.table.read(start, stop), start, before[number], *own)
                 # Together with those of the other pieces it may be larger than memory.
                 room = label_room(state.shape, state.dtype, beside=len(pieces))
                 room[:] = state

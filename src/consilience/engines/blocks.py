@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from consilience.engines._pieces import Disk, Pieces, label_room
+from consilience.engines._pieces import Chosen, Disk, Pieces, label_room
 from consilience.errors import InvalidInputError, InvalidParameterError
 from consilience.kernels._blocks import add_in_tree, block_edges, tree_sum
 from consilience.kernels._parallel import Team
@@ -49,7 +49,8 @@ class Blocks:
         self, *, objects: NDArray[np.integer[Any]] | None = None, n_jobs: int | None = None
     ) -> ColumnFacts:
         """See `Engine.column_facts`."""
-        return joined_facts(list(self._pieces.map(_facts_of_piece, objects, n_jobs)))
+        chosen = None if objects is None else Chosen(np.asarray(objects))
+        return joined_facts(list(self._pieces.map(_facts_of_piece, chosen, n_jobs)))
 
     def lloyd(
         self,
@@ -243,12 +244,10 @@ def _rounds(max_iter: int, tol: float, online: bool) -> dict[str, Any]:
 
 
 def _facts_of_piece(
-    X: NDArray[Any], start: int, objects: NDArray[Any] | None, n_jobs: int | None
+    X: NDArray[Any], start: int, chosen: Chosen | None, n_jobs: int | None
 ) -> BlockFacts:
-    if objects is None:
-        return block_facts(X, n_jobs=n_jobs)
-    first, last = np.searchsorted(objects, (start, start + len(X)))
-    return block_facts(X, rows=np.asarray(objects[first:last]) - start, n_jobs=n_jobs)
+    rows = None if chosen is None else chosen.objects - start
+    return block_facts(X, rows=rows, n_jobs=n_jobs)
 
 
 def _advanced(

@@ -201,39 +201,33 @@ def open_rows(one, start, stop):
 def visit(X, sieve, one, scratch, start, stop, learn, part):
     """Give a member's objects in start..stop-1 their nearest centres; how many labels changed.
 
-    At most a block of objects. With ``learn`` the changes of its clusters are added to ``part``,
-    in the order of the objects, whatever the bounds let it look at first.
+    With ``learn`` the changes of its clusters are added to ``part``, one object after the other in
+    their order: what bounds let a pass skip must not change the last bit of a sum.
     """
     gaps, labels, drift, doubtful = one.gaps, one.labels, one.drift, scratch.picked
     # Not plain 0 and -1: constants are types of their own, for which callees are compiled again.
-    moved, n_waiting, gathered, first = np.int64(0), np.int64(0), np.int64(-1), start
-    while first < stop:
-        tile = (
-            first // TILE * TILE
-        )  # where some rows of a block are all there is, it may lie before
-        last = min(tile + TILE, stop)
+    moved, n_waiting, gathered = 0, np.int64(0), np.int64(-1)
+    # Tiles are those of the sieve; a block of which only some rows are there may begin inside one.
+    for tile in range(start - start % TILE, stop, TILE):
+        first, last = max(tile, start), min(tile + TILE, stop)
         n_picked = _pick(gaps, labels, drift, first, last, doubtful, n_waiting)
-        if 2 * (n_picked - n_waiting) > last - tile:
-            # Gathering an object costs about as much as scanning it: scan the tile where it lies.
-            strips = sieve.strips[first // TILE]
-            measure(strips, one.columns, strips[-1], last - tile, one, scratch)
-            picked = doubtful[n_waiting:n_picked]
-            moved = _settle(X, sieve.scale, one, scratch, picked, tile, moved)
-        else:
-            n_waiting = n_picked
-        if 2 * n_waiting > TILE or (n_waiting > 0 and last == stop):
-            picked, norms = doubtful[:n_waiting], scratch.strips[one.columns.size]
+        # Gathering an object costs about as much as scanning it: scan the tile where it lies.
+        in_place = 2 * (n_picked - n_waiting) > last - tile
+        n_gathered = n_waiting if in_place else n_picked
+        if n_gathered > 0 and (in_place or 2 * n_gathered > TILE or last == stop):
+            picked, norms = doubtful[:n_gathered], scratch.strips[one.columns.size]
             gather(sieve.strips, one.columns, picked, scratch)
             measure(
-                scratch.strips, scratch.columns[: one.columns.size], norms, n_waiting, one, scratch
+                scratch.strips, scratch.columns[: one.columns.size], norms, n_gathered, one, scratch
             )
-            moved = _settle(X, sieve.scale, one, scratch, picked, gathered, moved)
-            n_waiting = np.int64(0)
-        first = last
-    if learn and moved > 0:
-        _bring_into_order(scratch, moved, start, stop)
-        movers, left, joined = scratch.movers[:moved], scratch.left, scratch.joined
-        add_moves(X, one.features, movers, left[:moved], joined[:moved], part)
+            moved += _settle(X, sieve.scale, one, scratch, picked, gathered, learn, part)
+            n_gathered = np.int64(0)
+        if in_place:
+            strips = sieve.strips[tile // TILE]
+            measure(strips, one.columns, strips[-1], last - tile, one, scratch)
+            picked = doubtful[n_waiting:n_picked]
+            moved += _settle(X, sieve.scale, one, scratch, picked, tile, learn, part)
+        n_waiting = n_gathered
     return moved
 
 
@@ -259,11 +253,10 @@ def measure(strips, columns, norms, width, one, scratch):
 
 
 @compiled
-def _settle(X, scale, one, scratch, picked, first, moved):
+def _settle(X, scale, one, scratch, picked, first, learn, part):
     """Write what the scan found of the picked objects; ask the judge where that is in doubt.
 
     Object i was column ``i - first`` of the scan, or the picked ones were gathered (first < 0).
-    Those whose labels change are listed after the ``moved`` ones of before; how many there are.
     """
     labels, gaps, drift, found, certain = (
         one.labels,
@@ -274,6 +267,7 @@ def _settle(X, scale, one, scratch, picked, first, moved):
     )
     movers, left, joined = scratch.movers, scratch.left, scratch.joined
     features, centres = one.features, one.centres
+    moved = 0
     for a in range(picked.size):
         i = picked[a]
         p = a if first < 0 else i - first
@@ -287,35 +281,35 @@ def _settle(X, scale, one, scratch, picked, first, moved):
         movers[moved], left[moved], joined[moved] = i, labels[i], new
         moved += new != labels[i]
         labels[i] = new
+    if learn and moved > 0:
+        add_moves(X, features, movers[:moved], left[:moved], joined[:moved], part)
     return moved
 
 
 @compiled
-def _bring_into_order(scratch, n_moved, start, stop):
-    """Sort what moved in a block by the objects' numbers: sums must not hang on the bounds."""
-    movers, left, joined, changes = scratch.movers, scratch.left, scratch.joined, scratch.changes
-    ordered = True
-    for a in range(1, n_moved):
-        ordered &= movers[a - 1] < movers[a]
-    if ordered:
-        return
-    for a in range(n_moved):
-        changes[0, movers[a] - start], changes[1, movers[a] - start] = left[a], joined[a]
-    at = 0
-    for r in range(stop - start):
-        if changes[0, r] != changes[1, r]:
-            movers[at], left[at], joined[at] = start + r, changes[0, r], changes[1, r]
-            changes[1, r] = changes[0, r]
-            at += 1
-
-
-@compiled
 def add_moves(X, features, objects, left, joined, part):
-    """Add to a part that these objects of a block, in their order, changed their clusters."""
+    """Add to a part that objects change their clusters, each leaving its old one (or none, < 0)."""
     touch(part, left)
     touch(part, joined)
-    tally(X, features, objects, left, -1.0, part.sums, part.counts)
-    tally(X, features, objects, joined, 1.0, part.sums, part.counts)
+    sums, counts, every_feature = part.sums, part.counts, features.size == X.shape[1]
+    for a in range(objects.size):
+        i, old, new = objects[a], left[a], joined[a]
+        if old >= 0:
+            counts[old] -= 1
+            if every_feature:  # without the detour through `features` the loop vectorises
+                for f in range(X.shape[1]):
+                    _add(sums, old, f, -X[i, f])
+            else:
+                for f in range(features.size):
+                    _add(sums, old, f, -X[i, features[f]])
+        if new >= 0:
+            counts[new] += 1
+            if every_feature:
+                for f in range(X.shape[1]):
+                    _add(sums, new, f, X[i, f])
+            else:
+                for f in range(features.size):
+                    _add(sums, new, f, X[i, features[f]])
 
 
 @compiled

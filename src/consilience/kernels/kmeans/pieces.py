@@ -61,12 +61,10 @@ def label_type(task: Task) -> np.dtype[Any]:
 
 def own_labels(labels: Labels, rows: Rows, start: int, outside: int) -> None:
     """Give the objects of a piece that are not a member's own another label, in place."""
-    stop = start + labels.shape[1]
     for one, own in zip(labels, rows, strict=True):
         if own is not None:
-            first, last = np.searchsorted(own, (start, stop))
             others = np.ones(len(one), bool)
-            others[own[first:last] - start] = False
+            others[own - start] = False
             one[others] = outside
 
 
@@ -86,7 +84,8 @@ def advance(
         The piece; its first row is row ``start`` of all.
     start : int
     task : Task
-        Centres of the members that go on, their own rows (of all, sorted) and features.
+        Centres of the members that go on, their own rows in the piece (`Task.within`; by their
+        numbers among all) and features.
     before : (n_members, n_rows) or None
         Labels of the iteration before; None in the first.
     refilled : one mapping a member

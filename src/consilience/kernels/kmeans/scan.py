@@ -59,10 +59,9 @@ class Scratch(NamedTuple):
     second: NDArray[np.float32]
     label: NDArray[np.int32]
     gap: NDArray[np.float32]
-    movers: NDArray[np.intp]  # objects of a block whose labels changed,
-    left: NDArray[np.int32]  # their clusters before
-    joined: NDArray[np.int32]  # and after
-    changes: NDArray[np.int32]  # (2, BLOCK_ROWS): where these are brought into order
+    movers: NDArray[np.intp]
+    left: NDArray[np.int32]
+    joined: NDArray[np.int32]
 
 
 def make_sieve(X: NDArray[np.floating], n_jobs: int | None = None) -> Sieve:
@@ -97,10 +96,9 @@ def make_scratch(n_features: int) -> Scratch:
         second=np.zeros(TILE, np.float32),
         label=np.zeros(TILE, np.int32),
         gap=np.zeros(TILE, np.float32),
-        movers=np.zeros(BLOCK_ROWS, np.intp),
-        left=np.zeros(BLOCK_ROWS, np.int32),
-        joined=np.zeros(BLOCK_ROWS, np.int32),
-        changes=np.zeros((2, BLOCK_ROWS), np.int32),
+        movers=np.zeros(TILE, np.intp),
+        left=np.zeros(TILE, np.int32),
+        joined=np.zeros(TILE, np.int32),
     )
 
 
