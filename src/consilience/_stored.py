@@ -22,7 +22,7 @@ from consilience._words import listed
 from consilience.errors import InvalidInputError
 from consilience.kernels._blocks import BLOCK_ROWS
 
-__all__ = ["BLOCK", "Stored", "is_dask", "open_stored", "piece_rows"]
+__all__ = ["BLOCK", "Stored", "is_dask", "is_table_path", "open_stored", "piece_rows"]
 
 Floats = NDArray[np.floating[Any]]
 
@@ -144,6 +144,10 @@ class Stored(ABC):
                 out[order[first:last]] = self.read(start, stop)[ranked[first:last] - start]
         return out
 
+    def in_its_blocks(self, values: NDArray[Any]) -> Any:
+        """One value an object, in the form and the blocks of the table: of Dask a Dask array."""
+        return values
+
     def mapped(
         self,
         call: Callable[[Floats], Floats],
@@ -201,6 +205,11 @@ def open_stored(X: Any) -> Stored | None:
 def is_dask(X: Any) -> bool:
     """Whether this is a Dask collection; Dask need not be installed to tell."""
     return hasattr(X, "__dask_graph__") and hasattr(X, "shape")
+
+
+def is_table_path(path: str | PathLike[str]) -> bool:
+    """Whether a path is one of those that `open_stored` takes, by its ending or as a folder."""
+    return Path(path).suffix.lower() in _ENDINGS or Path(path).is_dir()
 
 
 def _is_sliced(X: Any) -> bool:
@@ -416,7 +425,8 @@ class _Dask(Stored):
             )
         super().__init__(array.shape, _number_type([array.dtype], "X"), names=names, what="X")
         self.array = array
-        self._starts = [0, *accumulate(array.chunks[0])]
+        self._sizes = tuple(int(size) for size in array.chunks[0])
+        self._starts = [0, *accumulate(self._sizes)]
 
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"array": None}  # who gets a copy is given the blocks
@@ -436,6 +446,11 @@ class _Dask(Stored):
         out: Floats = np.empty(found.shape, self.dtype)
         out[order] = found
         return out
+
+    def in_its_blocks(self, values: NDArray[Any]) -> Any:
+        """See `Stored.in_its_blocks`."""
+        arrays = optional("dask.array", extra="distributed", what="A table of Dask")
+        return arrays.from_array(values, chunks=(self._sizes,))
 
     def where(self, row: int) -> str:
         """In which block of the Dask array a row lies."""
@@ -488,6 +503,10 @@ class _Mapped(Stored):
     def take(self, objects: Any) -> Floats:
         """See `Stored.take`."""
         return np.ascontiguousarray(self.call(self.source.take(objects)), self.dtype)
+
+    def in_its_blocks(self, values: NDArray[Any]) -> Any:
+        """See `Stored.in_its_blocks`."""
+        return self.source.in_its_blocks(values)
 
     def pieces(self) -> list[tuple[int, int]]:
         """As those of the table behind it: these are read."""

@@ -17,10 +17,19 @@ from scipy import sparse
 
 from consilience._labels import is_frame
 from consilience._sklearn import check_array, validate_data
-from consilience._stored import BLOCK, Stored, is_dask, open_stored
+from consilience._stored import BLOCK, Stored, is_dask, is_table_path, open_stored
 from consilience.errors import InvalidInputError
 
-__all__ = ["BLOCK", "Rows", "Stored", "open_rows", "rows_of", "same_objects"]
+__all__ = [
+    "BLOCK",
+    "Rows",
+    "Stored",
+    "is_dask",
+    "is_table_path",
+    "open_rows",
+    "rows_of",
+    "same_objects",
+]
 
 Kind = Literal["floats", "float64"]
 

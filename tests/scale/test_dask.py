@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scale.tables import SOME, STARTS, X, check_same, chunked, runs_in_memory
 
+import consilience as cs
 from consilience import _stored
 from consilience.consensus import combine_blocks, lwgp
 from consilience.engines import blocks, engine_for
@@ -98,3 +99,15 @@ def test_bad_blocks_are_named(client):
         open_rows(da.zeros(5))
     with pytest.raises(InvalidInputError, match="must hold numbers"):
         open_rows(da.zeros((5, 2), dtype=complex))
+
+
+def test_the_whole_job_gives_dask_arrays_with_the_blocks_of_x(client):
+    how = {"method": "lwgp", "generator": KMeansEnsemble(5, (2, 6), max_samples=500)}
+    array = chunked(X, [2, 0, 3, 1])
+    found = cs.cluster(array, 4, **how, random_state=0)
+    wanted = cs.cluster(X, 4, **how, random_state=0)
+    for name in ("labels", "confidence", "runner_up"):
+        assert getattr(found, name).chunks[0] == array.chunks[0]
+    np.testing.assert_array_equal(found.labels.compute(), wanted.labels)
+    np.testing.assert_allclose(found.confidence.compute(), wanted.confidence, rtol=1e-6)
+    assert found.sizes == wanted.sizes

@@ -28,7 +28,7 @@ from consilience.errors import InvalidParameterError, MemoryBudgetError, warn
 from consilience.evidence import confidence, never_placed, never_seen
 from consilience.kernels.labels.signatures import RowTable
 
-__all__ = ["BlockConsensus", "collapse", "combine_blocks"]
+__all__ = ["BlockConsensus", "check_by_rows", "collapse", "combine_blocks"]
 
 _OWNER = "combine_blocks"
 # Objects looked at together.
@@ -127,7 +127,7 @@ def combine_blocks(
     >>> found.labels, found.n_rows
     (array([0, 0, 0, 1, 1, 1], dtype=int32), 4)
     """
-    chosen = _checked_method(method)
+    chosen = check_by_rows(method)
     check_n_clusters(n_clusters, ensemble.n_objects, owner=_OWNER)
     check_value("max_memory", max_memory, MEMORY, owner=_OWNER)
     check_jobs(n_jobs, owner=_OWNER)
@@ -138,7 +138,8 @@ def combine_blocks(
     return _spread(_of_rows(chosen, rows, n_clusters, how), rows, numbers, n_jobs)
 
 
-def _checked_method(name: str) -> Method:
+def check_by_rows(name: str) -> Method:
+    """A method that combines labels larger than memory; raises for others, naming the nearest."""
     can = sorted(one.name for one in CONSENSUS.values() if one.by_rows)
     if name not in can:
         near = (
