@@ -8,6 +8,7 @@ import pytest
 import consilience
 
 HEAVY = ["numba", "sklearn", "scipy", "pandas", "polars", "matplotlib", "pyarrow", "joblib"]
+CLUSTER = ["dask", "distributed"]
 
 
 def run(code):
@@ -25,7 +26,16 @@ def cpu_seconds(statement):
 
 
 def test_import_loads_nothing_heavy():
-    code = f"import sys, consilience; print(*[m for m in {HEAVY} if m in sys.modules])"
+    code = f"import sys, consilience; print(*[m for m in {HEAVY + CLUSTER} if m in sys.modules])"
+    assert run(code) == []
+
+
+def test_work_in_memory_never_loads_dask():
+    code = f"""
+import sys, numpy as np, consilience as cs
+cs.generate.KMeansEnsemble(2, 2, random_state=0).generate(np.eye(4))
+print(*[m for m in {CLUSTER} if m in sys.modules])
+"""
     assert run(code) == []
 
 

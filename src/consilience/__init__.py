@@ -62,6 +62,7 @@ _HOMES = {
     "NOISE": "consilience.ensemble",
     "UNSEEN": "consilience.ensemble",
     "relabel": "consilience.ensemble",
+    "open_rows": "consilience.rows",
 }
 _ROOMS = (
     "compare",
@@ -152,6 +153,7 @@ __all__ = [
     "metrics",
     "minority",
     "minority_groups",
+    "open_rows",
     "partition",
     "plot",
     "predict",
@@ -233,6 +235,7 @@ if TYPE_CHECKING:
         BBCPress,
         SoftBBC,
     )
+    from consilience.rows import open_rows
     from consilience.workflow import (
         ambiguous_objects,
         cluster,

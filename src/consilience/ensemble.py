@@ -31,6 +31,7 @@ from consilience.kernels.labels.signatures import group_rows
 __all__ = [
     "NOISE",
     "UNSEEN",
+    "Collapsed",
     "Ensemble",
     "Signatures",
     "check_ensemble",
@@ -320,7 +321,11 @@ class Ensemble:
         distinct = len(first) == self.n_objects
         labels = self.members if distinct else np.take(self.members, first, axis=1)
         rows = Ensemble._trusted(labels, names=self.names, records=self.records)
-        return Signatures(rows, inverse, counts)
+        return Signatures(rows, inverse, self._weighed(inverse, counts))
+
+    def _weighed(self, inverse: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[np.int64]:
+        """How many objects groups of these objects stand for: as many as they are."""
+        return counts
 
     # ---- in and out -------------------------------------------------------------------
 
@@ -348,6 +353,49 @@ class Ensemble:
 
     def _stored(self) -> _ensemble_store.Stored:
         return _ensemble_store.Stored(self.members, self.index, self.names, self.records)
+
+
+class Collapsed(Ensemble):
+    """Label rows, each for as many objects as had it, in the order of their first objects.
+
+    All that methods which look at labels alone need of objects that are many more than rows.
+
+    Attributes
+    ----------
+    counts : ndarray of shape (n_objects,), int64
+        Objects that each row stands for.
+
+    Examples
+    --------
+    >>> rows = Collapsed._of(Ensemble([[0, 1], [0, 0]]), np.array([5, 2]))
+    >>> rows.n_objects, rows.signatures().counts.tolist()
+    (2, [5, 2])
+    """
+
+    counts: NDArray[np.int64]
+
+    @classmethod
+    def _of(cls, rows: Ensemble, counts: NDArray[np.int64]) -> "Collapsed":
+        """Rows of an ensemble that stand for so many objects each."""
+        collapsed = cls._trusted(rows.members, names=rows.names, records=rows.records)
+        object.__setattr__(collapsed, "counts", counts)
+        return collapsed
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Collapsed._of, (self[:], self.counts)
+
+    def __getitem__(self, key: Any) -> Any:
+        """One member's labels for a number; the rows by some members otherwise."""
+        chosen = super().__getitem__(key)
+        return Collapsed._of(chosen, self.counts) if isinstance(chosen, Ensemble) else chosen
+
+    def take(self, objects: Any) -> "Collapsed":
+        """The same members on some of the rows; see `Ensemble.take`."""
+        return Collapsed._of(super().take(objects), self.counts[objects])
+
+    def _weighed(self, inverse: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[np.int64]:
+        """How many objects groups of these rows stand for; whole numbers, so exact."""
+        return np.bincount(inverse, self.counts, len(counts)).astype(np.int64)
 
 
 def _chosen(key: Any, n: int, noun: str) -> NDArray[np.int64]:

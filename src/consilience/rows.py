@@ -4,6 +4,9 @@ A table of numbers comes as an array, a memory map, a CSR matrix, a frame of pan
 Arrow table, a list of lists, or as anything that hands out rows by slices (an HDF5 data set, a
 zarr array). Here it is read once, checked once and remembered with its names and index; behind
 this border a `Rows` is passed on, and nothing converts or checks the numbers again.
+
+Tables larger than memory (`open_rows`) stay where they are: `Rows` of a `Stored` table are read
+and checked block by block, each time they are needed.
 """
 
 from collections.abc import Iterator
@@ -14,22 +17,29 @@ from scipy import sparse
 
 from consilience._labels import is_frame
 from consilience._sklearn import check_array, validate_data
+from consilience._stored import BLOCK, Stored, is_dask, is_table_path, open_stored
 from consilience.errors import InvalidInputError
 
-__all__ = ["BLOCK", "Rows", "rows_of", "same_objects"]
+__all__ = [
+    "BLOCK",
+    "Rows",
+    "Stored",
+    "is_dask",
+    "is_table_path",
+    "open_rows",
+    "rows_of",
+    "same_objects",
+]
 
 Kind = Literal["floats", "float64"]
 
-#: Numbers read together from something that hands out rows by slices: 32 MB of float64.
-BLOCK = 2**22
-
 
 class Rows:
-    """Finite numbers, one row an object: dense in C order, or CSR.
+    """Finite numbers, one row an object: dense in C order, CSR, or not in memory at all.
 
     Attributes
     ----------
-    values : ndarray or CSR matrix of shape (n_objects, n_features)
+    values : ndarray, CSR matrix or Stored table of shape (n_objects, n_features)
         float64 or float32, checked. Not to be written to: it may be the user's own array.
     names : tuple of str or None
         Of the columns, where the data came with names.
@@ -57,13 +67,19 @@ class Rows:
         """Whether ``values`` is a CSR matrix."""
         return bool(sparse.issparse(self.values))
 
+    @property
+    def is_stored(self) -> bool:
+        """Whether ``values`` is a `Stored` table, which is not in memory."""
+        return isinstance(self.values, Stored)
+
     def __len__(self) -> int:
         return self.shape[0]
 
     def take(self, objects: Any) -> "Rows":
-        """The rows of some objects: their numbers, or a mask."""
+        """The rows of some objects, in memory: their numbers, or a mask."""
         index = None if self.index is None else self.index[objects]
-        return Rows(self.values[objects], self.names, index)
+        values = self.values.take(objects) if self.is_stored else self.values[objects]
+        return Rows(values, self.names, index)
 
     def blocks(self, n_rows: int) -> Iterator[tuple[int, Any]]:
         """First row and rows of one block after the other; views where they are dense.
@@ -72,8 +88,48 @@ class Rows:
         >>> [(start, block.tolist()) for start, block in rows.blocks(2)]
         [(0, [[0.0, 1.0], [2.0, 3.0]]), (2, [[4.0, 5.0]])]
         """
-        for start in range(0, self.shape[0], n_rows):
-            yield start, self.values[start : start + n_rows]
+        n = self.shape[0]
+        for start in range(0, n, n_rows):
+            stop = min(start + n_rows, n)
+            yield (
+                start,
+                self.values.read(start, stop) if self.is_stored else self.values[start:stop],
+            )
+
+
+def open_rows(X: Any) -> Rows:
+    """Rows of a table that stays where it is: on a disk or on a Dask cluster.
+
+    Parameters
+    ----------
+    X : path, memory map, Dask array or frame, zarr array, or anything else sliced by rows
+        A path to a ``.npy`` file, a ``.parquet`` file, a folder of such files (in the order of
+        their names) or a ``.zarr`` array. Columns are numbers; whole numbers become float64.
+
+    Returns
+    -------
+    Rows
+        Nothing was read but the shape. Blocks are checked when they are read: a number that is
+        not finite, a column too many, a block of another type is an `InvalidInputError` that
+        names the block and the row.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     np.save(Path(folder, "x.npy"), np.arange(6.0).reshape(3, 2))
+    ...     rows = open_rows(Path(folder, "x.npy"))
+    ...     rows.shape, rows.take([2, 0]).values.tolist()
+    ((3, 2), [[4.0, 5.0], [0.0, 1.0]])
+    """
+    table = open_stored(X)
+    if table is None:
+        raise InvalidInputError(
+            "open_rows takes a path, a memory map, a Dask array or frame, or something else that "
+            f"is sliced by rows. Got {type(X).__name__} instead. Data in memory need not be opened."
+        )
+    return Rows(table, table.names)
 
 
 def rows_of(
@@ -85,6 +141,7 @@ def rows_of(
     allow_sparse: bool = True,
     kind: Kind = "floats",
     min_objects: int = 1,
+    allow_stored: bool = False,
 ) -> Rows:
     """Data in any form as `Rows`; what are `Rows` already are passed on.
 
@@ -102,13 +159,19 @@ def rows_of(
     kind : {"floats", "float64"}, default="floats"
         Whether float32 stays as it is.
     min_objects : int, default=1
+    allow_stored : bool, default=False
+        Whether rows that are not in memory (`open_rows`) may pass, and Dask arrays stay so.
 
     Raises
     ------
     ValueError, TypeError
         In scikit-learn's words, for what is no table of finite numbers.
     """
+    if allow_stored and is_dask(X):
+        X = open_rows(X)
     known = X if isinstance(X, Rows) else None
+    if known is not None and known.is_stored:
+        return _checked_stored(known, owner, min_objects, allow_stored)
     options = {
         "accept_sparse": "csr" if allow_sparse else False,
         "dtype": [np.float64, np.float32] if kind == "floats" else np.float64,
@@ -127,6 +190,24 @@ def rows_of(
     if fitted is not None and reset and known.names is not None:
         fitted.feature_names_in_ = np.array(known.names, dtype=object)
     return known if values is known.values else Rows(values, known.names, known.index)
+
+
+def _checked_stored(rows: Rows, owner: Any, min_objects: int, allowed: bool) -> Rows:
+    """Rows that are not in memory, if whoever asks can do with them."""
+    name = owner if isinstance(owner, str) else type(owner).__name__
+    if not allowed:
+        raise InvalidInputError(
+            f"{name} needs its data in memory, and {rows.values.what} is read block by block. Give "
+            "it a sample, rows.take(objects); or combine members of a KMeansEnsemble, which "
+            "are made by blocks."
+        )
+    n, d = rows.shape
+    if n < min_objects or d < 1:
+        raise InvalidInputError(
+            f"{rows.values.what} has {n} rows of {d} columns, while {name} needs at least "
+            f"{min_objects} rows and one column."
+        )
+    return rows
 
 
 def same_objects(rows: Rows, n_objects: int) -> Rows:

@@ -19,6 +19,7 @@ from consilience.consensus.dyadic import DyadicAspect, dyadicaspect
 from consilience.consensus.factorisation import WCC, NMFConsensus, nmfconsensus, wcc
 from consilience.consensus.graph import CSPA, HGPA, cspa, hgpa
 from consilience.consensus.kmeans_forms import KCC, SEC, kcc, sec
+from consilience.consensus.large import BlockConsensus, combine_blocks
 from consilience.consensus.levels import Levels, Split, levels
 from consilience.consensus.links import ASRS, CTS, SRS, asrs, cts, srs
 from consilience.consensus.locally_weighted import LWEA, LWGP, lwea, lwgp
@@ -73,6 +74,7 @@ __all__ = [
     "AmbiguityAware",
     "AutoConsensus",
     "BaumEagon",
+    "BlockConsensus",
     "Clarity",
     "ConsensusResult",
     "CorrelationClustering",
@@ -98,6 +100,7 @@ __all__ = [
     "baumeagon",
     "bce",
     "choose_n_clusters",
+    "combine_blocks",
     "correlation_cost",
     "correlationclustering",
     "cspa",

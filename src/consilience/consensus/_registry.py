@@ -70,6 +70,9 @@ class Method:
         Whether it wants members of about as many clusters as there are groups: on 15 tables
         the mean ARI of these methods was .66 to .68 with such members and .49 to .63 with
         members of about the root of n clusters.
+    by_rows : bool
+        Whether distinct label rows, and how many objects have each, are all it looks at: then it
+        combines labels larger than memory (`consilience.consensus.combine_blocks`).
     memory : str
         The shape of the memory it needs.
     paper : str
@@ -92,6 +95,7 @@ class Method:
     memory: str
     paper: str
     few_clusters: bool = False
+    by_rows: bool = False
     options: tuple[str, ...] = ()
     rules: Rules = field(default_factory=dict)
 
@@ -174,6 +178,7 @@ def consensus_method(
     balanced: bool = False,
     keeps_noise: bool = True,
     few_clusters: bool = False,
+    by_rows: bool = False,
 ) -> Callable[[F], F]:
     """Enter a consensus function into the table under its own name, and check its arguments.
 
@@ -187,7 +192,7 @@ def consensus_method(
         The shape of the memory it needs, for instance ``"n R"``.
     rules : mapping of name -> rules, optional
         What values its own parameters may have: for the function and the estimator alike.
-    needs_data, needs_n_clusters, balanced, keeps_noise, few_clusters : bool
+    needs_data, needs_n_clusters, balanced, keeps_noise, few_clusters, by_rows : bool
         See `Method`.
     """
     numbers = COUNT if needs_n_clusters else [*COUNT, NoneValue()]
@@ -210,6 +215,7 @@ def consensus_method(
             balanced=balanced,
             keeps_noise=keeps_noise,
             few_clusters=few_clusters,
+            by_rows=by_rows,
             memory=memory,
             paper=paper,
             options=tuple(name for name in names if name not in _COMMON),

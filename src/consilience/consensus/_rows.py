@@ -62,7 +62,8 @@ def distinct_rows(ensemble: Ensemble, *, n_jobs: int | None = None) -> Rows:
         np.take(ensemble.members[number], first, axis=1, out=members[number], mode="clip")
 
     by_rows(copy, len(members), n_jobs, size=1)
-    return Rows(members, first_columns(members), counts, inverse)
+    weighed = ensemble._weighed(inverse, counts)
+    return Rows(members, first_columns(members), weighed, inverse)
 
 
 def rows_in_order(

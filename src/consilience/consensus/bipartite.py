@@ -47,6 +47,7 @@ _LARGE = 1 << 14
 
 @consensus_method(
     estimator="HBGF",
+    by_rows=True,
     paper="Fern & Brodley 2004",
     memory="n R, or n (R + k) + n_c^2 for solver='spectral'",
     rules={"solver": CUTS, "n_cuts": [*COUNT, NoneValue()]},

@@ -40,6 +40,7 @@ _RULES: dict[str, list[Rule]] = {
 
 @consensus_method(
     estimator="SEC",
+    by_rows=True,
     paper="Liu, Liu, Wu, Tao & Fu 2015",
     memory="n R + n_c k",
     rules=_RULES,
@@ -98,6 +99,7 @@ def sec(
 
 @consensus_method(
     estimator="KCC",
+    by_rows=True,
     few_clusters=True,
     paper="Wu, Liu, Xiong, Cao & Chen 2015",
     memory="n R + n_c k",

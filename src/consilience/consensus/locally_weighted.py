@@ -134,6 +134,7 @@ def lwea(
 
 @consensus_method(
     estimator="LWGP",
+    by_rows=True,
     paper="Huang, Wang & Lai 2018",
     memory="n (R + k) + n_c^2",
     rules=_RULES,

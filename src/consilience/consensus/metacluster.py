@@ -71,6 +71,7 @@ class MetaClusters:
 
 @consensus_method(
     estimator="MCLA",
+    by_rows=True,
     few_clusters=True,
     paper="Strehl & Ghosh 2002",
     memory="n (R + k) + n_c^2",

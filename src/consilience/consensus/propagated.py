@@ -118,6 +118,7 @@ def ecpcshc(
 
 @consensus_method(
     estimator="ECPCSMC",
+    by_rows=True,
     paper="Huang, Wang, Peng, Lai & Kwoh 2021",
     memory="n (R + k) + n_c^2",
     rules={"n_steps": COUNT},

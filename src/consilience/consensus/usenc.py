@@ -15,6 +15,7 @@ __all__ = ["USENC", "usenc"]
 
 @consensus_method(
     estimator="USENC",
+    by_rows=True,
     paper="Huang, Wang, Wu, Lai & Kwoh 2020",
     memory="n (R + k) + n_c^2",
 )

@@ -38,6 +38,7 @@ _NO_ENTROPY = 1e-12
 
 @consensus_method(
     estimator="Voting",
+    by_rows=True,
     paper="Dudoit & Fridlyand 2003",
     memory="n (R + k) + n_c^2",
 )
@@ -200,6 +201,7 @@ def _shares(
 
 @consensus_method(
     estimator="CumulativeVoting",
+    by_rows=True,
     paper="Ayad & Kamel 2008",
     memory="n (R + max k_r)",
     rules={"reference": [Options(("agreement", "entropy"))]},

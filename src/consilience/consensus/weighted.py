@@ -38,6 +38,7 @@ _PAPER = "Ren, Domeniconi, Zhang & Yu 2017"
 
 @consensus_method(
     estimator="WOMC",
+    by_rows=True,
     few_clusters=True,
     paper=_PAPER,
     memory="n (R + k) + n_c^2",

@@ -7,7 +7,7 @@ the columns that one category column was split into add up to 1.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import compress
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from consilience._words import listed
 from consilience.datasets._columns import Floats
 from consilience.engines import engine_for
 from consilience.errors import InvalidInputError, warn
+from consilience.rows import Stored
 
 __all__ = ["Scaled", "Scaling", "standardise"]
 
@@ -37,7 +38,7 @@ class Scaling:
     mean: Floats
     spread: Floats
 
-    def applied(self, X: Floats) -> Floats:
+    def applied(self, X: NDArray[np.floating[Any]]) -> Floats:
         """Rows of all columns as the others were scaled: the same numbers from the same rows."""
         scaled = np.ascontiguousarray(X[:, self.kept] / self.unit)
         scaled -= self.mean
@@ -48,20 +49,20 @@ class Scaling:
 class Scaled(NamedTuple):
     """Columns of one weight, their names, those left out as constant, and what was done."""
 
-    X: Floats
+    X: Any  # a table that is not in memory becomes a view that is scaled when it is read
     columns: tuple[str, ...]
     dropped: tuple[str, ...]
     scaling: Scaling
 
 
 def standardise(
-    X: Floats, columns: Sequence[str], *, sources: Sequence[str] = (), what: str = "The data"
+    X: Any, columns: Sequence[str], *, sources: Sequence[str] = (), what: str = "The data"
 ) -> Scaled:
     """Columns with mean 0 and variance 1, less the constant ones, of which a warning is made.
 
     Parameters
     ----------
-    X : ndarray of shape (n_objects, n_columns)
+    X : ndarray or Stored table of shape (n_objects, n_columns)
         Finite numbers.
     columns : sequence of str
         Their names.
@@ -105,18 +106,40 @@ def standardise(
             f"{'has' if one else 'have'} the same value in every row and "
             f"{'is' if one else 'are'} left out.",
         )
-        X = X[:, varies]
-    group = np.arange(X.shape[1])
+    group = np.arange(len(kept))
     if len(sources):
         _, group = np.unique(list(compress(sources, varies)), return_inverse=True)
     # First to at most 1, by one factor a group: squares of 1e200 would overflow.
     largest = np.zeros(group.max() + 1)
     np.maximum.at(largest, group, np.maximum(facts.high, -facts.low)[varies])
     unit = np.where(largest > 0, largest, 1.0)[group]
-    scaled = X / unit
+    where = np.flatnonzero(varies)
+    if isinstance(X, Stored):
+        return Scaled(*_stored_view(X, where, unit, group, kept, dropped))
+    scaled = (X[:, varies] if dropped else X) / unit
     facts = engine_for(scaled).column_facts()
     scaled -= facts.mean
-    spread = np.sqrt(np.bincount(group, facts.variance))
-    spread = np.where(spread > 0, spread, 1.0)[group]
+    spread = _spread(facts.variance, group)
     scaled /= spread
-    return Scaled(scaled, kept, dropped, Scaling(np.flatnonzero(varies), unit, facts.mean, spread))
+    return Scaled(scaled, kept, dropped, Scaling(where, unit, facts.mean, spread))
+
+
+def _spread(variance: Floats, group: NDArray[np.intp]) -> Floats:
+    """What columns are divided by, so that those of a group have variance 1 together."""
+    spread = np.sqrt(np.bincount(group, variance))
+    return np.where(spread > 0, spread, 1.0)[group]
+
+
+def _stored_view(
+    table: Stored,
+    where: NDArray[np.intp],
+    unit: Floats,
+    group: NDArray[np.intp],
+    kept: tuple[str, ...],
+    dropped: tuple[str, ...],
+) -> tuple[Any, tuple[str, ...], tuple[str, ...], Scaling]:
+    """A table that is not in memory as it is scaled when it is read, by one more pass over it."""
+    divided = Scaling(where, unit, np.zeros(len(unit)), np.ones(len(unit)))
+    facts = engine_for(table.mapped(divided.applied, len(unit))).column_facts()
+    scaling = Scaling(where, unit, facts.mean, _spread(facts.variance, group))
+    return table.mapped(scaling.applied, len(unit), names=kept), kept, dropped, scaling

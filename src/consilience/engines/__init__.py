@@ -2,5 +2,6 @@
 
 from consilience.engines._choice import engine_for
 from consilience.engines._engine import Engine
+from consilience.engines._pieces import label_room
 
-__all__ = ["Engine", "engine_for"]
+__all__ = ["Engine", "engine_for", "label_room"]

@@ -3,7 +3,10 @@
 from typing import Any
 
 from consilience.engines._engine import Engine
+from consilience.engines.blocks import Blocks
 from consilience.engines.cpu import Cpu
+from consilience.engines.dask import cluster_of
+from consilience.rows import Stored
 
 __all__ = ["engine_for"]
 
@@ -13,8 +16,10 @@ def engine_for(rows: Any) -> Engine:
 
     Parameters
     ----------
-    rows : ndarray of shape (n_objects, n_features) or CSR matrix; or (n_members, n_objects) labels
-        Checked already. Arrays in memory, of which there are no others yet, are the CPU's.
+    rows : ndarray of shape (n_objects, n_features), CSR matrix or Stored; or labels
+        Checked already; labels are (n_members, n_objects). Arrays in memory are the CPU's. A
+        stored table is gone through in blocks: here, or by the workers of the Dask client that
+        is at work, if it is a Dask array.
 
     Examples
     --------
@@ -22,4 +27,4 @@ def engine_for(rows: Any) -> Engine:
     >>> engine_for(np.array([[0.0], [2.0]])).column_facts().mean
     array([1.])
     """
-    return Cpu(rows)
+    return Blocks(rows, cluster_of(rows)) if isinstance(rows, Stored) else Cpu(rows)

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from consilience._labels import UNSEEN
 from consilience._validation import Boolean, NoneValue, Options, check_jobs, check_value
-from consilience.ensemble import Ensemble, takes_ensemble
+from consilience.ensemble import Collapsed, Ensemble, takes_ensemble
 from consilience.errors import InvalidInputError
 from consilience.evidence.coassociation import CoAssociation, Missing
 from consilience.kernels._parallel import by_rows, in_threads
@@ -126,6 +126,7 @@ def confidence(
             n_clusters,
             by_seen=pairwise,
             starts=ensemble.offsets(),
+            counts=ensemble.counts if isinstance(ensemble, Collapsed) else None,
             n_jobs=n_jobs,
         )
     share = np.empty(n)

@@ -136,7 +136,7 @@ def _check(
 def _through_tables(ensemble: Ensemble, n_jobs: int) -> Floats:
     """Mean quadratic confusion of each object, from contingency tables: no pair is looked at."""
     rows, inverse, counts = ensemble.signatures(n_jobs=n_jobs)
-    n, R = ensemble.n_objects, ensemble.n_members
+    n, R = int(counts.sum()), ensemble.n_members
     first, second = pair_moments(rows.members, counts, n_jobs=n_jobs)
     # An object is with itself for certain, also where some member leaves it out.
     own = _quadratic(_n_placed(rows.members) / R)
@@ -157,7 +157,7 @@ def _over_rows(ensemble: Ensemble, confusion: Confusion, pairwise: bool, n_jobs:
         sums[start:stop] = _block_sums(members, start, stop, counts, table, pairwise)[0]
 
     _for_blocks(fill, n_rows, step, n_jobs)
-    raw = (sums - _own(members, table, pairwise)) / ensemble.n_objects
+    raw = (sums - _own(members, table, pairwise)) / int(counts.sum())
     return np.asarray(raw[inverse])
 
 

@@ -20,12 +20,16 @@ from sklearn.base import BaseEstimator
 from consilience._labels import encode, smallest_type
 from consilience._sklearn import CallbackSupportMixin, Steps, with_callbacks
 from consilience._validation import N_JOBS, RandomState, check_params
+from consilience.engines import label_room
 from consilience.ensemble import Ensemble
 from consilience.errors import ConsilienceError, InvalidParameterError, warn
 from consilience.generate._draw import in_groups, member_seeds
 from consilience.generate.models import Centres
 from consilience.kernels._parallel import Parallel, delayed, of_use, streamed
 from consilience.rows import Rows, rows_of
+
+# Labels looked at together.
+_BLOCK = 2**20
 
 __all__ = ["Checkpoint", "Generator", "Made", "Order", "Session", "opened"]
 
@@ -233,8 +237,7 @@ class Generator(CallbackSupportMixin, BaseEstimator):
             warn(
                 f"Stopped by a callback after {len(made)} of {wanted} members.",
             )
-        kind = np.result_type(*(m.labels.dtype for m in good if m.labels is not None))
-        members = np.stack([m.labels for m in good if m.labels is not None], dtype=kind)
+        members = _stacked([m.labels for m in good if m.labels is not None])
         return Ensemble._trusted(members, index=index, records=[m.record for m in good])
 
 
@@ -260,6 +263,40 @@ def compact(labels: NDArray[Any]) -> NDArray[np.signedinteger[Any]]:
     """Labels of one member, dense and in the narrowest type."""
     codes = encode(labels)
     return codes.astype(smallest_type(int(codes.max()) + 1))
+
+
+def compact_in_place(labels: NDArray[Any]) -> NDArray[np.signedinteger[Any]]:
+    """As `compact`, of labels that are many: block by block, where they are.
+
+    >>> compact_in_place(np.array([4, -2, 0], np.int8))
+    array([ 1, -2,  0], dtype=int8)
+    """
+    used = np.zeros(0, np.int64)
+    blocks = [labels[at : at + _BLOCK] for at in range(0, len(labels), _BLOCK)]
+    for block in blocks:
+        counts = np.bincount(block[block >= 0], minlength=len(used))
+        counts[: len(used)] += used
+        used = counts
+    if not (used > 0).all():
+        rank = np.cumsum(used > 0) - 1
+        for block in blocks:
+            placed = block >= 0
+            block[placed] = rank[block[placed]]
+    narrow = smallest_type(int((used > 0).sum()))
+    return labels if narrow.itemsize >= labels.dtype.itemsize else labels.astype(narrow)
+
+
+def _stacked(labels: Sequence[NDArray[Any]]) -> NDArray[Any]:
+    """Members one after the other, of one type: on disk where they are many."""
+    kind = np.result_type(*(one.dtype for one in labels))
+    whole = labels[0].base
+    same = isinstance(whole, np.memmap) and whole.shape == (len(labels), len(labels[0]))
+    if same and all(one.base is whole for one in labels):
+        return np.asarray(whole)
+    members = label_room((len(labels), len(labels[0])), kind)
+    for row, one in zip(members, labels, strict=True):
+        row[:] = one
+    return members
 
 
 class Stopwatch:

@@ -13,7 +13,14 @@ from consilience._units import squarable
 from consilience._validation import N_MEMBERS, Boolean, Interval, Options
 from consilience.engines import Engine, engine_for
 from consilience.errors import InvalidParameterError
-from consilience.generate._base import Generator, Made, Order, Stopwatch, compact
+from consilience.generate._base import (
+    Generator,
+    Made,
+    Order,
+    Stopwatch,
+    compact,
+    compact_in_place,
+)
 from consilience.generate._draw import (
     N_CLUSTERS,
     SHARE,
@@ -26,6 +33,7 @@ from consilience.generate.models import Centres, centres_of
 from consilience.kernels._parallel import in_turns
 from consilience.kernels.kmeans.runs import KMeansRuns
 from consilience.kernels.kmeans.start import plusplus_start, random_start
+from consilience.rows import Rows, Stored, rows_of
 
 __all__ = ["KMeansEnsemble"]
 
@@ -33,6 +41,8 @@ __all__ = ["KMeansEnsemble"]
 _SMALL = 2**15
 # Members of a group on one thread.
 _TOGETHER = 16
+# Members of a group where data are not in memory.
+_STORED_TOGETHER = 32
 # Products of objects with centres in one pass: of all members, below which threads are not worth
 # starting (a few milliseconds in all); and of a group, for each thread (a few hundredths).
 _WORTH_THREADS = 2**23
@@ -52,12 +62,11 @@ class _Plan:
         self.features = draw_subset(rng, params["max_features"], X.shape[1])
         n_rows = X.shape[0] if self.rows is None else len(self.rows)
         if params["init"] == "random":
-            chosen = random_start(
+            self.chosen = random_start(
                 rng, X.shape[0] if self.rows is None else self.rows, self.n_clusters
             )
         else:
-            chosen = plusplus_start(X, self.n_clusters, rng, rows=self.rows, features=self.features)
-        self.start = _centres(X, chosen, self.features)
+            self.chosen = _spread_out(X, self.n_clusters, rng, self.rows, self.features)
         self.batches: Indices | None = None
         if params["algorithm"] == "minibatch":
             size = min(params["batch_size"], n_rows)
@@ -122,6 +131,10 @@ class KMeansEnsemble(Generator):
 
     Notes
     -----
+    Data that are not in memory (`consilience.open_rows`, or a Dask array) are gone through in
+    blocks, with the same members. A member that sees so few objects that they fit into memory is
+    fitted there and takes one more pass; one that sees all takes a pass an iteration.
+
     Memory: the data, a copy of them in single precision, and one small integer an object and
     member; while running, a group of members holds about 32 bytes an object and member.
 
@@ -187,7 +200,13 @@ class KMeansEnsemble(Generator):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
+    def _rows(self, X: Any) -> Rows:
+        return rows_of(X, owner=self, min_objects=2, allow_stored=True)
+
     def _prepared(self, X: Any) -> Any:
+        if isinstance(X, Stored):
+            X = _squarable_table(X)
+            return X.mapped(normalize, dtype=X.dtype) if self.metric == "cosine" else X
         X, _ = squarable(_written_out(X))
         return normalize(X) if self.metric == "cosine" else X
 
@@ -205,6 +224,8 @@ class KMeansEnsemble(Generator):
     def _group_size(self, X: Any, n_members: int, n_workers: int) -> int:
         # Enough members to share a pass over the data, few enough to show progress.
         size = max(1, min(_TOGETHER, n_members // 8))
+        if isinstance(X, Stored):  # every group takes passes over all that is stored
+            return min(n_members, max(size, _STORED_TOGETHER))
         if n_workers == 1:
             return size
         # Threads end a group together: each should have enough of it that the wait for the last
@@ -234,18 +255,19 @@ class KMeansEnsemble(Generator):
         watch = Stopwatch()
         params, clusters = self.get_params(deep=False), self._clusters(X)
         plans = _shared(lambda order: _Plan(X, order, params, clusters), orders, self._drawing())
-        runs = self._run(engine, plans)
+        runs = self._run(engine, plans, _starts(X, plans))
         threads = self.n_jobs if runs.labels.size > _MANY_LABELS else 1
-        labels = _shared(compact, list(runs.labels), threads)
+        narrowed = compact_in_place if isinstance(X, Stored) else compact
+        # Of sparse data they are dense, and may be many times as large as the data.
+        models = [
+            None if sparse.issparse(X) else self._model(runs, place, plan)
+            for place, plan in enumerate(plans)
+        ]
+        labels = _shared(narrowed, list(runs.labels), threads)
         name = "k-means" if self.algorithm == "lloyd" else "mini-batch k-means"
         seconds = watch.seconds() / len(plans)
         return [
-            Made(
-                labels[place],
-                plan.record(runs, place, name, seconds),
-                # Of sparse data they are dense, and may be many times as large as the data.
-                model=None if sparse.issparse(X) else self._model(runs, place, plan),
-            )
+            Made(labels[place], plan.record(runs, place, name, seconds), model=models[place])
             for place, plan in enumerate(plans)
         ]
 
@@ -270,10 +292,12 @@ class KMeansEnsemble(Generator):
         """Threads that draw starts: spreading them out takes passes over the data."""
         return 1 if self.init == "random" else self.n_jobs
 
-    def _run(self, engine: Engine, plans: Sequence[_Plan]) -> KMeansRuns:
+    def _run(
+        self, engine: Engine, plans: Sequence[_Plan], starts: list[NDArray[Any]]
+    ) -> KMeansRuns:
         batches = [plan.batches for plan in plans if plan.batches is not None]
         return engine.lloyd(
-            [plan.start for plan in plans],
+            starts,
             objects=[plan.rows for plan in plans],
             features=[plan.features for plan in plans],
             batches=batches if self.algorithm == "minibatch" else None,
@@ -298,14 +322,58 @@ def _shared(call: Any, items: Sequence[Any], n_jobs: int | None) -> list[Any]:
     return found
 
 
+def _squarable_table(table: Stored) -> Stored:
+    """As `squarable`, of data that are not in memory: one pass for the largest value."""
+    facts = engine_for(table).column_facts()
+    ends = np.array([facts.low.min(), facts.high.max()], table.dtype)
+    power = squarable(ends)[1]
+    return table if not power else table.mapped(_Shifted(-power), dtype=table.dtype)
+
+
+class _Shifted:
+    """Numbers times a power of two."""
+
+    def __init__(self, power: int) -> None:
+        self.power = power
+
+    def __call__(self, block: NDArray[Any]) -> NDArray[Any]:
+        return np.asarray(np.ldexp(block, self.power))
+
+
 def _written_out(X: Any) -> Any:
     """A small sparse matrix as an array: choosing its rows takes longer than all distances."""
     small = X.shape[0] * X.shape[1] <= _SMALL
     return X.toarray() if small and sparse.issparse(X) else X
 
 
-def _centres(X: Any, chosen: Indices, features: Indices | None) -> NDArray[np.floating[Any]]:
-    """The chosen objects as dense centres in a member's features."""
-    rows = X[chosen]
-    dense = rows.toarray() if sparse.issparse(rows) else np.array(rows)
-    return np.ascontiguousarray(dense if features is None else dense[:, features])
+def _starts(X: Any, plans: Sequence[_Plan]) -> list[NDArray[np.floating[Any]]]:
+    """The objects that each member starts from, as dense centres in its features."""
+    if isinstance(X, Stored):  # one pass for all of them
+        numbers = np.unique(np.concatenate([plan.chosen for plan in plans]))
+        taken = X.take(numbers)
+        rows: list[Any] = [taken[np.searchsorted(numbers, plan.chosen)] for plan in plans]
+    else:
+        rows = [X[plan.chosen] for plan in plans]
+    dense: list[Any] = [
+        some.toarray() if sparse.issparse(some) else np.array(some) for some in rows
+    ]
+    return [
+        np.ascontiguousarray(one if plan.features is None else one[:, plan.features])
+        for one, plan in zip(dense, plans, strict=True)
+    ]
+
+
+def _spread_out(
+    X: Any, k: int, rng: np.random.Generator, rows: Indices | None, features: Indices | None
+) -> NDArray[np.intp]:
+    """Objects that lie apart, by k-means++; of data that are not in memory, among a sample."""
+    if not isinstance(X, Stored):
+        return plusplus_start(X, k, rng, rows=rows, features=features)
+    if rows is None:
+        raise InvalidParameterError(
+            "The 'init' parameter of KMeansEnsemble must be 'random' for data that are not in "
+            "memory, where a member sees all objects. Got 'k-means++' instead. Let members see "
+            "fewer, for instance max_samples=20_000."
+        )
+    chosen: NDArray[np.intp] = rows[plusplus_start(X.take(rows), k, rng, features=features)]
+    return chosen

@@ -22,6 +22,7 @@ from consilience.kernels._jit import compiled
 __all__ = [
     "BLOCK_ROWS",
     "add_in_tree",
+    "block_edges",
     "block_slices",
     "first_at",
     "n_blocks_of",
@@ -91,16 +92,25 @@ def tree_sum(parts: Iterable[Any]) -> Any:
     return total
 
 
+def block_edges(n_rows: int, rows: NDArray[np.integer] | None = None) -> NDArray[np.int64]:
+    """Where blocks begin among all rows, or among some of them, sorted, by their global numbers.
+
+    One more than there are blocks: the last is where they end.
+
+    >>> block_edges(5000), block_edges(5000, np.array([3, 4095, 4096]))
+    (array([   0, 4096, 5000]), array([0, 2, 3]))
+    """
+    edges = np.minimum(BLOCK_ROWS * np.arange(n_blocks_of(n_rows) + 1), n_rows)
+    return edges if rows is None else np.searchsorted(rows, edges)
+
+
 def block_slices(n_rows: int, rows: NDArray[np.integer] | None = None) -> list[slice]:
-    """Where blocks lie among all rows, or among some of them, sorted, by their global numbers.
+    """Where blocks lie among all rows, or among some of them; see `block_edges`.
 
     >>> block_slices(5000, np.array([3, 4095, 4096]))
     [slice(0, 2, None), slice(2, 3, None)]
     """
-    edges = np.minimum(BLOCK_ROWS * np.arange(n_blocks_of(n_rows) + 1), n_rows)
-    if rows is not None:
-        edges = np.searchsorted(rows, edges)
-    return [slice(int(a), int(b)) for a, b in pairwise(edges)]
+    return [slice(int(a), int(b)) for a, b in pairwise(block_edges(n_rows, rows))]
 
 
 @compiled

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,7 @@ from consilience.evidence import never_seen
 from consilience.generate import RunFolder, default_generator, with_defaults
 from consilience.predict._hashes import row_hashes
 from consilience.predict._seen import Seen
+from consilience.rows import Rows, is_dask, is_table_path, open_rows
 from consilience.workflow._choosing import Number, by_criteria, by_lines, strict_method
 from consilience.workflow._data import Data, check_scale, checked_ensemble, gather
 from consilience.workflow._job import Job
@@ -46,6 +48,7 @@ from consilience.workflow._notes import noting
 from consilience.workflow._one_column import warn_of_one_column
 from consilience.workflow._seeds import job_seed
 from consilience.workflow.cluster_result import ClusterResult
+from consilience.workflow.large import LargeTask, cluster_large, refuse_in_memory_only
 
 __all__ = ["cluster"]
 
@@ -123,7 +126,7 @@ def cluster(
     run: Any = None,
     callbacks: Sequence[Any] = (),
     **options: Any,
-) -> ClusterResult:
+) -> Any:
     """The consensus clusters of a table, or of clusterings you already have: the whole job.
 
     Makes clusterings, finds the groups that independent ways to cluster come to, how many they
@@ -136,7 +139,8 @@ def cluster(
     X : array, pandas or polars frame, CSR matrix, or Table, optional
         One row an object, finite numbers. A frame's index and column names are kept. A `Table`
         of `consilience.datasets.read_table` brings its identifiers and known groups. Not needed
-        with ``ensemble``.
+        with ``ensemble``. Tables larger than memory are gone through in blocks: the path of a
+        ``.parquet``, ``.npy`` or ``.zarr`` table, a Dask array or frame, `consilience.open_rows`.
     n_clusters : int or None, default=None
         None finds the best supported number, see `consilience.AutoConsensus`.
     method : str or None, default=None
@@ -184,7 +188,9 @@ def cluster(
     Returns
     -------
     ClusterResult
-        Warnings on the way are its ``notes``.
+        Warnings on the way are its ``notes``. A `LargeResult` where X is not in memory: labels
+        and confidence of all objects by a linear method (SEC if none is named; ``max_memory``
+        is what its table of distinct label rows may take), everything else from a sample.
 
     Raises
     ------
@@ -201,6 +207,21 @@ def cluster(
     >>> result.labels.shape, float(result.confidence.mean()) > 0.9
     ((150,), True)
     """
+    stored = _stored(X)
+    if stored is not None:
+        refuse_in_memory_only(
+            {
+                "methods": (methods, None),
+                "ensemble": (ensemble, None),
+                "ids": (ids, None),
+                "truth": (truth, None),
+                "refine": (refine, False),
+                "effort": (effort, "default"),
+                "strict": (strict, False),
+            },
+            owner=_OWNER,
+        )
+    max_memory = options.pop("max_memory", "4 GiB") if stored is not None else None
     named = check_methods(method, methods, options)
     members = checked_ensemble(ensemble, owner=_OWNER)
     check_members(n_clusters, generator, n_members, random_state, n_jobs, owner=_OWNER)
@@ -211,6 +232,21 @@ def cluster(
         check_value(name, value, CONSENSUS[_OURS].rules[name], owner=_OWNER)
     check_scale(scale, owner=_OWNER)
     folder = run_folder(run, owner=_OWNER)
+    if stored is not None:
+        large = LargeTask(
+            n_clusters=n_clusters,
+            max_clusters=max_clusters,
+            method=method,
+            options=options,
+            generator=generator,
+            n_members=n_members,
+            scale=scale,
+            seed=job_seed(random_state, folder),
+            n_jobs=n_jobs,
+            run=folder,
+            max_memory=max_memory,
+        )
+        return cluster_large(stored, large, owner=_OWNER, callbacks=callbacks)
     if [one.name for one in named.methods] == [_OURS] and not strict:
         named = Named()  # as if nobody had named it: its options are parameters here
     task = _Task(
@@ -242,6 +278,15 @@ def cluster(
     return ClusterResult(
         asked=n_clusters, seed=task.seed, seconds=job.seconds, notes=tuple(notes), **found
     )
+
+
+def _stored(X: Any) -> Rows | None:
+    """Rows that are gone through in blocks; None where X is to be in memory."""
+    if isinstance(X, Rows):
+        return X if X.is_stored else None
+    if is_dask(X) or (isinstance(X, str | PathLike) and is_table_path(X)):
+        return open_rows(X)
+    return None
 
 
 def _seen(data: Data, generator: Any) -> Seen | None:

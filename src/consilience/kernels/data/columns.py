@@ -4,6 +4,7 @@ One pass over the rows; sums go by blocks and their tree (:mod:`consilience.kern
 that the last bit does not depend on threads or on where the rows lie.
 """
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,17 +12,23 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from consilience.kernels._blocks import (
-    BLOCK_ROWS,
     add_in_tree,
+    block_edges,
     block_slices,
     first_at,
-    n_blocks_of,
     tree_sum,
 )
 from consilience.kernels._jit import compiled
 from consilience.kernels._parallel import in_turns
 
-__all__ = ["ColumnFacts", "column_facts", "column_sums"]
+__all__ = [
+    "BlockFacts",
+    "ColumnFacts",
+    "block_facts",
+    "column_facts",
+    "column_sums",
+    "joined_facts",
+]
 
 Floats = NDArray[np.float64]
 # Values that a thread is started for.
@@ -37,8 +44,19 @@ class ColumnFacts(NamedTuple):
     high: Floats
 
 
+class BlockFacts(NamedTuple):
+    """Facts of every block of rows: what those of all rows are made of."""
+
+    counts: Floats  # (n_blocks,): how many rows
+    table: Floats  # (5, n_blocks, n_columns): sums, deviations, their squares, least and largest
+
+
 def column_facts(
-    X: Any, *, rows: NDArray[np.integer] | None = None, n_jobs: int | None = None
+    X: Any,
+    *,
+    rows: NDArray[np.integer] | None = None,
+    edges: NDArray[np.int64] | None = None,
+    n_jobs: int | None = None,
 ) -> ColumnFacts:
     """Mean, variance, least and largest value of every column.
 
@@ -49,6 +67,8 @@ def column_facts(
         variance are not finite; the others always are.
     rows : int array, optional
         Rows that count, sorted and without repeats; all by default.
+    edges : int array, optional
+        Where blocks begin, if these are some rows of a larger table (`block_edges`).
     n_jobs : int or None
         Threads; the facts are the same for any number.
 
@@ -66,22 +86,47 @@ def column_facts(
     """
     if sparse.issparse(X):
         return _sparse_facts(X, rows)
+    return joined_facts([block_facts(X, rows=rows, edges=edges, n_jobs=n_jobs)])
+
+
+def block_facts(
+    X: NDArray[np.floating],
+    *,
+    rows: NDArray[np.integer] | None = None,
+    edges: NDArray[np.int64] | None = None,
+    n_jobs: int | None = None,
+) -> BlockFacts:
+    """Facts of every block of an array; as in `column_facts`."""
     X = np.ascontiguousarray(X).view()
     X.flags.writeable = False  # compiled once, whether or not the data may be written
     n, d = X.shape
     chosen = np.empty(0, np.intp) if rows is None else np.ascontiguousarray(rows, np.intp)
-    # Of every block: how many rows; sums, deviations, their squares, least and largest values.
-    n_blocks = n_blocks_of(n)
+    edges = block_edges(n) if edges is None else edges
+    n_blocks = len(edges) - 1
     counts, table = np.zeros(n_blocks), np.zeros((5, n_blocks, d))
     threads = 1 if n_jobs is None else _threads(n_jobs, X.size)
     in_turns(
-        lambda first, step: _block_facts(X, rows is None, chosen, first, step, counts, table),
+        lambda first, step: _block_facts(
+            X, rows is None, chosen, edges, first, step, counts, table
+        ),
         n_blocks,
         threads,
     )
+    return BlockFacts(counts, table)
+
+
+def joined_facts(parts: Sequence[BlockFacts]) -> ColumnFacts:
+    """Facts of all rows from those of their blocks, in order, in however many parts they came.
+
+    >>> X = np.arange(9000.0)[:, None]
+    >>> joined_facts([block_facts(X[:8192]), block_facts(X[8192:])]) == column_facts(X)
+    True
+    """
+    counts = np.concatenate([part.counts for part in parts])
+    table = np.concatenate([part.table for part in parts], axis=1)
     held, total = counts > 0, float(counts.sum())
     sums, rests, squares, low, high = table[:, held]
-    mean, some, apart = add_in_tree(table[0]) / total, counts[held, None], np.zeros((n_blocks, d))
+    mean, some, apart = add_in_tree(table[0]) / total, counts[held, None], np.zeros(table.shape[1:])
     with np.errstate(over="ignore", invalid="ignore"):
         offset = sums / some - mean
         apart[held] = squares + 2.0 * offset * rests + some * offset**2
@@ -96,12 +141,12 @@ def _threads(n_jobs: int, n_values: int) -> int:
 
 
 @compiled(plain_up_to=20_000)
-def _block_facts(X, whole, rows, first, step, counts, table):
+def _block_facts(X, whole, rows, edges, first, step, counts, table):
     """Facts of the blocks first, first + step, ...; ``rows`` unless the whole counts."""
-    n, d = X.shape
+    d = X.shape[1]
     means = np.empty(d)
     for block in range(first, counts.size, step):
-        start, stop = block * BLOCK_ROWS, min((block + 1) * BLOCK_ROWS, n)
+        start, stop = edges[block], edges[block + 1]
         if not whole:
             start, stop = first_at(rows, start), first_at(rows, stop)
         if start == stop:

@@ -21,16 +21,27 @@ GOES_ON, UNCHANGED, SMALL_SHIFT = 0, 1, 2
 @compiled
 def end_round(X, sieve, one, change, moved, tol, spherical):
     """Finish an iteration in which ``moved`` labels changed, the clusters by ``change``."""
+    if take_change(one, change):
+        moved += _refill(X, one)
+    return move_on(sieve, one, moved, tol, spherical)
+
+
+@compiled
+def take_change(one, change):
+    """Add to a member's sums and counts what changed; whether a cluster is empty now."""
+    empty = False
     for c in range(one.counts.size):
         if change.touched[c]:
             change.touched[c] = False
             one.counts[c] += change.counts[c]
             add_sums(one.sums[c], change.sums[c])
-    empty = False
-    for count in one.counts:
-        empty |= count == 0
-    if empty:
-        moved += _refill(X, one)
+        empty |= one.counts[c] == 0
+    return empty
+
+
+@compiled
+def move_on(sieve, one, moved, tol, spherical):
+    """Move a member's centres if any label changed; how it stands."""
     if moved == 0:
         return UNCHANGED
     shift = _move_centres(one, sieve, spherical)

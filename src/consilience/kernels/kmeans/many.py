@@ -55,6 +55,7 @@ def many_kmeans(
     assign_all: bool = True,
     n_jobs: int | None = None,
     sieve: Sieve | None = None,
+    edges: NDArray[np.int64] | None = None,
 ) -> KMeansRuns:
     """Labels, centres and inertia of one k-means run a start.
 
@@ -89,6 +90,9 @@ def many_kmeans(
         Threads; fewer are started where there is little to do. They share rows and members.
     sieve : Sieve, optional
         What `make_sieve` made of X, if there is one already.
+    edges : int array, optional
+        Where logical blocks begin, if X is some rows of a larger table (`block_edges`; dense
+        data): runs on these rows are then those on the table, bit for bit.
 
     Returns
     -------
@@ -126,13 +130,17 @@ def many_kmeans(
     X = read_only(X)
     threads = threads_for(task, X.shape[0], n_jobs)
     labels = np.empty((len(task.starts), X.shape[0]), np.int32)
-    tols = tol * _mean_variances(X, task, threads) if tol > 0 else np.zeros(len(task.starts))
-    if not online and are_small(task, X):
+    tols = np.zeros(len(task.starts))
+    if tol > 0:
+        tols = tol * _mean_variances(X, task, edges, threads)
+    # A small table is one block; rows of a larger one may lie in several.
+    if not online and edges is None and are_small(task, X):
         return join_runs(labels, small_kmeans(X, task, options, tols, labels))
     sieve = make_sieve(X, threads) if sieve is None else sieve
     found: list[tuple[Any, ...]] = []
     for some in turns(task, X.shape[0]):
-        found += _run(X, task.part(some), sieve, labels[some], options, tols[some], threads)
+        part, own = task.part(some), tols[some]
+        found += _run(X, part, sieve, labels[some], options, own, edges, threads)
     return join_runs(labels, found)
 
 
@@ -188,6 +196,7 @@ def _run(
     labels: NDArray[np.int32],
     options: Options,
     tols: NDArray[np.float64],
+    edges: NDArray[np.int64] | None,
     threads: int,
 ) -> list[tuple[Any, ...]]:
     """Centres, inertia, iterations and success of some members; their labels go to ``labels``."""
@@ -201,25 +210,29 @@ def _run(
         tols=tols,
         spherical=options.spherical,
         assign_all=options.assign_all,
+        edges=edges,
         threads=threads,
     )
     run_passes(X, sieve, members, board, threads)
     n_iter, converged = board.n_iter, board.converged
     if options.online:
-        passes, ended = many_online(X, sieve, members, options.max_iter, threads)
+        passes, ended = many_online(X, sieve, members, options.max_iter, board.edges, threads)
         n_iter, converged = n_iter + passes, converged & ended
-        board = finishing_board(members, X.shape[0], options.assign_all, threads)
+        board = finishing_board(members, X.shape[0], options.assign_all, edges, threads)
         run_passes(X, sieve, members, board, threads)
     centres = [member_view(members, m).centres for m in range(len(task.starts))]
     return list(zip(centres, sums_of_squares(board), n_iter, converged, strict=True))
 
 
-def _mean_variances(X: NDArray[np.floating], task: Task, threads: int) -> NDArray[np.float64]:
+def _mean_variances(
+    X: NDArray[np.floating], task: Task, edges: NDArray[np.int64] | None, threads: int
+) -> NDArray[np.float64]:
     """Mean variance of the columns each member works on."""
-    whole = column_facts(X, n_jobs=threads).variance
+    whole = column_facts(X, edges=edges, n_jobs=threads).variance
     out = np.empty(len(task.starts))
     for m, (rows, features) in enumerate(zip(task.rows, task.features, strict=True)):
-        own = rows is not None
-        variances = column_facts(X, rows=rows, n_jobs=threads).variance if own else whole
+        variances = whole
+        if rows is not None:
+            variances = column_facts(X, rows=rows, edges=edges, n_jobs=threads).variance
         out[m] = np.mean(variances if features is None else variances[features])
     return out

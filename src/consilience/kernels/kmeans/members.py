@@ -201,30 +201,33 @@ def open_rows(one, start, stop):
 def visit(X, sieve, one, scratch, start, stop, learn, part):
     """Give a member's objects in start..stop-1 their nearest centres; how many labels changed.
 
-    With ``learn`` the changes of its clusters are added to ``part``.
+    With ``learn`` the changes of its clusters are added to ``part``, one object after the other in
+    their order: what bounds let a pass skip must not change the last bit of a sum.
     """
     gaps, labels, drift, doubtful = one.gaps, one.labels, one.drift, scratch.picked
     # Not plain 0 and -1: constants are types of their own, for which callees are compiled again.
     moved, n_waiting, gathered = 0, np.int64(0), np.int64(-1)
-    for first in range(start, stop, TILE):
-        last = min(first + TILE, stop)
+    # Tiles are those of the sieve; a block of which only some rows are there may begin inside one.
+    for tile in range(start - start % TILE, stop, TILE):
+        first, last = max(tile, start), min(tile + TILE, stop)
         n_picked = _pick(gaps, labels, drift, first, last, doubtful, n_waiting)
-        if 2 * (n_picked - n_waiting) > last - first:
-            # Gathering an object costs about as much as scanning it: scan the tile where it lies.
-            strips = sieve.strips[first // TILE]
-            measure(strips, one.columns, strips[-1], last - first, one, scratch)
-            picked = doubtful[n_waiting:n_picked]
-            moved += _settle(X, sieve.scale, one, scratch, picked, first, learn, part)
-        else:
-            n_waiting = n_picked
-        if 2 * n_waiting > TILE or (n_waiting > 0 and last == stop):
-            picked, norms = doubtful[:n_waiting], scratch.strips[one.columns.size]
+        # Gathering an object costs about as much as scanning it: scan the tile where it lies.
+        in_place = 2 * (n_picked - n_waiting) > last - tile
+        n_gathered = n_waiting if in_place else n_picked
+        if n_gathered > 0 and (in_place or 2 * n_gathered > TILE or last == stop):
+            picked, norms = doubtful[:n_gathered], scratch.strips[one.columns.size]
             gather(sieve.strips, one.columns, picked, scratch)
             measure(
-                scratch.strips, scratch.columns[: one.columns.size], norms, n_waiting, one, scratch
+                scratch.strips, scratch.columns[: one.columns.size], norms, n_gathered, one, scratch
             )
             moved += _settle(X, sieve.scale, one, scratch, picked, gathered, learn, part)
-            n_waiting = np.int64(0)
+            n_gathered = np.int64(0)
+        if in_place:
+            strips = sieve.strips[tile // TILE]
+            measure(strips, one.columns, strips[-1], last - tile, one, scratch)
+            picked = doubtful[n_waiting:n_picked]
+            moved += _settle(X, sieve.scale, one, scratch, picked, tile, learn, part)
+        n_waiting = n_gathered
     return moved
 
 
@@ -279,11 +282,34 @@ def _settle(X, scale, one, scratch, picked, first, learn, part):
         moved += new != labels[i]
         labels[i] = new
     if learn and moved > 0:
-        touch(part, left[:moved])
-        touch(part, joined[:moved])
-        tally(X, features, movers[:moved], left, -1.0, part.sums, part.counts)
-        tally(X, features, movers[:moved], joined, 1.0, part.sums, part.counts)
+        add_moves(X, features, movers[:moved], left[:moved], joined[:moved], part)
     return moved
+
+
+@compiled
+def add_moves(X, features, objects, left, joined, part):
+    """Add to a part that objects change their clusters, each leaving its old one (or none, < 0)."""
+    touch(part, left)
+    touch(part, joined)
+    sums, counts, every_feature = part.sums, part.counts, features.size == X.shape[1]
+    for a in range(objects.size):
+        i, old, new = objects[a], left[a], joined[a]
+        if old >= 0:
+            counts[old] -= 1
+            if every_feature:  # without the detour through `features` the loop vectorises
+                for f in range(X.shape[1]):
+                    _add(sums, old, f, -X[i, f])
+            else:
+                for f in range(features.size):
+                    _add(sums, old, f, -X[i, features[f]])
+        if new >= 0:
+            counts[new] += 1
+            if every_feature:
+                for f in range(X.shape[1]):
+                    _add(sums, new, f, X[i, f])
+            else:
+                for f in range(features.size):
+                    _add(sums, new, f, X[i, features[f]])
 
 
 @compiled

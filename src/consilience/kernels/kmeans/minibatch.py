@@ -45,6 +45,7 @@ def many_minibatch_kmeans(
     assign_all: bool = True,
     n_jobs: int | None = None,
     sieve: Sieve | None = None,
+    edges: NDArray[np.int64] | None = None,
 ) -> KMeansRuns:
     """Labels, centres and inertia of one mini-batch k-means run a start.
 
@@ -70,6 +71,8 @@ def many_minibatch_kmeans(
         Threads; fewer are started where there is little to do.
     sieve : Sieve, optional
         What `make_sieve` made of X, if there is one already.
+    edges : int array, optional
+        As in `many_kmeans`.
 
     Returns
     -------
@@ -101,7 +104,7 @@ def many_minibatch_kmeans(
     for some in turns(task, X.shape[0]):
         part = task.part(some)
         found += _dense_runs(
-            X, part, plans[some], labels[some], sieve, spherical, assign_all, threads
+            X, part, plans[some], labels[some], sieve, spherical, assign_all, edges, threads
         )
     return join_runs(labels, found)
 
@@ -114,6 +117,7 @@ def _dense_runs(
     sieve: Sieve,
     spherical: bool,
     assign_all: bool,
+    edges: NDArray[np.int64] | None,
     threads: int,
 ) -> list[Any]:
     members = start_members(task, sieve, labels)
@@ -124,7 +128,9 @@ def _dense_runs(
             _follow(X, plans[m], sieve, member_view(members, m), scratch, spherical)
 
     in_turns(turn, len(plans), threads)
-    board = make_board(members, X.shape[0], stage=FINISH, assign_all=assign_all, threads=threads)
+    board = make_board(
+        members, X.shape[0], stage=FINISH, assign_all=assign_all, edges=edges, threads=threads
+    )
     run_passes(X, sieve, members, board, threads)
     centres = [member_view(members, m).centres for m in range(len(plans))]
     every = [True] * len(plans)

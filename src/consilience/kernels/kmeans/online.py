@@ -11,10 +11,11 @@ in order, checks each again with the centres as they are by then, and moves it a
 when none moves. No cluster is emptied; an empty one is the cheapest to join.
 """
 
+from itertools import pairwise
+
 import numpy as np
 from numpy.typing import NDArray
 
-from consilience.kernels._blocks import block_slices
 from consilience.kernels._jit import compiled
 from consilience.kernels._parallel import in_turns
 from consilience.kernels.kmeans.lloyd import mean_of
@@ -33,7 +34,12 @@ from consilience.kernels.kmeans.sums import flush, make_parts, part_view, push, 
 
 
 def many_online(
-    X: NDArray[np.floating], sieve: Sieve, members: Members, max_iter: int, threads: int
+    X: NDArray[np.floating],
+    sieve: Sieve,
+    members: Members,
+    max_iter: int,
+    edges: NDArray[np.int64],
+    threads: int,
 ) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
     """Passes of the second phase of each member, and whether the last found nothing to move.
 
@@ -49,16 +55,18 @@ def many_online(
         for m in range(first, n_members, step):
             one = member_view(members, m)
             own = np.arange(X.shape[0]) if one.whole else one.rows
-            _sums_afresh(X, own, one)
+            _sums_afresh(X, own, np.searchsorted(own, edges), one)
             passes[m], ended[m] = _online(X, own, sieve, one, scratch, max_iter)
 
     in_turns(turn, n_members, threads)
     return passes, ended
 
 
-def _sums_afresh(X: NDArray[np.floating], own: NDArray[np.intp], one: Member) -> None:
+def _sums_afresh(
+    X: NDArray[np.floating], own: NDArray[np.intp], edges: NDArray[np.intp], one: Member
+) -> None:
     """Sums and counts of the clusters from the labels, by blocks and in their tree."""
-    blocks = block_slices(X.shape[0], own)
+    blocks = [slice(int(a), int(b)) for a, b in pairwise(edges)]
     n_levels = max(1, (len(blocks) - 1).bit_length())
     k, d = one.centres.shape
     stack = make_parts(n_levels + 2, k * d, k)

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from consilience.kernels._blocks import BLOCK_ROWS, add_in_tree, n_blocks_of
+from consilience.kernels._blocks import BLOCK_ROWS, add_in_tree, block_edges, n_blocks_of
 from consilience.kernels._jit import compiled
 from consilience.kernels._locks import LOCKS_HOLD, release, take
 from consilience.kernels._parallel import in_turns
@@ -79,6 +79,7 @@ class Board(NamedTuple):
     shared: NDArray[np.int64]  # (3,)
     # (n_groups + 1, 3): the first member, units of the pass that somebody took, that are complete
     groups: NDArray[np.int64]
+    edges: NDArray[np.int64]  # (n_blocks + 1,): where blocks begin among the rows
     run_blocks: int  # a power of two
     n_levels: int  # its logarithm
     n_blocks: int
@@ -115,10 +116,15 @@ def make_board(
     tols: NDArray[np.float64] | None = None,
     spherical: bool = False,
     assign_all: bool = True,
+    edges: NDArray[np.int64] | None = None,
     threads: int = 1,
 ) -> Board:
-    """A board on which every member stands at ``stage``; ``next_stage`` follows the rounds."""
-    n_members, n_blocks = members.n_members, n_blocks_of(n_rows)
+    """A board on which every member stands at ``stage``; ``next_stage`` follows the rounds.
+
+    ``edges`` say where blocks begin, if the rows are some of a larger table (`block_edges`).
+    """
+    edges = block_edges(n_rows) if edges is None else edges
+    n_members, n_blocks = members.n_members, len(edges) - 1
     n_values, n_clusters = int(members.at[-1, CENTRE]), int(members.at[-1, CLUSTER])
     run_blocks = _run_blocks(n_blocks, 16 * n_values + 9 * n_clusters)
     n_runs = -(-n_blocks // run_blocks)
@@ -130,6 +136,7 @@ def make_board(
     return Board(
         shared=np.array([0, len(starts) - 1, 0], np.int64),
         groups=groups,
+        edges=edges,
         run_blocks=run_blocks,
         n_levels=run_blocks.bit_length() - 1,
         n_blocks=n_blocks,
@@ -145,9 +152,17 @@ def make_board(
     )
 
 
-def finishing_board(members: Members, n_rows: int, assign_all: bool, threads: int) -> Board:
+def finishing_board(
+    members: Members,
+    n_rows: int,
+    assign_all: bool,
+    edges: NDArray[np.int64] | None,
+    threads: int,
+) -> Board:
     """A board for members whose labels of their own objects stand already."""
-    board = make_board(members, n_rows, stage=FINISH, assign_all=assign_all, threads=threads)
+    board = make_board(
+        members, n_rows, stage=FINISH, assign_all=assign_all, edges=edges, threads=threads
+    )
     board.states[:, [_OPENED, _SETTLED]] = True
     return board
 
@@ -263,15 +278,14 @@ def _unit(X, sieve, members, board, scratch, stack, group, run):
     """One run of blocks for the members of one group."""
     # Fields are taken out of tuples before loops: each time, references are counted.
     states, moved, squares, changes = board.states, board.moved, board.squares, board.changes
-    at, n_levels, zero = members.at, board.n_levels, np.int64(0)
+    at, edges, n_levels, zero = members.at, board.edges, board.n_levels, np.int64(0)
     first, last = board.groups[group, _FIRST], board.groups[group + 1, _FIRST]
     start_block = run * board.run_blocks
     stop_block = min(start_block + board.run_blocks, board.n_blocks)
     for m in range(first, last):
         moved[m, run] = 0
     for block in range(start_block, stop_block):
-        start = block * BLOCK_ROWS
-        stop = min(start + BLOCK_ROWS, X.shape[0])
+        start, stop = edges[block], edges[block + 1]
         for m in range(first, last):
             stage = states[m, _STAGE]
             if stage == DONE:

@@ -57,6 +57,14 @@ class Task(NamedTuple):
         """The task of some of the members."""
         return Task(self.starts[some], self.rows[some], self.features[some])
 
+    def within(self, start: int, stop: int) -> "Task":
+        """The same with those of the members' rows only that lie in a piece."""
+        rows = [
+            None if own is None else own[slice(*np.searchsorted(own, (start, stop)))]
+            for own in self.rows
+        ]
+        return self._replace(rows=rows)
+
 
 def make_task(starts: Sequence[ArrayLike], rows: Indices | None, features: Indices | None) -> Task:
     """The arguments of many runs in one shape; index arrays as the kernels want them."""

@@ -40,6 +40,7 @@ def nearness(
     *,
     by_seen: bool,
     starts: Ints | None = None,
+    counts: Ints | None = None,
     n_jobs: int | None = 1,
 ) -> Nearness:
     """Means over the other objects of each cluster, objects in no cluster left out.
@@ -57,6 +58,8 @@ def nearness(
         over the sum of seen.
     starts : (n_members + 1,) int64, optional
         `first_columns` of the members, where they are known.
+    counts : (n_objects,) int64, optional
+        How many objects each stands for, where equal ones are one; 1 by default.
     n_jobs : int or None
         Threads; the result does not depend on it.
 
@@ -79,28 +82,32 @@ def nearness(
     seen = np.zeros((n_members if by_seen else 0, n_clusters), np.int64)
     # Not filled here: every thread is the first to touch what it writes.
     found = Nearness(np.empty(n), np.empty(n), np.empty(n, np.int32))
+    each = np.ones(1, np.int64) if counts is None else counts
     with Team(n_jobs, min(-(-n // _BLOCK), -(-members.size // _WORTH))) as team:
         step = team.size
         waiting = team.start(
-            lambda at: _fill_tables(members, starts, labels, at, step, tables, seen)
+            lambda at: _fill_tables(members, starts, labels, each, at, step, tables, seen)
         )
-        sizes = np.bincount(labels[labels >= 0], minlength=n_clusters)
+        inside = labels >= 0
+        weights = None if counts is None else counts[inside]
+        sizes = np.bincount(labels[inside], weights, n_clusters).astype(np.int64)
         waiting()
         team.run(lambda at: _judge(members, starts, labels, tables, seen, sizes, at, step, *found))
     return found
 
 
 @compiled(plain_up_to=100_000)
-def _fill_tables(members, starts, labels, first, step, tables, seen):
+def _fill_tables(members, starts, labels, counts, first, step, tables, seen):
     """Objects of each consensus cluster in each cluster of every ``step``-th member."""
+    once = 0 if counts.size == 1 else 1
     for r in range(first, members.shape[0], step):
         table = tables[starts[r] : starts[r + 1]]
         for i in range(labels.shape[0]):
             if labels[i] >= 0:
                 if members[r, i] >= 0:
-                    table[members[r, i], labels[i]] += 1
+                    table[members[r, i], labels[i]] += counts[i * once]
                 if seen.shape[0] > 0 and members[r, i] != UNSEEN:
-                    seen[r, labels[i]] += 1
+                    seen[r, labels[i]] += counts[i * once]
 
 
 @compiled

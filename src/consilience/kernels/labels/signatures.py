@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from consilience.kernels._jit import compiled
 from consilience.kernels._parallel import Team, by_rows, in_turns
 
-__all__ = ["group_rows", "sort_rows", "stable_order", "taken"]
+__all__ = ["RowTable", "group_rows", "sort_rows", "stable_order", "taken"]
 
 # Object labels are read in blocks so that one member's run of labels stays in cache.
 _BLOCK = 4096
@@ -234,3 +234,114 @@ def _probe(members, keys, first, inverse):
                     break
             slot = (slot + 1) & (size - 1)
     return n_groups
+
+
+class RowTable:
+    """Distinct label rows of objects that come block by block; as `group_rows`, of all of them.
+
+    Rows are numbered as they first appear. Memory: about twice ``n_members + 24`` bytes a
+    distinct row, whatever the number of objects.
+
+    Attributes
+    ----------
+    n_rows : int
+        Distinct rows so far.
+
+    Examples
+    --------
+    >>> table = RowTable(2, np.int8)
+    >>> table.add(np.array([[0, 1, 0], [2, 2, 2]], np.int8)).tolist()
+    [0, 1, 0]
+    >>> table.add(np.array([[3, 1], [2, 2]], np.int8)).tolist()
+    [2, 1]
+    >>> table.members().tolist(), table.counts.tolist()
+    ([[0, 1, 3], [2, 2, 2]], [2, 2, 1])
+    """
+
+    def __init__(self, n_members: int, kind: Any) -> None:
+        self.n_rows = 0
+        self._rows = np.empty((64, n_members), kind)  # a row side by side: it is compared so
+        self._keys = np.empty(64, np.uint64)
+        self._counts = np.zeros(64, np.int64)
+        self._slots = np.full(128, -1, np.int64)
+
+    @property
+    def counts(self) -> NDArray[np.int64]:
+        """Objects of each row."""
+        return self._counts[: self.n_rows]
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes taken."""
+        arrays = (self._rows, self._keys, self._counts, self._slots)
+        return sum(array.nbytes for array in arrays)
+
+    def members(self) -> NDArray[np.signedinteger]:
+        """The distinct rows, member-major, in the order of their numbers."""
+        return np.ascontiguousarray(self._rows[: self.n_rows].T)
+
+    def add(self, members: NDArray[np.signedinteger], n_jobs: int | None = 1) -> NDArray[np.int32]:
+        """The numbers of the rows of a block of objects, (n_members, n_objects)."""
+        members = np.ascontiguousarray(members, self._rows.dtype)
+        keys = np.empty(members.shape[1], np.uint64)
+        hash_rows(members, keys, n_jobs)
+        numbers = np.empty(len(keys), np.int32)
+        done = 0
+        while done < len(keys):
+            done, self.n_rows = _add_rows(
+                members, keys, self._rows, self._keys, self._counts, self._slots,
+                self.n_rows, done, numbers,
+            )  # fmt: skip
+            if done < len(keys):
+                self._grow()
+        return numbers
+
+    def _grow(self) -> None:
+        """Room for twice as many rows."""
+        n = len(self._keys)
+        self._rows = np.concatenate([self._rows, np.empty_like(self._rows)])
+        self._keys = np.concatenate([self._keys, np.empty_like(self._keys)])
+        self._counts = np.concatenate([self._counts, np.zeros_like(self._counts)])
+        self._slots = np.full(4 * n, -1, np.int64)
+        _place_rows(self._keys[: self.n_rows], self._slots)
+
+
+@compiled
+def _add_rows(members, keys, rows, row_keys, counts, slots, n_rows, start, numbers):
+    """Number objects from ``start`` on until there is no room for a new row; where that was."""
+    n_members, mask = members.shape[0], slots.size - 1
+    for i in range(start, keys.size):
+        slot = np.int64(keys[i] & np.uint64(mask))
+        while True:
+            g = slots[slot]
+            if g < 0:
+                if n_rows == row_keys.size:
+                    return i, n_rows
+                g = slots[slot] = n_rows
+                row_keys[g] = keys[i]
+                for r in range(n_members):
+                    rows[g, r] = members[r, i]
+                n_rows += 1
+                break
+            same = row_keys[g] == keys[i]
+            for r in range(n_members if same else 0):
+                if rows[g, r] != members[r, i]:
+                    same = False
+                    break
+            if same:
+                break
+            slot = (slot + 1) & mask
+        counts[g] += 1
+        numbers[i] = g
+    return keys.size, n_rows
+
+
+@compiled
+def _place_rows(keys, slots):
+    """Fill empty slots with the numbers of rows of these hashes."""
+    mask = slots.size - 1
+    for g in range(keys.size):
+        slot = np.int64(keys[g] & np.uint64(mask))
+        while slots[slot] >= 0:
+            slot = (slot + 1) & mask
+        slots[slot] = g

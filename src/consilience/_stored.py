@@ -1,0 +1,517 @@
+"""Tables that are not in memory: files and Dask arrays, read block by block and never whole.
+
+A `Stored` table knows its shape and hands out the rows from one number to another. Which file it
+is, and how such files are read, is known here and nowhere else. Every block is checked when it is
+read: its columns, its types, that all numbers are finite; messages name the block and the row.
+"""
+
+from abc import ABC, abstractmethod
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Sequence
+from itertools import accumulate
+from os import PathLike
+from pathlib import Path
+from threading import RLock
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from consilience._optional import optional
+from consilience._words import listed
+from consilience.errors import InvalidInputError
+from consilience.kernels._blocks import BLOCK_ROWS
+
+__all__ = ["BLOCK", "Stored", "is_dask", "is_table_path", "open_stored", "piece_rows"]
+
+Floats = NDArray[np.floating[Any]]
+
+#: Numbers read together: 32 MB of float64.
+BLOCK = 2**22
+
+_ENDINGS = (".npy", ".parquet", ".zarr")
+
+
+def piece_rows(n_columns: int) -> int:
+    """Rows read together: as many as `BLOCK` numbers, in logical blocks and a power of two of them.
+
+    Sums over such a piece are nodes of the tree of `consilience.kernels._blocks`, so that its
+    size changes no result.
+
+    >>> piece_rows(10), piece_rows(10**9)
+    (262144, 4096)
+    """
+    rows = BLOCK_ROWS
+    while 2 * rows * max(n_columns, 1) <= BLOCK:
+        rows *= 2
+    return rows
+
+
+class Stored(ABC):
+    """A table of finite numbers that is read when it is needed, some rows at a time.
+
+    Attributes
+    ----------
+    shape : (int, int)
+        Objects and columns.
+    dtype : dtype
+        float32 if all columns are; float64 otherwise.
+    names : tuple of str or None
+        Of the columns.
+    what : str
+        The table as messages name it.
+    """
+
+    def __init__(
+        self,
+        shape: tuple[int, int],
+        dtype: Any,
+        *,
+        names: tuple[str, ...] | None = None,
+        what: str,
+    ) -> None:
+        self.shape = (int(shape[0]), int(shape[1]))
+        self.dtype = np.dtype(dtype)
+        self.names = names
+        self.what = what
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __getitem__(self, rows: slice) -> Floats:
+        """Rows by a slice without steps, as those of an array."""
+        start, stop, _ = rows.indices(self.shape[0])
+        return self.read(start, max(start, stop))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__.strip('_')}({self.what}, {self.shape[0]} x {self.shape[1]})"
+
+    @abstractmethod
+    def _read(self, start: int, stop: int) -> Any:
+        """Rows start..stop-1 as they are stored."""
+
+    @abstractmethod
+    def where(self, row: int) -> str:
+        """In which part of the store a row lies, in words."""
+
+    def pieces(self) -> list[tuple[int, int]]:
+        """First row of every piece, and the row after its last."""
+        step = piece_rows(self.shape[1])
+        return [(a, min(a + step, self.shape[0])) for a in range(0, self.shape[0], step)]
+
+    @property
+    def base(self) -> "Stored":
+        """What is behind all views: the table that is stored."""
+        return self
+
+    def read(self, start: int, stop: int) -> Floats:
+        """Rows start..stop-1, checked, in C order."""
+        try:
+            block = self.base._read(start, stop)
+        except (TypeError, ValueError) as error:  # rows of different lengths, for one
+            raise self._unreadable(start, str(error).splitlines()[0]) from error
+        return self.made_of(block, start, stop)
+
+    def made_of(self, block: Any, start: int, stop: int) -> Floats:
+        """Rows start..stop-1 from what is stored of them, checked: here or where the block is."""
+        try:
+            values = np.asarray(block)
+        except ValueError as error:
+            raise self._unreadable(start, str(error).splitlines()[0]) from error
+        if values.shape != (stop - start, self.shape[1]):
+            raise self._unreadable(
+                start,
+                f"it holds {_size(values.shape)} where {stop - start} rows of {self.shape[1]} "
+                "columns were expected",
+            )
+        if values.dtype.kind not in "biuf":
+            raise self._unreadable(start, f"it holds values of type {values.dtype}, not numbers")
+        values = np.ascontiguousarray(values, self.dtype)
+        self._check_finite(values, start)
+        return values
+
+    def take(self, objects: Any) -> Floats:
+        """Rows of these objects, in the order given: by one pass over the pieces they lie in."""
+        chosen = np.asarray(objects)
+        if chosen.dtype == bool:
+            chosen = np.flatnonzero(chosen)
+        out: Floats = np.empty((len(chosen), self.shape[1]), self.dtype)
+        order = np.argsort(chosen, kind="stable")
+        ranked = chosen[order]
+        for start, stop in self.pieces():
+            first, last = np.searchsorted(ranked, (start, stop))
+            if first < last:
+                out[order[first:last]] = self.read(start, stop)[ranked[first:last] - start]
+        return out
+
+    def in_its_blocks(self, values: NDArray[Any]) -> Any:
+        """One value an object, in the form and the blocks of the table: of Dask a Dask array."""
+        return values
+
+    def mapped(
+        self,
+        call: Callable[[Floats], Floats],
+        n_columns: int | None = None,
+        *,
+        names: tuple[str, ...] | None = None,
+        dtype: Any = np.float64,
+    ) -> "Stored":
+        """The rows as a function of rows makes them, when they are read."""
+        width = self.shape[1] if n_columns is None else n_columns
+        return _Mapped(self, call, width, names, dtype)
+
+    def _check_finite(self, block: Floats, start: int) -> None:
+        # One sum tells, unless it leaves the range of numbers itself.
+        with np.errstate(over="ignore", invalid="ignore"):
+            if np.isfinite(block.sum()):
+                return
+        odd = ~np.isfinite(block)
+        if not odd.any():
+            return
+        row, column = (int(i) for i in np.argwhere(odd)[0])
+        name = f"{self.names[column]!r}" if self.names else f"{column}"
+        raise InvalidInputError(
+            f"{self.what} must hold finite numbers only. Got {block[row, column]} in row "
+            f"{start + row}, column {name} ({self.where(start + row)}; counted from 0). Leave "
+            "such rows out, or fill in a value, before clustering."
+        )
+
+    def _unreadable(self, row: int, why: str) -> InvalidInputError:
+        return InvalidInputError(
+            f"{self.what} cannot be read at row {row} ({self.where(row)}; counted from 0): {why}."
+        )
+
+
+def open_stored(X: Any) -> Stored | None:
+    """What is not in memory as a `Stored` table; None where it is.
+
+    Parameters
+    ----------
+    X : path, memory map, Dask array or frame, or anything else that is sliced by rows
+        A path ends in ``.npy``, ``.parquet`` (a file, or a folder of files, in the order of
+        their names) or ``.zarr``.
+    """
+    if isinstance(X, Stored):
+        return X
+    if isinstance(X, str | PathLike):
+        return _of_path(Path(X))
+    if is_dask(X):
+        return _of_dask(X)
+    if isinstance(X, np.memmap) or (not isinstance(X, np.ndarray) and _is_sliced(X)):
+        return _Sliced(X, what="X")
+    return None
+
+
+def is_dask(X: Any) -> bool:
+    """Whether this is a Dask collection; Dask need not be installed to tell."""
+    return hasattr(X, "__dask_graph__") and hasattr(X, "shape")
+
+
+def is_table_path(path: str | PathLike[str]) -> bool:
+    """Whether a path is one of those that `open_stored` takes, by its ending or as a folder."""
+    return Path(path).suffix.lower() in _ENDINGS or Path(path).is_dir()
+
+
+def _is_sliced(X: Any) -> bool:
+    """Whether this hands out rows by slices and knows its shape and type: zarr, HDF5."""
+    shape = getattr(X, "shape", None)
+    known = isinstance(shape, tuple) and len(shape) == 2 and hasattr(X, "dtype")
+    return known and hasattr(X, "__getitem__") and not hasattr(X, "tocsr")
+
+
+def _of_path(path: Path) -> Stored:
+    """The table in a file or folder, by its ending."""
+    if not path.exists():
+        raise FileNotFoundError(f"There is no file or folder {str(path)!r}.")
+    ending = path.suffix.lower()
+    if ending == ".npy" and path.is_file():
+        try:
+            values = np.load(path, mmap_mode="r", allow_pickle=False)
+        except (ValueError, OSError, EOFError) as error:
+            raise InvalidInputError(
+                f"{path.name!r} is damaged, or no array of numbers ({error}). Write it with "
+                "numpy.save."
+            ) from error
+        return _Sliced(values, what=repr(path.name))
+    if ending == ".zarr":
+        zarr = optional("zarr", extra="store", what="Reading '.zarr' folders")
+        found = zarr.open(str(path), mode="r")
+        if not _is_sliced(found):
+            raise InvalidInputError(
+                f"{path.name!r} must hold one array of two dimensions, objects x columns. Got "
+                f"{found!r} instead. Name the folder of the array in it."
+            )
+        return _Sliced(found, what=repr(path.name))
+    parts = sorted(path.glob("*.parquet")) if path.is_dir() else [path]
+    if parts and parts[0].suffix.lower() == ".parquet":
+        return _Parquet(parts, what=repr(path.name))
+    raise InvalidInputError(
+        f"{path.name!r} cannot be read block by block: files must end in {listed(_ENDINGS, 'or')}, "
+        "and a folder must hold '.parquet' files. Convert other files to Parquet first."
+    )
+
+
+def _number_type(kinds: Sequence[Any], what: str) -> np.dtype[Any]:
+    """The type of a table with columns of these types."""
+    for kind in kinds:
+        if np.dtype(kind).kind not in "biuf":
+            raise InvalidInputError(f"{what} must hold numbers. Got values of type {kind} instead.")
+    single = all(np.dtype(kind) == np.float32 for kind in kinds)
+    return np.dtype(np.float32 if single else np.float64)
+
+
+def _size(shape: tuple[int, ...]) -> str:
+    return f"{shape[0]} rows of {shape[1]} columns" if len(shape) == 2 else f"the shape {shape}"
+
+
+class _Sliced(Stored):
+    """An array that is sliced: a memory map, a zarr array, a data set of HDF5."""
+
+    def __init__(self, values: Any, *, what: str) -> None:
+        if len(values.shape) != 2:
+            raise InvalidInputError(
+                f"{what} must have two dimensions, objects x columns. Got shape {values.shape}."
+            )
+        super().__init__(values.shape, _number_type([values.dtype], what), what=what)
+        self._values = values
+
+    def _read(self, start: int, stop: int) -> Any:
+        return self._values[start:stop]
+
+    def where(self, row: int) -> str:
+        """In which chunk, or which piece as it is read, a row lies."""
+        chunks = getattr(self._values, "chunks", None)
+        size = chunks[0] if chunks else piece_rows(self.shape[1])
+        return f"block {row // size} of {size} rows"
+
+    def take(self, objects: Any) -> Floats:
+        """See `Stored.take`; a memory map goes to the rows themselves."""
+        if not isinstance(self._values, np.ndarray):
+            return super().take(objects)
+        chosen = np.asarray(objects)
+        numbers = np.flatnonzero(chosen) if chosen.dtype == bool else chosen
+        block = np.ascontiguousarray(self._values[numbers], self.dtype)
+        for at in np.flatnonzero(~np.isfinite(block).all(axis=1))[:1]:
+            self._check_finite(block[at : at + 1], int(numbers[at]))
+        return block
+
+
+class _Parquet(Stored):
+    """Parquet files one after the other; a cursor reads on where the last block ended."""
+
+    def __init__(self, parts: Sequence[Path], *, what: str) -> None:
+        # Row groups of all files in order: their rows, their file, and their number in it.
+        self._groups: list[tuple[int, Path, int]] = []
+        names: tuple[str, ...] = ()
+        kinds: list[Any] = []
+        for part in parts:
+            with _opened(part) as file:
+                found, sizes = file.schema_arrow, file.metadata
+                rows = [sizes.row_group(g).num_rows for g in range(file.num_row_groups)]
+            self._groups += [(size, part, g) for g, size in enumerate(rows)]
+            kinds += _arrow_kinds(found, part.name)
+            names = names or tuple(found.names)
+            if tuple(found.names) != names:
+                raise InvalidInputError(
+                    f"The files of {what} must have the same columns in the same order: "
+                    f"{part.name!r} has {listed(map(repr, found.names))}, {parts[0].name!r} has "
+                    f"{listed(map(repr, names))}."
+                )
+        self._starts = [0, *accumulate(size for size, *_ in self._groups)]
+        shape = (self._starts[-1], len(names))
+        super().__init__(shape, _number_type(kinds, what), names=names, what=what)
+        self._cursor: tuple[int, Iterator[Floats], Floats] | None = None
+        self._lock = RLock()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"_cursor": None, "_lock": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._lock = RLock()
+
+    def _read(self, start: int, stop: int) -> Floats:
+        out: Floats = np.empty((stop - start, self.shape[1]), self.dtype)
+        with self._lock:
+            if self._cursor is None or self._cursor[0] != start:
+                self._cursor = self._from(start)
+            row, batches, left = self._cursor
+            self._cursor = None  # in case of an error
+            while row < stop:
+                if not len(left):
+                    left = next(batches)
+                some = left[: stop - row]
+                out[row - start : row - start + len(some)] = some
+                row, left = row + len(some), left[len(some) :]
+            self._cursor = (row, batches, left)
+        return out
+
+    def _from(self, row: int) -> tuple[int, Iterator[Floats], Floats]:
+        """A cursor at a row: the rows of its group before it are read and left out."""
+        group = bisect_right(self._starts, row) - 1
+        batches = self._batches(group)
+        skipped = self._starts[group]
+        left = np.empty((0, self.shape[1]), self.dtype)
+        while skipped < row:
+            left = next(batches)
+            over = min(len(left), row - skipped)
+            skipped, left = skipped + over, left[over:]
+        return row, batches, left
+
+    def _batches(self, group: int) -> Iterator[Floats]:
+        """Batches of rows from the start of a row group to the end of the last file."""
+        most = max(1, BLOCK // max(1, 8 * self.shape[1]))
+        while group < len(self._groups):
+            part = self._groups[group][1]
+            same = [g for _, other, g in self._groups[group:] if other == part]
+            # A buffer: a row group may be as large as the file.
+            with _opened(part, buffer_size=1 << 20, pre_buffer=False) as file:
+                for batch in file.iter_batches(most, row_groups=same, use_threads=False):
+                    columns = [_numbers(batch.column(j)) for j in range(batch.num_columns)]
+                    yield np.stack(columns, axis=1, dtype=self.dtype, casting="same_kind")
+            group += len(same)
+
+    def where(self, row: int) -> str:
+        """In which row group of which file a row lies."""
+        group = min(bisect_right(self._starts, row), len(self._groups)) - 1
+        _, part, number = self._groups[group]
+        return f"row group {number} of {part.name!r}"
+
+
+def _opened(part: Path, **options: Any) -> Any:
+    """A Parquet file, to be closed."""
+    arrow = optional("pyarrow", extra="store", what="Reading '.parquet' files")
+    parquet = optional("pyarrow.parquet", extra="store", what="Reading '.parquet' files")
+    try:
+        return parquet.ParquetFile(part, **options)
+    except (arrow.ArrowException, OSError) as error:
+        raise InvalidInputError(f"{part.name!r} is damaged, or no Parquet file: {error}") from error
+
+
+def _arrow_kinds(schema: Any, file: str) -> list[np.dtype[Any]]:
+    """Types of the columns of a Parquet file as numpy's; refuses columns that are no numbers."""
+    types = optional("pyarrow.types", extra="store", what="Reading '.parquet' files")
+    tests = (types.is_integer, types.is_floating, types.is_boolean)
+    odd = [field.name for field in schema if not any(test(field.type) for test in tests)]
+    if odd:
+        raise InvalidInputError(
+            f"The columns of {file!r} must hold numbers to be read block by block. "
+            f"{listed(map(repr, odd))} {'does' if len(odd) == 1 else 'do'} not: leave "
+            "them out, or read a table that fits into memory with "
+            "consilience.datasets.read_table, which encodes them."
+        )
+    return [np.dtype(field.type.to_pandas_dtype()) for field in schema]
+
+
+def _numbers(cells: Any) -> NDArray[Any]:
+    """A column of a batch; NaN where it is null, which is refused when the block is checked."""
+    if cells.null_count or str(cells.type) == "bool":
+        cells = cells.cast("float32" if str(cells.type) == "float" else "float64", safe=False)
+    return np.asarray(cells.to_numpy(zero_copy_only=False))
+
+
+class _Dask(Stored):
+    """A Dask array, computed some rows at a time; its engine computes where its blocks are."""
+
+    def __init__(self, array: Any, *, names: tuple[str, ...] | None = None) -> None:
+        if array.ndim != 2:
+            raise InvalidInputError(
+                f"X must have two dimensions, objects x columns. Got shape {array.shape} instead."
+            )
+        if any(np.isnan(size) for sizes in array.chunks for size in sizes):
+            raise InvalidInputError(
+                "The blocks of X have unknown sizes, and rows must be counted. Call "
+                "X.compute_chunk_sizes() first, or X.to_dask_array(lengths=True) of a frame."
+            )
+        super().__init__(array.shape, _number_type([array.dtype], "X"), names=names, what="X")
+        self.array = array
+        self._sizes = tuple(int(size) for size in array.chunks[0])
+        self._starts = [0, *accumulate(self._sizes)]
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"array": None}  # who gets a copy is given the blocks
+
+    def _read(self, start: int, stop: int) -> Any:
+        return self.array[start:stop].compute()
+
+    def take(self, objects: Any) -> Floats:
+        """See `Stored.take`; rows are chosen where the blocks are."""
+        chosen = np.asarray(objects)
+        numbers = np.flatnonzero(chosen) if chosen.dtype == bool else chosen
+        order = np.argsort(numbers, kind="stable")
+        ranked = numbers[order]
+        found = np.asarray(self.array[ranked].compute())
+        for at in np.flatnonzero(~np.isfinite(found).all(axis=1))[:1]:
+            self._check_finite(found[at : at + 1], int(ranked[at]))
+        out: Floats = np.empty(found.shape, self.dtype)
+        out[order] = found
+        return out
+
+    def in_its_blocks(self, values: NDArray[Any]) -> Any:
+        """See `Stored.in_its_blocks`."""
+        arrays = optional("dask.array", extra="distributed", what="A table of Dask")
+        return arrays.from_array(values, chunks=(self._sizes,))
+
+    def where(self, row: int) -> str:
+        """In which block of the Dask array a row lies."""
+        return f"block {min(bisect_right(self._starts, row), len(self._starts) - 1) - 1}"
+
+
+def _of_dask(X: Any) -> Stored:
+    """A Dask array or frame."""
+    if not hasattr(X, "to_dask_array"):
+        return _Dask(X)
+    odd = [str(name) for name, kind in X.dtypes.items() if getattr(kind, "kind", "O") not in "biuf"]
+    if odd:
+        raise InvalidInputError(
+            f"The columns of X must hold numbers. {listed(map(repr, odd))} "
+            f"{'does' if len(odd) == 1 else 'do'} not: encode them, or leave them out."
+        )
+    names = tuple(X.columns)
+    return _Dask(
+        X.to_dask_array(lengths=True),
+        names=names if all(isinstance(name, str) for name in names) else None,
+    )
+
+
+class _Mapped(Stored):
+    """The rows of another table as a function makes them: scaled, or of unit length."""
+
+    def __init__(
+        self,
+        source: Stored,
+        call: Callable[[Floats], Floats],
+        width: int,
+        names: tuple[str, ...] | None,
+        dtype: Any,
+    ) -> None:
+        super().__init__((source.shape[0], width), dtype, names=names, what=source.what)
+        self.source, self.call = source, call
+
+    @property
+    def base(self) -> Stored:
+        """See `Stored.base`."""
+        return self.source.base
+
+    def _read(self, start: int, stop: int) -> Any:
+        return self.source._read(start, stop)
+
+    def made_of(self, block: Any, start: int, stop: int) -> Floats:
+        """See `Stored.made_of`."""
+        return super().made_of(self.call(self.source.made_of(block, start, stop)), start, stop)
+
+    def take(self, objects: Any) -> Floats:
+        """See `Stored.take`."""
+        return np.ascontiguousarray(self.call(self.source.take(objects)), self.dtype)
+
+    def in_its_blocks(self, values: NDArray[Any]) -> Any:
+        """See `Stored.in_its_blocks`."""
+        return self.source.in_its_blocks(values)
+
+    def pieces(self) -> list[tuple[int, int]]:
+        """As those of the table behind it: these are read."""
+        return self.source.pieces()
+
+    def where(self, row: int) -> str:
+        """In which part of the store a row lies."""
+        return self.source.where(row)

@@ -1,0 +1,106 @@
+"""Where calls on pieces of rows are made; `Disk` makes them here, one piece after the other.
+
+A piece is a run of whole logical blocks (`Stored.pieces`). Whoever has rows in pieces says how a
+function of a piece is called for all of them, and how what belongs to a piece is kept with it; the
+passes themselves (`Blocks`) are the same everywhere.
+"""
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from tempfile import TemporaryFile
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from consilience._stored import Stored
+
+__all__ = ["Chosen", "Disk", "Pieces", "label_room", "within"]
+
+# Labels of up to so many bytes are kept in memory, more on disk.
+_IN_MEMORY = 2**28
+
+
+class Pieces(Protocol):
+    """The pieces of a table, and calls on all of them."""
+
+    table: Stored
+
+    def map(self, call: Callable[..., Any], *shared: Any) -> Iterator[Any]:
+        """``call(X, start, *shared)`` of every piece, in the order of the pieces.
+
+        What is shared and has rows of its own (``within``) is handed on with those of the piece.
+        """
+        ...
+
+    def step(
+        self, call: Callable[..., tuple[Any, Any]], kept: Sequence[Any] | None, *shared: Any
+    ) -> tuple[Sequence[Any], Iterator[Any]]:
+        """``call(X, start, own, *shared)`` of every piece, where ``own`` was kept with it.
+
+        A call returns what is to be kept with the piece, and what comes back. Nothing was kept
+        before the first step (None).
+        """
+        ...
+
+
+class Chosen(NamedTuple):
+    """Numbers of some objects, sorted."""
+
+    objects: NDArray[np.integer[Any]]
+
+    def within(self, start: int, stop: int) -> "Chosen":
+        """Those that lie in a piece."""
+        first, last = np.searchsorted(self.objects, (start, stop))
+        return Chosen(self.objects[first:last])
+
+
+def within(shared: Sequence[Any], start: int, stop: int) -> list[Any]:
+    """What is shared by all pieces as one of them needs it."""
+    return [item.within(start, stop) if hasattr(item, "within") else item for item in shared]
+
+
+class Disk:
+    """Pieces that are read here, each when its turn comes."""
+
+    def __init__(self, table: Stored) -> None:
+        self.table = table
+
+    def map(self, call: Callable[..., Any], *shared: Any) -> Iterator[Any]:
+        """See `Pieces.map`."""
+        for start, stop in self.table.pieces():
+            yield call(self.table.read(start, stop), start, *within(shared, start, stop))
+
+    def step(
+        self, call: Callable[..., tuple[Any, Any]], kept: Sequence[Any] | None, *shared: Any
+    ) -> tuple[Sequence[Any], Iterator[Any]]:
+        """See `Pieces.step`."""
+        pieces = self.table.pieces()
+        now: list[Any] = [None] * len(pieces)
+        before = [None] * len(pieces) if kept is None else kept
+
+        def steps() -> Iterator[Any]:
+            for number, (start, stop) in enumerate(pieces):
+                own = within(shared, start, stop)
+                state, found = call(self.table.read(start, stop), start, before[number], *own)
+                # Together with those of the other pieces it may be larger than memory.
+                room = label_room(state.shape, state.dtype, beside=len(pieces))
+                room[:] = state
+                now[number] = room
+                yield found
+
+        return now, steps()
+
+
+def label_room(shape: tuple[int, ...], kind: Any, *, beside: int = 1) -> NDArray[Any]:
+    """An array for labels: in memory, or a map of a file without a name, gone with the array.
+
+    ``beside`` is how many such arrays there are going to be.
+
+    >>> label_room((2, 3), np.int8).shape
+    (2, 3)
+    """
+    if beside * np.dtype(kind).itemsize * math.prod(shape) <= _IN_MEMORY:
+        return np.empty(shape, kind)
+    with TemporaryFile(prefix="consilience-") as file:
+        return np.memmap(file, kind, "w+", shape=shape)

@@ -1,0 +1,275 @@
+"""Rows that are not in memory: every pass is one call a piece, and a small sum in a fixed tree.
+
+What a pass does with a piece is a plain function in `consilience.kernels`; where it is called is
+the business of the `Pieces`: here, piece after piece from a disk, or on the workers of a cluster.
+Labels, centres and facts are those of the `Cpu`, bit for bit, whatever the pieces.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from consilience.engines._pieces import Chosen, Disk, Pieces, label_room
+from consilience.errors import InvalidInputError, InvalidParameterError
+from consilience.kernels._blocks import add_in_tree, block_edges, tree_sum
+from consilience.kernels._parallel import Team
+from consilience.kernels.data.columns import BlockFacts, ColumnFacts, block_facts, joined_facts
+from consilience.kernels.kmeans.many import many_kmeans
+from consilience.kernels.kmeans.minibatch import many_minibatch_kmeans
+from consilience.kernels.kmeans.pieces import (
+    Change,
+    Far,
+    Rounds,
+    advance,
+    farthest,
+    label_type,
+    settle,
+)
+from consilience.kernels.kmeans.runs import Indices, KMeansRuns, Task, make_task
+from consilience.kernels.minority.blocks import Models, Objects
+from consilience.kernels.minority.passes import Batch, Grading, Memory, Scale
+from consilience.rows import Stored
+
+__all__ = ["Blocks"]
+
+# Numbers of the samples of all members that are held together: 512 MB of float64.
+_SAMPLES = 2**26
+
+
+class Blocks:
+    """The `Engine` for a `Stored` table."""
+
+    def __init__(self, table: Stored, pieces: Pieces | None = None) -> None:
+        self._table = table
+        self._pieces = Disk(table) if pieces is None else pieces
+
+    def column_facts(
+        self, *, objects: NDArray[np.integer[Any]] | None = None, n_jobs: int | None = None
+    ) -> ColumnFacts:
+        """See `Engine.column_facts`."""
+        chosen = None if objects is None else Chosen(np.asarray(objects))
+        return joined_facts(list(self._pieces.map(_facts_of_piece, chosen, n_jobs)))
+
+    def lloyd(
+        self,
+        starts: Sequence[NDArray[np.floating[Any]]],
+        *,
+        objects: Indices | None = None,
+        features: Indices | None = None,
+        batches: Sequence[NDArray[np.integer[Any]]] | None = None,
+        max_iter: int = 100,
+        tol: float = 0.0,
+        spherical: bool = False,
+        online: bool = False,
+        assign_all: bool = True,
+        n_jobs: int | None = None,
+    ) -> KMeansRuns:
+        """See `Engine.lloyd`.
+
+        Members that see so few objects that these fit into memory are fitted there; the others
+        by passes over all pieces. Labels are of the narrowest type, on disk where they are many.
+        """
+        task = make_task(starts, objects, features)
+        how: dict[str, Any] = {"spherical": spherical, "n_jobs": n_jobs}
+        if batches is not None:
+            runs = self._on_batches(task, batches, how)
+        elif self._fits(task.rows):
+            runs = self._on_samples(task, how | _rounds(max_iter, tol, online))
+        else:
+            if online:
+                raise InvalidParameterError(
+                    "The 'online' parameter must be False for data that are not in memory: "
+                    "objects move one after another. Members that see fewer objects "
+                    "(max_samples) are fitted in memory, and may have it."
+                )
+            runs = self._in_rounds(task, max_iter, tol, **how)
+        unknown = bool(np.isnan(runs.inertia).any())
+        ended = Task(runs.centres, task.rows, task.features)
+        labels, squares = self._settled(ended, assign_all, unknown, n_jobs)
+        inertia = np.where(np.isnan(runs.inertia), squares, runs.inertia)
+        return runs._replace(labels=labels, inertia=inertia)
+
+    def assign(
+        self,
+        centres: Sequence[NDArray[np.floating[Any]]],
+        *,
+        features: Indices | None = None,
+        n_jobs: int | None = None,
+    ) -> NDArray[np.int32]:
+        """See `Engine.assign`; of the narrowest type."""
+        return self._settled(make_task(centres, None, features), True, False, n_jobs)[0]
+
+    def repetitions(
+        self,
+        objects: Objects,
+        models: Models,
+        grading: Grading,
+        scale: Scale,
+        *,
+        team: Team,
+        memory: Memory,
+        sizes: NDArray[np.float64] | None = None,
+    ) -> Batch:
+        """Weak clusterings are made of rows in memory only."""
+        raise self._only_in_memory("Weak clusterings (EWOCS) are")
+
+    def pair_counts(
+        self, *, with_seen: bool, condensed: bool = False, n_jobs: int | None = None
+    ) -> tuple[NDArray[Any], NDArray[Any] | None]:
+        """Pairs are counted of labels in memory only."""
+        raise self._only_in_memory("Counts of pairs are")
+
+    # ---- how members are fitted ------------------------------------------------------
+
+    def _fits(self, rows: Indices) -> bool:
+        """Whether the objects that members see fit into memory."""
+        n = sum(self._table.shape[0] if own is None else len(own) for own in rows)
+        return n * self._table.shape[1] <= _SAMPLES
+
+    def _taken(self, wanted: Indices) -> tuple[NDArray[Any], Indices, NDArray[np.int64]]:
+        """Rows that anybody wants, where each has its own among them, and where blocks begin."""
+        n = self._table.shape[0]
+        everything = np.arange(n) if any(own is None for own in wanted) else np.empty(0, np.intp)
+        numbers = np.unique(np.concatenate([everything, *(o for o in wanted if o is not None)]))
+        places = [None if own is None else np.searchsorted(numbers, own) for own in wanted]
+        return self._table.take(numbers), places, block_edges(n, numbers)
+
+    def _on_samples(self, task: Task, how: dict[str, Any]) -> KMeansRuns:
+        """Members fitted in memory, to the objects they see."""
+        X, places, edges = self._taken(task.rows)
+        return many_kmeans(
+            X,
+            task.starts,
+            rows=places,
+            features=task.features,
+            edges=edges,
+            assign_all=False,
+            **how,
+        )
+
+    def _on_batches(
+        self, task: Task, batches: Sequence[NDArray[np.integer[Any]]], how: dict[str, Any]
+    ) -> KMeansRuns:
+        """Members fitted in memory, to the objects of their mini-batches."""
+        X, places, _ = self._taken([np.ravel(plan) for plan in batches])
+        plans = [
+            np.reshape(place, np.shape(plan))
+            for place, plan in zip(places, batches, strict=True)
+            if place is not None
+        ]
+        runs = many_minibatch_kmeans(
+            X, task.starts, plans, features=task.features, assign_all=False, **how
+        )
+        return runs._replace(inertia=np.full(len(plans), np.nan))  # of other objects
+
+    def _in_rounds(
+        self, task: Task, max_iter: int, tol: float, spherical: bool, n_jobs: int | None
+    ) -> KMeansRuns:
+        """Members fitted by passes over all pieces, all that go on in each."""
+        rounds = Rounds(task, max_iter, tol * self._mean_variances(task, tol, n_jobs), spherical)
+        kept: Sequence[Any] | None = None
+        going: list[int] = []
+        while rounds.going:
+            # Labels are kept of those that went on the round before.
+            places = [going.index(m) for m in rounds.going] if kept is not None else []
+            going = list(rounds.going)
+            refilled = [rounds.refilled[m] for m in going]
+            kept, found = self._pieces.step(
+                _advanced, kept, rounds.task(), places, refilled, n_jobs
+            )
+            changes: _Changes = tree_sum(map(_Changes, found))
+            for place, m in enumerate(going):
+                self._end_round(rounds, m, place, changes.each[place], kept)
+        nan = np.full(len(task.starts), np.nan)
+        centres = rounds.task(range(len(task.starts))).starts
+        return KMeansRuns(np.empty((0, 0), np.int32), centres, nan, rounds.n_iter, rounds.converged)
+
+    def _end_round(
+        self, rounds: Rounds, m: int, place: int, change: Change, kept: Sequence[Any]
+    ) -> None:
+        """End a member's iteration; the rows are asked again if one of its clusters is empty."""
+        moved, empty = change.moved, rounds.take(m, change)
+        if empty:
+            (centres,), _, (features,) = rounds.task([m])
+            _, found = self._pieces.step(_far, kept, place, centres, features, empty)
+            moved += rounds.refill(m, list(found))
+        rounds.end(m, moved)
+
+    def _mean_variances(self, task: Task, tol: float, n_jobs: int | None) -> NDArray[np.float64]:
+        """Mean variance of the columns each member works on; zeros if nobody asks."""
+        out = np.zeros(len(task.starts))
+        for m, (rows, features) in enumerate(zip(task.rows, task.features, strict=True)):
+            if tol > 0:
+                variance = self.column_facts(objects=rows, n_jobs=n_jobs).variance
+                out[m] = np.mean(variance if features is None else variance[features])
+        return out
+
+    def _settled(
+        self, task: Task, assign_all: bool, with_squares: bool, n_jobs: int | None
+    ) -> tuple[NDArray[Any], NDArray[np.float64]]:
+        """Labels of all objects by the last centres, and sums of squares where wanted."""
+        n = self._table.shape[0]
+        labels, start = label_room((len(task.starts), n), label_type(task)), 0
+        squares = []
+        for some, own in self._pieces.map(settle, task, assign_all, with_squares, n_jobs):
+            labels[:, start : start + some.shape[1]] = some
+            start += some.shape[1]
+            squares.append(own)
+        return labels, add_in_tree(np.concatenate(squares))
+
+    def _only_in_memory(self, what: str) -> InvalidInputError:
+        return InvalidInputError(
+            f"{what} made of data in memory only, and {self._table.what} is read block by block. "
+            "Give a sample: rows.take(objects)."
+        )
+
+
+class _Changes:
+    """Changes of several members, added each for itself."""
+
+    def __init__(self, each: Sequence[Change]) -> None:
+        self.each = list(each)
+
+    def __add__(self, other: "_Changes") -> "_Changes":
+        return _Changes([a + b for a, b in zip(self.each, other.each, strict=True)])
+
+
+def _rounds(max_iter: int, tol: float, online: bool) -> dict[str, Any]:
+    return {"max_iter": max_iter, "tol": tol, "online": online}
+
+
+# ---- what is called for a piece: plain functions, so that another machine can be asked ---------
+
+
+def _facts_of_piece(
+    X: NDArray[Any], start: int, chosen: Chosen | None, n_jobs: int | None
+) -> BlockFacts:
+    rows = None if chosen is None else chosen.objects - start
+    return block_facts(X, rows=rows, n_jobs=n_jobs)
+
+
+def _advanced(
+    X: NDArray[Any],
+    start: int,
+    before: NDArray[Any] | None,
+    task: Task,
+    places: Sequence[int],
+    refilled: Sequence[dict[int, int]],
+    n_jobs: int | None,
+) -> tuple[NDArray[Any], list[Change]]:
+    old = None if before is None else before[list(places)]
+    return advance(X, start, task, old, refilled, n_jobs)
+
+
+def _far(
+    X: NDArray[Any],
+    start: int,
+    labels: NDArray[Any],
+    place: int,
+    centres: NDArray[Any],
+    features: NDArray[Any] | None,
+    most: int,
+) -> tuple[NDArray[Any], Far]:
+    return labels, farthest(X, start, centres, features, labels[place], most)

@@ -1,0 +1,109 @@
+"""Rows of a Dask array on a cluster: a task a piece, on whichever worker has it.
+
+The blocks of the array are cut into pieces of whole logical blocks and kept on the workers. A pass
+is one task a piece; what comes back is small, and is added in the tree by the number of the piece.
+So neither the number of workers nor their speed, nor the loss of one, changes a bit: a task that
+was lost is made again.
+"""
+
+import sys
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from operator import itemgetter
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from consilience._optional import optional
+from consilience._stored import Stored, is_dask
+from consilience.engines._pieces import within
+
+__all__ = ["Cluster", "cluster_of"]
+
+# Tables whose pieces the workers of a client keep.
+_kept: "WeakKeyDictionary[Stored, tuple[Any, list[Any]]]" = WeakKeyDictionary()
+
+
+def cluster_of(table: Stored) -> "Cluster | None":
+    """The pieces of a Dask array on the cluster of the current client; None without one."""
+    # A client is there only where somebody imported distributed to make it.
+    if not is_dask(getattr(table.base, "array", None)) or "distributed" not in sys.modules:
+        return None
+    distributed = optional("distributed", extra="distributed", what="Clustering on a cluster")
+    try:
+        return Cluster(table, distributed.default_client())
+    except ValueError:
+        return None
+
+
+class Cluster:
+    """Pieces on the workers of a Dask client."""
+
+    def __init__(self, table: Stored, client: Any) -> None:
+        self.table, self._client = table, client
+        self._bounds = table.pieces()
+        known = _kept.get(table.base)
+        if known is None or known[0] is not client:
+            _kept[table.base] = known = (client, self._pieces())
+        self._blocks = known[1]
+
+    def map(self, call: Callable[..., Any], *shared: Any) -> Iterator[Any]:
+        """See `Pieces.map`; few results wait on the workers to be fetched."""
+        ahead = 2 + 2 * sum(self._client.nthreads().values())
+        waiting: deque[Any] = deque()
+        for number in range(len(self._bounds)):
+            waiting.append(self._submit(_on_piece, number, call, shared))
+            if len(waiting) > ahead:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+
+    def step(
+        self, call: Callable[..., tuple[Any, Any]], kept: Sequence[Any] | None, *shared: Any
+    ) -> tuple[Sequence[Any], Iterator[Any]]:
+        """See `Pieces.step`; what is kept stays on the workers."""
+        own = [None] * len(self._bounds) if kept is None else kept
+        made = [
+            self._submit(_on_own_piece, number, call, shared, own[number])
+            for number in range(len(self._bounds))
+        ]
+        states = [self._client.submit(itemgetter(0), pair, pure=False) for pair in made]
+        found = [self._client.submit(itemgetter(1), pair, pure=False) for pair in made]
+        return states, (one.result() for one in found)
+
+    def _submit(
+        self, task: Callable[..., Any], number: int, call: Any, shared: Any, *own: Any
+    ) -> Any:
+        start, stop = self._bounds[number]
+        mine = within(shared, start, stop)
+        block = self._blocks[number]
+        # Not pure: Dask would look for an equal task by hashing all centres.
+        return self._client.submit(
+            task, call, self.table, (start, stop), block, *own, *mine, pure=False
+        )
+
+    def _pieces(self) -> list[Any]:
+        """The pieces as stored, on the workers; later reads take them from there too."""
+        base: Any = self.table.base
+        sizes = tuple(stop - start for start, stop in self._bounds)
+        base.array = self._client.persist(base.array.rechunk((sizes, -1)))
+        blocks: list[Any] = self._client.compute(list(base.array.to_delayed().ravel()))
+        return blocks
+
+
+def _on_piece(
+    call: Callable[..., Any], table: Stored, bounds: tuple[int, int], block: Any, *shared: Any
+) -> Any:
+    start, stop = bounds
+    return call(table.made_of(block, start, stop), start, *shared)
+
+
+def _on_own_piece(
+    call: Callable[..., Any],
+    table: Stored,
+    bounds: tuple[int, int],
+    block: Any,
+    own: Any,
+    *shared: Any,
+) -> Any:
+    start, stop = bounds
+    return call(table.made_of(block, start, stop), start, own, *shared)

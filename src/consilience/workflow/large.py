@@ -1,0 +1,414 @@
+"""The whole job for tables that are not in memory: gone through in blocks, looked at by a sample.
+
+Members are made of all objects, and all objects are combined and judged, block by block. What a
+person looks at (how many groups, what makes them, the report) comes from objects drawn at random,
+which are in memory; the result says how many they are.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from consilience._optional import optional
+from consilience.consensus import CONSENSUS, BlockConsensus, combine_blocks, default_method
+from consilience.consensus.large import check_by_rows
+from consilience.datasets._scale import Scaling, standardise
+from consilience.ensemble import Ensemble
+from consilience.errors import InvalidInputError, InvalidParameterError, MissingPackageError, warn
+from consilience.explain import Profile
+from consilience.generate import RunFolder, default_generator, with_defaults
+from consilience.generate.models import Centres, centres_of
+from consilience.predict import Prediction
+from consilience.predict._hashes import row_hashes
+from consilience.predict._seen import Seen
+from consilience.rows import Rows, Stored
+from consilience.workflow._choosing import Number, by_lines
+from consilience.workflow._data import Data
+from consilience.workflow._job import Job
+from consilience.workflow._members import make_members
+from consilience.workflow._notes import noting
+from consilience.workflow.cluster_result import ClusterResult
+
+__all__ = ["LargeResult", "cluster_large"]
+
+# Objects that are looked at in memory, and that a part of the results holds.
+_SAMPLE = 20_000
+_PART = 2**20
+
+
+@dataclass(frozen=True, kw_only=True)
+class LargeTask:
+    """What is asked for, once it is known to be usable."""
+
+    n_clusters: int | None
+    max_clusters: int | None
+    method: str | None
+    options: dict[str, Any]
+    generator: Any
+    n_members: int
+    scale: Any
+    seed: int
+    n_jobs: int | None
+    run: RunFolder | None
+    max_memory: Any
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class LargeResult:
+    """What `cluster` found in a table that is not in memory.
+
+    Attributes
+    ----------
+    labels, confidence, runner_up : arrays of shape (n_objects,)
+        As in `ClusterResult`, of all objects: in memory, maps of files where they are many, or
+        Dask arrays with the blocks of X, if that is one.
+    n_clusters : int
+    sizes : list of int
+        Objects in each cluster.
+    asked : int or None
+        Clusters asked for.
+    method, why_method, why_members : str
+        The consensus method that was taken, why, and where the members come from.
+    n_rows : int
+        Distinct rows of labels: what the method worked on.
+    ensemble : Ensemble
+        The members of all objects.
+    sample : ClusterResult
+        The same answer for objects drawn at random, ``sample.ids`` of the table, in memory: the
+        number of groups, the profile, the report and predictions come from these.
+    columns, dropped : tuple of str
+        Columns that were used, and constant ones that were left out.
+    seed, notes, seconds
+        As in `ClusterResult`.
+    """
+
+    labels: Any
+    confidence: Any
+    runner_up: Any
+    n_clusters: int
+    sizes: list[int]
+    asked: int | None
+    method: str
+    why_method: str
+    why_members: str
+    n_rows: int
+    ensemble: Ensemble
+    sample: ClusterResult
+    columns: tuple[str, ...]
+    dropped: tuple[str, ...]
+    seed: int
+    notes: tuple[str, ...]
+    seconds: dict[str, float]
+
+    @property
+    def n_objects(self) -> int:
+        """Objects of the table."""
+        return self.ensemble.n_objects
+
+    @cached_property
+    def of_how_many(self) -> str:
+        """How many objects the sample has, in words."""
+        if self.sample.n_objects == self.n_objects:
+            return f"all {self.n_objects:,} objects"
+        return f"{self.sample.n_objects:,} of {self.n_objects:,} objects, drawn at random"
+
+    def predict(self, X: Any) -> Prediction:
+        """Where new objects belong, as the sample tells; see `ClusterResult.predict`."""
+        return self.sample.predict(X)
+
+    def profile(self, **options: Any) -> Profile:
+        """What makes the groups, as the sample tells; see `ClusterResult.profile`."""
+        return self.sample.profile(**options)
+
+    def report(self, path: str | PathLike[str], *, title: str | None = None) -> None:
+        """Write the report of the sample; it says of how many objects that is."""
+        self.sample.report(Path(path), title=title)
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it but what there is one of for each object, as values that JSON can hold."""
+        return {
+            "n_objects": self.n_objects,
+            "n_clusters": self.n_clusters,
+            "sizes": self.sizes,
+            "asked": self.asked,
+            "method": self.method,
+            "why_method": self.why_method,
+            "why_members": self.why_members,
+            "n_members": self.ensemble.n_members,
+            "distinct_rows": self.n_rows,
+            "columns": list(self.columns),
+            "columns_left_out": list(self.dropped),
+            "looked_at": self.of_how_many,
+            "seed": self.seed,
+            "notes": list(self.notes),
+        }
+
+    def save(self, folder: str | PathLike[str]) -> None:
+        """Write labels in parts, ``labels/part-0001.parquet``, ``summary.json`` and the sample.
+
+        A part holds 1,048,576 objects: their numbers, labels, confidence and runner-up (``.npz``
+        where pyarrow is not installed). ``sample`` is a folder for `consilience.load`. The folder
+        must not be there, or be empty. The summary is written last: with it, all is there.
+        """
+        target = Path(folder)
+        if target.exists() and (not target.is_dir() or any(target.iterdir())):
+            raise InvalidInputError(
+                f"The folder {str(target)!r} is not empty. Name one that is new or empty."
+            )
+        (target / "labels").mkdir(parents=True, exist_ok=True)
+        for number, start in enumerate(range(0, self.n_objects, _PART), 1):
+            some = slice(start, min(start + _PART, self.n_objects))
+            columns = {"object": np.arange(some.start, some.stop)}
+            for name in ("labels", "confidence", "runner_up"):
+                columns[name] = np.asarray(getattr(self, name)[some])
+            _write_part(target / "labels" / f"part-{number:04d}", columns)
+        self.sample.save(target / "sample")
+        text = json.dumps(self.to_dict(), indent=2, default=str)
+        (target / "summary.json").write_text(text + "\n", encoding="utf-8")
+
+    def __repr__(self) -> str:
+        lines = [
+            ("objects", f"{self.n_objects:,}, {len(self.columns)} columns"),
+            ("clusters", f"{self.n_clusters}, of {', '.join(f'{n:,}' for n in self.sizes[:10])}"),
+            ("method", f"{self.method} on {self.n_rows:,} distinct rows. {self.why_method}"),
+            ("members", f"{self.ensemble.n_members}. {self.why_members}"),
+            ("looked at", self.of_how_many),
+            *(("note", note) for note in self.notes),
+            ("see", "labels, confidence, sample, predict(X), report(path), save(folder)"),
+        ]
+        return "\n".join(["LargeResult:", *(f"  {name:<11}{words}" for name, words in lines)])
+
+
+def _write_part(path: Path, columns: dict[str, NDArray[Any]]) -> None:
+    try:
+        arrow = optional("pyarrow", extra="store", what="Parts in Parquet")
+    except MissingPackageError:
+        np.savez(path.with_suffix(".npz"), allow_pickle=False, **columns)
+        return
+    parquet = optional("pyarrow.parquet", extra="store", what="Parts in Parquet")
+    parquet.write_table(arrow.table(columns), path.with_suffix(".parquet"))
+
+
+def cluster_large(
+    rows: Rows, task: LargeTask, *, owner: str, callbacks: Sequence[Any]
+) -> LargeResult:
+    """The whole job of `cluster` for rows that are not in memory."""
+    method = _method(task, rows)
+    job = Job(owner, 4).told_to(callbacks)
+
+    def work(job: Job) -> dict[str, Any]:
+        with job.stage("prepare"):
+            table, columns, dropped, scaling = _prepared(rows, task.scale)
+        number = Number(task.n_clusters)
+        few = CONSENSUS[method].few_clusters and task.generator is None
+        if few and task.n_clusters is None:
+            number = _number(job, task, table, None)
+        generator, why = _generator(task, table, number.n_clusters if few else None)
+        with job.stage("generate", generator):
+            ensemble = make_members(generator, Rows(table), task.run)
+        objects = _drawn(table.shape[0], task.seed)
+        part = ensemble.take(objects)
+        if number.n_clusters is None:
+            number = _number(job, task, table, (objects, part))
+        with job.stage("consensus"):
+            found = combine_blocks(
+                ensemble,
+                number.n_clusters or 1,
+                method,
+                max_memory=task.max_memory,
+                random_state=task.seed,
+                n_jobs=task.n_jobs,
+                **task.options,
+            )
+        data = _sample_data(rows, table, objects, columns, dropped, scaling)
+        return {
+            "found": found,
+            "ensemble": ensemble,
+            "why_members": why,
+            "number": number,
+            "sample": (data, part, objects, _models(generator, ensemble, objects)),
+            "columns": columns,
+            "dropped": dropped,
+        }
+
+    with noting() as notes:
+        done = job.run(work)
+    return _result(rows.values, task, method, done, tuple(notes), job.seconds)
+
+
+def _method(task: LargeTask, rows: Rows) -> str:
+    """The method that is named, if it can; or the one for so many objects."""
+    if task.method is not None:
+        check_by_rows(task.method)
+        return task.method
+    return default_method(max(len(rows), 10**6), task.n_members).name
+
+
+def _prepared(
+    rows: Rows, scale: Any
+) -> tuple[Stored, tuple[str, ...], tuple[str, ...], Scaling | None]:
+    """The table as it is clustered, the names of its columns, and what was done to it."""
+    names = rows.names or tuple(f"c{j}" for j in range(rows.shape[1]))
+    if not scale:
+        return rows.values, names, (), None
+    return standardise(rows.values, names, what=rows.values.what)
+
+
+def _generator(task: LargeTask, table: Stored, n_groups: int | None) -> tuple[Any, str]:
+    """What makes the members, and why."""
+    if task.generator is not None:
+        wanted = with_defaults(task.generator, task.seed, task.n_jobs)
+        return wanted, f"{type(wanted).__name__}, as asked."
+    taken = default_generator(
+        *table.shape,
+        n_members=task.n_members,
+        random_state=task.seed,
+        n_jobs=task.n_jobs,
+        n_groups=n_groups,
+    )
+    return taken.generator, f"{taken.name}. {taken.why}"
+
+
+def _drawn(n: int, seed: int) -> NDArray[np.int64]:
+    """Objects to look at, in order."""
+    if n <= _SAMPLE:
+        return np.arange(n)
+    return np.sort(np.random.default_rng(seed).choice(n, _SAMPLE, replace=False))
+
+
+def _number(
+    job: Job,
+    task: LargeTask,
+    table: Stored,
+    members: tuple[NDArray[np.int64], Ensemble] | None,
+) -> Number:
+    """The number of groups that `AutoConsensus` finds in a sample."""
+    with job.stage("number of clusters"):
+        drawn = _drawn(table.shape[0], task.seed) if members is None else members[0]
+        warn(
+            f"The number of groups was looked for in {len(drawn):,} of {table.shape[0]:,} objects."
+        )
+        return by_lines(
+            Rows(table.take(drawn)),
+            None if members is None else members[1],
+            most=task.max_clusters,
+            effort="default",
+            seed=task.seed,
+            n_jobs=task.n_jobs,
+        )
+
+
+def _sample_data(
+    rows: Rows,
+    table: Stored,
+    objects: NDArray[np.int64],
+    columns: tuple[str, ...],
+    dropped: tuple[str, ...],
+    scaling: Scaling | None,
+) -> Data:
+    """The objects that are looked at, as a job in memory has them."""
+    original = rows.values.take(objects)
+    n, whole = len(objects), len(rows)
+    name = rows.values.what.strip("'")
+    return Data(
+        n,
+        original if scaling is None else scaling.applied(original),
+        columns,
+        dropped,
+        ids=objects,
+        name=name if n == whole else f"{name}, {n:,} of {whole:,} objects",
+        standardised=scaling is not None,
+        original=original,
+        original_columns=rows.names or tuple(f"c{j}" for j in range(rows.shape[1])),
+        scaling=scaling,
+    )
+
+
+def _models(generator: Any, ensemble: Ensemble, objects: NDArray[np.int64]) -> Any:
+    """Centres of the members' clusters that objects of the sample are in; None without."""
+    models = getattr(generator, "models_", None)
+    if models is None:
+        return None
+    return tuple(
+        None if model is None else _centres(model, labels[objects])
+        for model, labels in zip(models, ensemble.members, strict=True)
+    )
+
+
+def _centres(model: Centres, labels: NDArray[Any]) -> Centres:
+    return centres_of(model.values, labels, features=model.features, unit=model.unit)
+
+
+def _result(
+    table: Stored,
+    task: LargeTask,
+    method: str,
+    done: dict[str, Any],
+    notes: tuple[str, ...],
+    seconds: dict[str, float],
+) -> LargeResult:
+    found: BlockConsensus = done["found"]
+    data, part, objects, models = done["sample"]
+    named = task.method is not None
+    why = "As asked." if named else "It takes time linear in the distinct rows of labels."
+    about: dict[str, Any] = {
+        "asked": task.n_clusters,
+        "method": method,
+        "why_method": why,
+        "why_members": done["why_members"],
+        "seed": task.seed,
+        "notes": notes,
+        "seconds": seconds,
+    }
+    hashes = None if data.scaling is None else row_hashes(data.original)
+    sample = ClusterResult(
+        data=data,
+        labels=np.array(found.labels[objects]),
+        confidence=found.confidence[objects].astype(np.float64),
+        runner_up=np.array(found.runner_up[objects]),
+        choice=done["number"].choice,
+        clarity=None,
+        alternatives=(),
+        paper=CONSENSUS[method].paper,
+        parameters={"n_clusters": done["number"].n_clusters, **task.options},
+        comparison=None,
+        ensemble=part,
+        generator=None,
+        agreement=None,
+        lifetimes=None,
+        tree=None,
+        seen=Seen(data.X, models, hashes),
+        **about,
+    )
+    inside = np.bincount(np.asarray(found.labels)[found.labels >= 0], minlength=found.n_clusters)
+    return LargeResult(
+        labels=table.in_its_blocks(found.labels),
+        confidence=table.in_its_blocks(found.confidence),
+        runner_up=table.in_its_blocks(found.runner_up),
+        n_clusters=found.n_clusters,
+        sizes=[int(size) for size in inside],
+        n_rows=found.n_rows,
+        ensemble=done["ensemble"],
+        sample=sample,
+        columns=done["columns"],
+        dropped=done["dropped"],
+        **about,
+    )
+
+
+def refuse_in_memory_only(given: dict[str, tuple[Any, Any]], *, owner: str) -> None:
+    """Refuse parameters of `cluster` that need data in memory: name -> value and default."""
+    for name, (value, default) in given.items():
+        same = value is default or (isinstance(value, str | bool) and value == default)
+        if not same:
+            raise InvalidParameterError(
+                f"The {name!r} parameter of {owner} needs data in memory. Leave it out, or read a "
+                "table that fits into memory with consilience.datasets.read_table."
+            )

@@ -1,0 +1,153 @@
+"""Labels larger than memory: distinct rows block by block give what all objects give at once."""
+
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from strategies import label_tables
+
+import consilience as cs
+from consilience.consensus import CONSENSUS, combine_blocks, large
+from consilience.consensus.large import collapse
+from consilience.engines import _pieces
+from consilience.ensemble import Collapsed, Ensemble
+from consilience.errors import InvalidParameterError, MemoryBudgetError
+from consilience.evidence import confidence, never_seen
+from consilience.kernels.labels.signatures import RowTable
+
+BY_ROWS = sorted(name for name, method in CONSENSUS.items() if method.by_rows)
+LISTED = "cumulativevoting ecpcsmc hbgf kcc lwgp mcla sec usenc voting womc"
+
+
+def test_the_methods_are_those_of_the_documentation():
+    assert " ".join(BY_ROWS) == LISTED
+    assert all(name in combine_blocks.__doc__ for name in BY_ROWS)
+
+
+def outcome(call):
+    """What a call gives, and the warnings it makes; or the error."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            found = call()
+        except InvalidParameterError as error:
+            return str(error), []
+    return found, sorted(str(one.message) for one in caught)
+
+
+def planted(seed, n=400, k=3, noise=True):
+    """Members that agree on groups up to some objects."""
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(0, k, n)
+    members = []
+    for _ in range(int(rng.integers(3, 9))):
+        width = int(rng.integers(2, 5))
+        member = (truth + (rng.random(n) < 0.2) * rng.integers(0, k, n)) % k * width
+        member += (rng.integers(0, 3, n) == 0) * rng.integers(0, width, n)
+        member[rng.random(n) < (0.05 if noise else 0)] = rng.choice([-1, -2])
+        members.append(member)
+    return Ensemble(members)
+
+
+@pytest.mark.parametrize("name", BY_ROWS)
+@given(seed=st.integers(0, 2**32 - 1), k=st.integers(1, 5), block=st.integers(1, 500))
+@settings(max_examples=6)
+def test_a_method_by_blocks_is_the_method(name, seed, k, block):
+    ensemble, own = planted(seed), large._SETTINGS.get(name, {})
+    wanted, said = outcome(lambda: CONSENSUS[name].run(ensemble, k, random_state=0, **own))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(large, "_BLOCK", block)
+        found, also = outcome(lambda: combine_blocks(ensemble, k, name, random_state=0))
+    assert also == said
+    if isinstance(wanted, str):
+        assert found == wanted
+        return
+    np.testing.assert_array_equal(found.labels, wanted.labels)
+    assert found.n_clusters == wanted.n_clusters
+    sure = confidence(ensemble, wanted.labels, exact=False)
+    np.testing.assert_array_equal(found.confidence, sure.confidence.astype(np.float32))
+    np.testing.assert_array_equal(found.runner_up, sure.runner_up)
+    if wanted.memberships is not None:
+        spread = found.of_rows.memberships[collapse(ensemble)[1]]
+        np.testing.assert_array_equal(spread, wanted.memberships)
+
+
+@given(labels=label_tables(), k=st.integers(1, 4))
+def test_few_objects_noise_and_unseen_are_decided_as_in_memory(labels, k):
+    ensemble = Ensemble(labels)
+    k = min(k, ensemble.n_objects)
+    wanted, said = outcome(lambda: cs.consensus.sec(ensemble, k, random_state=0))
+    found, also = outcome(lambda: combine_blocks(ensemble, k, random_state=0))
+    np.testing.assert_array_equal(found.labels, wanted.labels)
+    if not never_seen(ensemble).any():
+        assert also == said
+    assert not found.confidence[never_seen(ensemble)].any()
+
+
+@given(label_tables(), st.integers(1, 7))
+def test_rows_of_blocks_are_the_signatures_of_all(labels, block):
+    ensemble = Ensemble(labels)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(large, "_BLOCK", block)
+        rows, numbers = collapse(ensemble)
+    wanted = ensemble.signatures()
+    np.testing.assert_array_equal(rows.members, wanted.ensemble.members)
+    np.testing.assert_array_equal(numbers, wanted.inverse)
+    np.testing.assert_array_equal(rows.counts, wanted.counts)
+
+
+def test_a_table_of_many_rows_grows():
+    members = np.random.default_rng(0).integers(0, 5, (6, 3000)).astype(np.int8)
+    table = RowTable(6, np.int8)
+    numbers = np.concatenate([table.add(members[:, :1000]), table.add(members[:, 1000:])])
+    np.testing.assert_array_equal(table.members()[:, numbers], members)
+    np.testing.assert_array_equal(table.counts, np.bincount(numbers))
+    assert table.n_rows == len(np.unique(members, axis=1).T)
+
+
+def test_labels_of_many_objects_are_on_disk(monkeypatch):
+    monkeypatch.setattr(_pieces, "_IN_MEMORY", 0)
+    found = combine_blocks(planted(0), 3, "lwgp", random_state=0)
+    for values in (found.labels, found.confidence, found.runner_up):
+        assert isinstance(values, np.memmap)
+
+
+def test_rows_that_stand_for_objects_keep_their_numbers():
+    rows = Collapsed._of(Ensemble([[0, 1, 0], [0, 0, 1]]), np.array([5, 2, 1]))
+    assert rows.take([2, 0]).counts.tolist() == [1, 5]
+    one = rows[[0]]
+    assert one.signatures().counts.tolist() == [6, 2]
+    assert rows[1].tolist() == [0, 0, 1]
+
+
+def test_methods_that_cannot_name_the_nearest_that_can():
+    ensemble = planted(0)
+    with pytest.raises(InvalidParameterError, match=r"Got 'eac' instead. Take 'lwgp', the nearest"):
+        combine_blocks(ensemble, 2, "eac")
+    for name in set(CONSENSUS) - set(BY_ROWS):
+        with pytest.raises(InvalidParameterError, match=r"Take '(\w+)', the nearest") as caught:
+            combine_blocks(ensemble, 2, name)
+        assert str(caught.value).split("Take '")[1].split("'")[0] in BY_ROWS
+    with pytest.raises(InvalidParameterError, match=r"Got 'nonsense' instead\.$"):
+        combine_blocks(ensemble, 2, "nonsense")
+    with pytest.raises(
+        InvalidParameterError, match="'solver' parameter of hbgf must be 'spectral'"
+    ):
+        combine_blocks(ensemble, 2, "hbgf", solver="metis")
+    with pytest.raises(
+        InvalidParameterError, match="'weights' parameter of womc must be 'one-shot'"
+    ):
+        combine_blocks(ensemble, 2, "womc", weights=np.ones(400))
+    with pytest.raises(InvalidParameterError, match="has no parameter 'linkage'"):
+        combine_blocks(ensemble, 2, linkage="single")
+    with pytest.raises(InvalidParameterError, match="n_clusters"):
+        combine_blocks(ensemble, 401)
+
+
+def test_too_many_different_rows_are_refused_with_what_to_do():
+    rng = np.random.default_rng(0)
+    ensemble = Ensemble(rng.integers(0, 100, (5000, 4)))
+    with pytest.raises(MemoryBudgetError, match=r"different rows.*Raise it, or take fewer members"):
+        combine_blocks(ensemble, 2, max_memory="100 KiB")

@@ -1,0 +1,203 @@
+"""Tables that are not in memory: the same numbers, block by block, whatever holds them."""
+
+import pickle
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import consilience as cs
+from consilience import _stored
+from consilience._stored import open_stored, piece_rows
+from consilience.errors import InvalidInputError
+from consilience.kernels._blocks import BLOCK_ROWS
+from consilience.rows import Rows, open_rows, rows_of
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(9000, 3))
+
+
+@pytest.fixture(params=["npy", "parquet", "folder", "zarr", "memmap"])
+def store(request, tmp_path):
+    """A function that stores a table in one of the forms, and says what to open."""
+
+    def put(values):
+        path = tmp_path / f"x{len(list(tmp_path.iterdir()))}"
+        if request.param == "zarr":
+            zarr = pytest.importorskip("zarr")
+            array = zarr.open(
+                f"{path}.zarr", mode="w", shape=values.shape, chunks=(1000, 2), dtype=values.dtype
+            )
+            array[:] = values
+            return f"{path}.zarr"
+        if request.param in ("npy", "memmap"):
+            np.save(f"{path}.npy", values)
+            return (
+                f"{path}.npy" if request.param == "npy" else np.load(f"{path}.npy", mmap_mode="r")
+            )
+        if request.param == "parquet":
+            return write_parquet(path.with_suffix(".parquet"), values, 700)
+        path.mkdir()
+        for part, rows in enumerate(np.array_split(values, [10, 10, 5000])):
+            write_parquet(path / f"part-{part}.parquet", rows, 3000)
+        return path
+
+    return put
+
+
+def write_parquet(path, values, rows):
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    table = pa.table({f"c{j}": values[:, j] for j in range(values.shape[1])})
+    pq.write_table(table, path, row_group_size=rows)
+    return path
+
+
+@pytest.mark.parametrize("kind", [np.float64, np.float32, np.int16, bool])
+def test_a_stored_table_is_the_table(store, kind, monkeypatch):
+    values = (X > 0) if kind is bool else (10 * X).astype(kind)
+    monkeypatch.setattr(_stored, "BLOCK", 3 * BLOCK_ROWS)
+    rows = open_rows(store(values))
+    wanted = values if kind == np.float32 else values.astype(float)
+    assert (rows.shape, rows.dtype, rows.is_stored) == (values.shape, wanted.dtype, True)
+    for size in (4096, 5000, 10_000):
+        blocks = list(rows.blocks(size))
+        assert [start for start, _ in blocks] == list(range(0, len(X), size))
+        assert all(block.flags.c_contiguous and block.dtype == rows.dtype for _, block in blocks)
+        np.testing.assert_array_equal(np.concatenate([block for _, block in blocks]), wanted)
+    chosen = np.array([8999, 0, 4095, 4096, 0])
+    taken = rows.take(chosen)
+    assert not taken.is_stored
+    np.testing.assert_array_equal(taken.values, wanted[chosen])
+    odd = np.arange(len(X)) % 2 == 1
+    np.testing.assert_array_equal(rows.take(odd).values, wanted[odd])
+    assert rows.values.pieces() == [(0, 4096), (4096, 8192), (8192, 9000)]
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory):
+    return open_stored(write_parquet(tmp_path_factory.mktemp("file") / "x.parquet", X, 1234))
+
+
+@given(
+    wishes=st.lists(st.tuples(st.integers(0, 9000), st.integers(0, 2000)), min_size=1, max_size=8)
+)
+def test_any_order_of_reading_gives_the_same_rows(file, wishes):
+    for start, size in wishes:
+        stop = min(start + size, len(X))
+        np.testing.assert_array_equal(file.read(start, stop), X[start:stop])
+
+
+def test_pieces_are_nodes_of_the_tree_of_blocks():
+    for n_columns in (0, 1, 3, 10, 1000, 10**6):
+        blocks, rest = divmod(piece_rows(n_columns), BLOCK_ROWS)
+        assert rest == 0
+        assert blocks & (blocks - 1) == 0
+        assert blocks == 1 or blocks * BLOCK_ROWS * n_columns <= _stored.BLOCK
+
+
+@pytest.mark.parametrize("odd", [np.nan, np.inf, -np.inf])
+def test_what_is_not_finite_is_named_by_block_and_row(store, odd):
+    broken = X.copy()
+    broken[7311, 1] = odd
+    rows = open_rows(store(broken))
+    message = rf"Got {odd} in row 7311, column '?c?1'? \((block|row group) \d+ of .*counted from 0"
+    with pytest.raises(InvalidInputError, match=message):
+        list(rows.blocks(4096))
+    with pytest.raises(InvalidInputError, match=message):
+        rows.take([3, 7311])
+
+
+def test_large_numbers_are_finite(store):
+    # Their sum is not.
+    rows = open_rows(store(np.full((100, 2), 1e308)))
+    assert rows.take([5]).values.tolist() == [[1e308, 1e308]]
+
+
+def test_a_missing_number_of_a_file_is_refused_with_its_row(tmp_path):
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    cells = pa.array([1, 2, None, 4], pa.int32())
+    pq.write_table(pa.table({"a": cells, "b": [1.0, 2, 3, 4]}), tmp_path / "x.parquet")
+    with pytest.raises(
+        InvalidInputError, match=r"Got nan in row 2, column 'a' \(row group 0 of 'x"
+    ):
+        list(open_rows(tmp_path / "x.parquet").blocks(4))
+
+
+def test_blocks_of_other_columns_or_types_are_refused_with_their_row():
+    class Lying(SimpleNamespace):
+        def __getitem__(self, rows):
+            return self.give(rows)
+
+    def opened(give):
+        return open_rows(Lying(shape=(10, 2), dtype=np.dtype(float), give=give)).values
+
+    with pytest.raises(InvalidInputError, match=r"at row 4 \(block 0 .*: it holds 2 rows of 3 col"):
+        opened(lambda rows: np.zeros((2, 3))).read(4, 6)
+    with pytest.raises(InvalidInputError, match=r"at row 4 .*it holds values of type <U1, not num"):
+        opened(lambda rows: np.full((2, 2), "a")).read(4, 6)
+    with pytest.raises(InvalidInputError, match=r"at row 4 .*inhomogeneous"):
+        opened(lambda rows: [[1], [2, 3]]).read(4, 6)
+
+
+def test_files_that_cannot_be_used_are_refused(tmp_path):
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    with pytest.raises(FileNotFoundError, match="There is no file or folder"):
+        open_rows(tmp_path / "no.npy")
+    (tmp_path / "x.csv").write_text("a,b\n1,2\n")
+    with pytest.raises(InvalidInputError, match=r"'x.csv' cannot be read block by block.*Parquet"):
+        open_rows(tmp_path / "x.csv")
+    (tmp_path / "x.npy").write_bytes(b"nothing")
+    with pytest.raises(InvalidInputError, match=r"'x.npy' is damaged"):
+        open_rows(tmp_path / "x.npy")
+    (tmp_path / "bad.parquet").write_bytes(b"nothing")
+    with pytest.raises(InvalidInputError, match=r"'bad.parquet' is damaged"):
+        open_rows(tmp_path / "bad.parquet")
+    np.save(tmp_path / "flat.npy", np.zeros(3))
+    with pytest.raises(InvalidInputError, match="two dimensions"):
+        open_rows(tmp_path / "flat.npy")
+    folder = tmp_path / "parts"
+    folder.mkdir()
+    with pytest.raises(InvalidInputError, match=r"folder must hold '.parquet' files"):
+        open_rows(folder)
+    pq.write_table(pa.table({"a": [1.0], "b": [1.0]}), folder / "1.parquet")
+    pq.write_table(pa.table({"b": [1.0], "a": [1.0]}), folder / "2.parquet")
+    with pytest.raises(InvalidInputError, match=r"same columns.*'2.parquet' has 'b' and 'a'"):
+        open_rows(folder)
+    pq.write_table(pa.table({"a": [1.0], "b": ["x"]}), folder / "2.parquet")
+    with pytest.raises(
+        InvalidInputError, match=r"columns of '2.parquet' must hold numbers.*'b' doe"
+    ):
+        open_rows(folder)
+    with pytest.raises(InvalidInputError, match=r"open_rows takes a path.*Got ndarray"):
+        open_rows(X)
+    with pytest.raises(InvalidInputError, match="must hold numbers"):
+        open_rows(np.zeros((3, 2), complex).view(np.memmap))
+
+
+def test_a_view_is_made_when_rows_are_read(store):
+    table = open_stored(store(X))
+    twice = table.mapped(lambda block: 2.0 * block[:, :2], 2)
+    assert (twice.shape, twice.pieces()) == ((9000, 2), table.pieces())
+    np.testing.assert_array_equal(twice.read(100, 200), 2.0 * X[100:200, :2])
+    np.testing.assert_array_equal(twice.take([5, 1]), 2.0 * X[[5, 1], :2])
+    with pytest.raises(InvalidInputError, match="Got inf in row 0"):
+        table.mapped(lambda block: np.full(block.shape, np.inf)).read(0, 5)
+
+
+def test_an_open_file_can_be_sent_to_another_process(tmp_path):
+    table = open_stored(write_parquet(tmp_path / "x.parquet", X, 700))
+    table.read(0, 800)
+    again = pickle.loads(pickle.dumps(table))
+    np.testing.assert_array_equal(again.read(800, 900), X[800:900])
+
+
+def test_rows_that_are_not_in_memory_pass_where_they_may(store):
+    rows = open_rows(store(X))
+    assert rows_of(rows, owner="test", allow_stored=True) is rows
+    with pytest.raises(InvalidInputError, match=r"EAC needs its data in memory.*rows.take\(obj"):
+        cs.EAC(2).fit(rows)
+    with pytest.raises(InvalidInputError, match="test needs at least 9001 rows"):
+        rows_of(rows, owner="test", allow_stored=True, min_objects=9001)
+    assert isinstance(rows_of(rows.take([1, 2]), owner="test"), Rows)

@@ -1,0 +1,112 @@
+"""The whole job on tables that are not in memory: the labels in memory, results in parts."""
+
+import json
+
+import numpy as np
+import pytest
+
+import consilience as cs
+from consilience import _stored
+from consilience.errors import InvalidInputError, InvalidParameterError
+from consilience.generate import KMeansEnsemble
+from consilience.kernels._blocks import BLOCK_ROWS
+from consilience.workflow import LargeResult, large
+
+RNG = np.random.default_rng(0)
+N = 2 * BLOCK_ROWS + 100
+TRUTH = RNG.integers(0, 3, N)
+X = RNG.normal(size=(N, 3)) + 6.0 * TRUTH[:, None] * [1, -1, 100.0]
+MEMBERS = KMeansEnsemble(6, (2, 6), max_samples=400)
+
+
+@pytest.fixture
+def table(tmp_path, monkeypatch):
+    """A file of several pieces; a sample is a part of it."""
+    monkeypatch.setattr(_stored, "BLOCK", 3 * BLOCK_ROWS)
+    monkeypatch.setattr(large, "_SAMPLE", 500)
+    monkeypatch.setattr(large, "_PART", 5000)
+    path = tmp_path / "big.npy"
+    np.save(path, np.column_stack([X, np.full(N, 7.0)]))
+    return path
+
+
+@pytest.mark.parametrize("scale", ["auto", False])
+def test_labels_are_those_in_memory(table, scale):
+    how = {"method": "lwgp", "generator": MEMBERS, "scale": scale, "random_state": 3}
+    found = cs.cluster(table, 3, **how)
+    wanted = cs.cluster(np.load(table), 3, **how)
+    assert isinstance(found, LargeResult)
+    np.testing.assert_array_equal(found.ensemble.members, wanted.ensemble.members)
+    np.testing.assert_array_equal(found.labels, wanted.labels)
+    np.testing.assert_allclose(found.confidence, wanted.confidence, rtol=1e-6)
+    assert (found.n_clusters, found.sizes) == (wanted.n_clusters, wanted.sizes)
+    assert found.dropped == (("c3",) if scale else ())
+    again = cs.cluster(cs.open_rows(str(table)), 3, **how)
+    np.testing.assert_array_equal(again.labels, found.labels)
+
+
+def test_the_number_is_found_in_a_sample_which_the_result_tells(table, tmp_path):
+    found = cs.cluster(table, n_members=6, random_state=0, max_memory="1 GiB")
+    assert (found.n_clusters, found.method, found.asked) == (3, "sec", None)
+    assert any("looked for in 500 of 8,292 objects" in note for note in found.notes)
+    assert "500 of 8,292 objects, drawn at random" in repr(found)
+    assert cs.metrics.consistency_index(TRUTH, found.labels) == 1.0
+    sample = found.sample
+    np.testing.assert_array_equal(sample.labels, found.labels[sample.ids])
+    new = np.load(table)[:200]
+    np.testing.assert_array_equal(found.predict(new).labels, found.labels[:200])
+    assert found.profile() is not None
+    found.report(tmp_path / "page.html")
+    assert "500 of 8,292 objects" in (tmp_path / "page.html").read_text()
+
+
+def test_results_are_written_in_parts(table, tmp_path):
+    parquet = pytest.importorskip("pyarrow.parquet")
+    found = cs.cluster(table, 3, method="sec", generator=MEMBERS, random_state=0)
+    found.save(tmp_path / "run")
+    parts = sorted((tmp_path / "run" / "labels").iterdir())
+    assert [part.name for part in parts] == ["part-0001.parquet", "part-0002.parquet"]
+    tables = [parquet.read_table(part) for part in parts]
+    joined = {
+        name: np.concatenate([t[name].to_numpy() for t in tables])
+        for name in tables[0].column_names
+    }
+    np.testing.assert_array_equal(joined["object"], np.arange(N))
+    for name in ("labels", "confidence", "runner_up"):
+        np.testing.assert_array_equal(joined[name], getattr(found, name))
+    summary = json.loads((tmp_path / "run" / "summary.json").read_text())
+    assert (summary["n_objects"], summary["sizes"]) == (N, found.sizes)
+    assert summary["looked_at"] == found.of_how_many
+    kept = cs.load(tmp_path / "run" / "sample")
+    np.testing.assert_array_equal(kept.labels, found.sample.labels)
+    with pytest.raises(InvalidInputError, match="is not empty"):
+        found.save(tmp_path / "run")
+
+
+def test_parts_without_pyarrow_are_archives(table, tmp_path, monkeypatch):
+    found = cs.cluster(table, 2, method="sec", generator=MEMBERS, random_state=0)
+    monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
+    found.save(tmp_path / "run")
+    with np.load(tmp_path / "run" / "labels" / "part-0002.npz") as part:
+        np.testing.assert_array_equal(part["labels"], found.labels[5000:])
+
+
+def test_what_needs_memory_is_refused_by_name(table):
+    for name, value in {
+        "methods": ["sec", "kcc"],
+        "ids": range(N),
+        "truth": TRUTH,
+        "refine": True,
+        "strict": True,
+        "effort": "quick",
+    }.items():
+        with pytest.raises(
+            InvalidParameterError, match=f"'{name}' parameter of cluster needs data"
+        ):
+            cs.cluster(table, 3, **{name: value})
+    with pytest.raises(InvalidParameterError, match=r"Got 'eac' instead. Take 'lwgp'"):
+        cs.cluster(table, 3, method="eac")
+    with pytest.raises(InvalidInputError, match="Got the name of a file instead"):
+        cs.cluster("table.csv")
+    with pytest.raises(FileNotFoundError):
+        cs.cluster("no-such.parquet")
