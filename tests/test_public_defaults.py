@@ -43,7 +43,9 @@ def shown(value):
 
 def exported(module):
     """Functions and classes of a module: those it lists, or else all it defines."""
-    names = getattr(module, "__all__", None)
+    # Commands are known to users by the app that has them.
+    commands = module.__name__ == "consilience._cli.commands"
+    names = None if commands else getattr(module, "__all__", None)
     for name in vars(module) if names is None else names:
         thing = getattr(module, name)
         thing = getattr(thing, "py_func", thing)  # a compiled kernel

@@ -457,3 +457,11 @@ def test_sparse_rows_that_are_all_alike_have_no_axes():
         warnings.simplefilter("error", RuntimeWarning)
         found = autoconsensus(members, X=sparse.csr_array(np.ones((10, 4))), random_state=0)
     assert found.labels.size == 10
+
+
+@pytest.mark.parametrize("X", [np.array([list("ab")] * 4), np.array([["a", 1]] * 4, object)])
+def test_words_are_compared_by_a_kernel_function_or_not_at_all(X):
+    """Unscaled data met the divergence unseen."""
+    for scaling in ("none", "box"):
+        with pytest.raises(InvalidInputError, match="X must hold numbers"):
+            consistency(X, np.arange(4) % 2, scaling=scaling, n_repetitions=5, random_state=0)

@@ -6,7 +6,7 @@ from stored.small import blobs, few_drawn, minority
 from stored.store import Cases, attempt
 
 import consilience as cs
-from consilience.minority import _fitted, _kernels, _nulls, _scaling, references
+from consilience.minority import _fitted, _kernels, _nulls, _reference, _scaling, references
 
 CASES = Cases(__file__)
 _X, _Y = minority()
@@ -116,6 +116,26 @@ def _precomputed(kind, K):
         divergence=_kernels.Precomputed(kind), n_repetitions=6, threshold="dist", random_state=0
     )
     return model.fit(given).scores_
+
+
+def _far_from_the_middle(rows, number):
+    """A model that needs no repetitions: the nearer to the mean, the denser."""
+    return lambda objects: -np.abs(objects - rows.mean(axis=0)).sum(axis=1)
+
+
+@CASES
+def against_references():
+    X = np.random.default_rng(2).exponential(size=(80, 2))
+    counted = 1.0 + np.arange(80) % 3
+    with few_drawn():
+        for name, more in {
+            "plain": {},
+            "clipped": {"clip": True},
+            "free": {"clip": False},
+            "counted": {"weights": counted},
+        }.items():
+            found = _reference.against_references(X, _far_from_the_middle, 3, **more)
+            yield name, attempt(lambda f=found: f)
 
 
 @CASES

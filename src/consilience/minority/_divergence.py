@@ -266,7 +266,13 @@ def as_floats(X: Any) -> Any:
     X = np.asarray(X)
     if np.iscomplexobj(X):
         raise InvalidInputError(f"X must hold real numbers. Got numbers of type {X.dtype} instead.")
-    return np.ascontiguousarray(X, X.dtype if X.dtype == np.float32 else np.float64)
+    try:
+        return np.ascontiguousarray(X, X.dtype if X.dtype == np.float32 else np.float64)
+    except (TypeError, ValueError) as error:
+        raise InvalidInputError(
+            f"X must hold numbers. Got values of type {X.dtype}: {error}. Turn text and categories "
+            "into numbers first, or compare them with a kernel function."
+        ) from error
 
 
 def row_sums(X: Any) -> Floats:

@@ -32,7 +32,7 @@ from consilience._validation import (
 )
 from consilience.errors import InvalidInputError
 from consilience.kernels.minority.weak import Scratch
-from consilience.minority._divergence import Terms
+from consilience.minority._divergence import Terms, as_floats
 from consilience.minority._scaling import fit_scaling
 from consilience.minority._truth import source_numbers
 from consilience.minority.weak import WeakClusterer, blocks, n_objects, weak_clusterer
@@ -319,6 +319,8 @@ def _members(y: Any, n: int) -> tuple[NDArray[np.int64], Floats]:
 
 
 def _scaled(X: Any, scaling: str) -> Any:
+    if not sparse.issparse(X) and scaling != "none" and np.asarray(X).dtype.kind not in "biuf":
+        X = as_floats(X)
     if not sparse.issparse(X) and np.asarray(X).dtype.kind in "biuf":
         X = np.asarray(X)  # what is no table of numbers is the divergence's to understand
         if X.ndim != 2:
