@@ -63,6 +63,7 @@ def compiled_at_once():
     """Tests of kernels are tests of compiled code; ``kernels/test_plain.py`` is of the other."""
     from consilience.kernels._plain import Patience
 
+    # Not for good (`over`): tests of the other way come in between.
     kept, Patience.lasts = Patience.lasts, lambda self, size: False
     yield
     Patience.lasts = kept

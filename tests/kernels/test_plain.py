@@ -127,6 +127,7 @@ def data_results(rng):
         place(X, centres, [None, None, np.arange(5)], [rng.random(len(c)) for c in centres]),
         [agglomerate(distances.copy(), method, weights=rng.integers(1, 300, N_OBJECTS))
          for method in ("single", "complete", "average", "centroid", "ward")],
+        agglomerate(distances.astype(np.float32), "average"),
         agglomerate((distances * 60).astype(np.uint8), "complete"),
     ]  # fmt: skip
 

@@ -39,16 +39,16 @@ class Patience:
     """How long one does without a kernel: for calls up to a size, and for some seconds in all."""
 
     def __init__(self, kernel: Any, plain_up_to: int, seconds: float = PATIENCE) -> None:
+        self.over = False
         self._kernel = kernel
         self._plain_up_to = plain_up_to
         self._seconds = seconds
 
     def lasts(self, size: int) -> bool:
-        """Whether a call of this size is done without the kernel."""
-        if size > self._plain_up_to or self._seconds <= 0.0 or _is_compiled(self._kernel):
-            self._plain_up_to = -1  # and no later one
-            return False
-        return True
+        """Whether a call of this size is done without the kernel; if not, no later one is."""
+        large = size > self._plain_up_to
+        self.over = self.over or large or self._seconds <= 0.0 or _is_compiled(self._kernel)
+        return not self.over
 
     @contextmanager
     def tried(self) -> Iterator[None]:
@@ -70,7 +70,7 @@ class PlainFirst(Kernel):
 
     def __call__(self, *arguments: Any) -> Any:
         """Run, interpreted or compiled."""
-        if not self.patience.lasts(self.size(*arguments)):
+        if self.patience.over or not self.patience.lasts(self.size(*arguments)):
             return super().__call__(*arguments)
         with self.patience.tried():
             return plain_form(self)(*arguments)
