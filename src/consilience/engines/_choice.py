@@ -1,20 +1,24 @@
 """Which engine: the one where the rows are."""
 
+import sys
 from typing import Any
 
 from consilience.engines._engine import Engine
 from consilience.engines.cpu import Cpu
 
-__all__ = ["engine_for"]
+__all__ = ["engine_for", "is_tensor"]
 
 
-def engine_for(rows: Any) -> Engine:
+def engine_for(rows: Any, device: Any = None) -> Engine:
     """The engine for rows of this kind.
 
     Parameters
     ----------
-    rows : ndarray of shape (n_objects, n_features) or CSR matrix; or (n_members, n_objects) labels
-        Checked already. Arrays in memory, of which there are no others yet, are the CPU's.
+    rows : ndarray of shape (n_objects, n_features), CSR matrix or torch tensor; or labels
+        Checked already. Labels are of shape (n_members, n_objects). Tensors are worked on where
+        they are, arrays in memory by the CPU's kernels.
+    device : str or torch device, optional
+        Where to take the rows instead, through torch.
 
     Examples
     --------
@@ -22,4 +26,14 @@ def engine_for(rows: Any) -> Engine:
     >>> engine_for(np.array([[0.0], [2.0]])).column_facts().mean
     array([1.])
     """
-    return Cpu(rows)
+    if device is None and not is_tensor(rows):
+        return Cpu(rows)
+    from consilience.engines.torch import Torch
+
+    return Torch(rows, device)
+
+
+def is_tensor(rows: Any) -> bool:
+    """Whether these are a torch tensor; nobody who has not imported torch has one."""
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(rows, torch.Tensor)
