@@ -1,12 +1,12 @@
 """Which engine: the one where the rows are."""
 
-import sys
 from typing import Any
 
 from consilience.engines._engine import Engine
 from consilience.engines.cpu import Cpu
+from consilience.rows import is_tensor
 
-__all__ = ["engine_for", "is_tensor"]
+__all__ = ["engine_for"]
 
 
 def engine_for(rows: Any, device: Any = None) -> Engine:
@@ -31,9 +31,3 @@ def engine_for(rows: Any, device: Any = None) -> Engine:
     from consilience.engines.torch import Torch
 
     return Torch(rows, device)
-
-
-def is_tensor(rows: Any) -> bool:
-    """Whether these are a torch tensor; nobody who has not imported torch has one."""
-    torch = sys.modules.get("torch")
-    return torch is not None and isinstance(rows, torch.Tensor)

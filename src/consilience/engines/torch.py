@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from consilience.engines._device import columns, kmeans, pairs, weak
-from consilience.engines._device._torch import torch
+from consilience.engines._device import columns, kmeans, many, pairs, weak
+from consilience.engines._device._torch import kernels_for, torch
 from consilience.engines.cpu import Cpu
 from consilience.errors import InvalidInputError, InvalidParameterError
 from consilience.kernels._parallel import Team
@@ -49,6 +49,7 @@ class Torch:
         self._host = rows.detach().cpu().numpy() if held and rows.device.type == "cpu" else rows
         self._rows = rows if held else None
         self._table: kmeans.Table | None = None
+        self._digits: many.Digits | None = None
         self._cpu: Cpu | None = None
         self.ran_on: dict[str, str] = {}
 
@@ -83,23 +84,18 @@ class Torch:
                 tol=tol, spherical=spherical, online=online, assign_all=assign_all, n_jobs=n_jobs,
             )  # fmt: skip
         self._note("lloyd")
-        table, found = self._k_means_table(), []
-        for m, start in enumerate(starts):
-            own = None if objects is None else objects[m]
-            seen = None if features is None else features[m]
-            found.append(
-                kmeans.lloyd(
-                    table,
-                    self._there(np.asarray(start, np.float64)),
-                    objects=None if own is None else self._there(own),
-                    features=None if seen is None else self._there(seen),
-                    max_iter=max_iter,
-                    tol=tol * self._mean_variance(own, seen) if tol > 0 else 0.0,
-                    spherical=spherical,
-                    assign_all=assign_all,
-                )
+        tasks = [
+            (
+                self._there(np.asarray(start, np.float64)),
+                self._index(objects, m),
+                self._index(features, m),
+                tol * self._mean_variance(objects, features, m) if tol > 0 else 0.0,
             )
-        labels = np.empty((len(found), len(table.rows)), np.int32)
+            for m, start in enumerate(starts)
+        ]
+        common = {"max_iter": max_iter, "spherical": spherical, "assign_all": assign_all}
+        found = self._many_runs(tasks, common)
+        labels = np.empty((len(found), len(self._k_means_table().rows)), np.int32)
         for m, one in enumerate(found):
             labels[m] = _host(one.labels)
         ends = [(_host(one.centres), one.inertia, one.n_iter, one.converged) for one in found]
@@ -117,11 +113,15 @@ class Torch:
             return self._left("assign").assign(centres, features=features, n_jobs=n_jobs)
         self._note("assign")
         table = self._k_means_table()
-        labels = np.empty((len(centres), len(table.rows)), np.int32)
-        for m, own in enumerate(centres):
-            seen = None if features is None else features[m]
-            there = None if seen is None else self._there(seen)
-            labels[m] = _host(kmeans.assign(table, self._there(np.asarray(own, np.float64)), there))
+        there = [self._there(np.asarray(one, np.float64)) for one in centres]
+        seen = [self._index(features, m) for m in range(len(there))]
+        if self._by_kernels(there):
+            found = many.assign_many(self._digits_table(), there, seen)
+        else:
+            found = [kmeans.assign(table, *one) for one in zip(there, seen, strict=True)]
+        labels = np.empty((len(found), len(table.rows)), np.int32)
+        for m, one in enumerate(found):
+            labels[m] = _host(one)
         return labels
 
     def repetitions(
@@ -137,16 +137,19 @@ class Torch:
     ) -> Batch:
         """See `Engine.repetitions`; threads and memory are the device's own."""
         self._note("repetitions")
-        matrix = self._there(side_by_side(objects))
-        there = weak.Objects(matrix, self._there(objects.rows), self.device)
+        matrix, p = self._there(side_by_side(objects)), int(objects.matrix[-1])
+        # Seeds may be anything: only products of the objects' own type are known to be right.
+        there = weak.narrowed(matrix, self._there(objects.rows), self.device, widest="float32")
+        own = np.zeros((len(models.columns), there.matrix.shape[1]), models.seeds.dtype)
+        own[:, :p] = seeds_of(models, p, wide=len(objects.matrix) > 2)
         seeds = weak.Seeds(
-            self._there(seeds_of(models, matrix.shape[1], wide=len(objects.matrix) > 2)),
+            self._there(own),
             self._there(models.columns),
             models.bounds.tolist(),
         )
         given = None if sizes is None else self._there(sizes)
         found = weak.repetitions(there, seeds, rule_of(grading, scale), given)
-        return Batch(*(_host(one) for one in found))
+        return Batch(*(_host(one).astype(np.float64, copy=False) for one in found))
 
     def pair_counts(
         self, *, with_seen: bool, condensed: bool = False, n_jobs: int | None = None
@@ -160,6 +163,21 @@ class Torch:
             _host(joined).astype(kind, copy=False),
             None if seen is None else _host(seen).astype(kind, copy=False),
         )
+
+    def nearest_pairs(
+        self, k: int, *, by_pair: bool
+    ) -> tuple[NDArray[np.int32], NDArray[Any], NDArray[Any] | None]:
+        """The k objects with the largest co-association for each, with their counts.
+
+        As `consilience.kernels.pairs.counts.nearest_pairs`; ``by_pair`` divides by the members
+        that saw both. For rows that are labels; beyond what all engines can do.
+        """
+        self._note("nearest_pairs")
+        members = self._tensor()
+        indices, joined, seen = pairs.nearest_pairs(members, k, by_pair=by_pair)
+        kind = count_type(len(members))
+        both = _host(joined).astype(kind), None if seen is None else _host(seen).astype(kind)
+        return _host(indices).astype(np.int32), *both
 
     def _note(self, name: str) -> None:
         self.ran_on[name] = str(self.device)
@@ -175,7 +193,9 @@ class Torch:
 
     def _there(self, values: Any) -> Any:
         """An array on the device."""
-        return torch.as_tensor(np.ascontiguousarray(values)).to(self.device)
+        array = np.ascontiguousarray(values)
+        # torch warns of tensors that share memory nobody may write to.
+        return torch.as_tensor(array if array.flags.writeable else array.copy()).to(self.device)
 
     def _tensor(self) -> Any:
         """The rows on the device."""
@@ -194,10 +214,41 @@ class Torch:
             self._table = kmeans.Table(rows, mean, low, high)
         return self._table
 
-    def _mean_variance(self, objects: Any, features: Any) -> float:
+    def _digits_table(self) -> many.Digits:
+        if self._digits is None:
+            self._digits = many.Digits(self._k_means_table())
+        return self._digits
+
+    def _by_kernels(self, starts: Sequence[Any]) -> bool:
+        """Whether Triton kernels can work on members that start there."""
+        most = max((len(start) for start in starts), default=0)
+        return most <= many.MOST_CLUSTERS and kernels_for(self.device) is not None
+
+    def _many_runs(self, tasks: Sequence[Any], common: dict[str, Any]) -> list[kmeans.Found]:
+        """One k-means a task of start, objects, features and tolerance."""
+        if not tasks:
+            return []
+        starts, objects, features, tols = zip(*tasks, strict=True)
+        if self._by_kernels(starts):
+            return many.lloyd_many(
+                self._digits_table(), starts, objects, features, tols=tols, **common
+            )
+        table = self._k_means_table()
+        return [
+            kmeans.lloyd(table, start, objects=own, features=seen, tol=tol, **common)
+            for start, own, seen, tol in tasks
+        ]
+
+    def _index(self, many_of_them: Indices | None, m: int) -> Any:
+        """Objects or features of a member on the device; None: all."""
+        one = None if many_of_them is None else many_of_them[m]
+        return None if one is None else self._there(np.asarray(one, np.int64))
+
+    def _mean_variance(self, objects: Indices | None, features: Indices | None, m: int) -> float:
         """Mean variance of the columns a member works on."""
-        variance = columns.column_facts(self._tensor(), objects)[1]
-        return float((variance if features is None else variance[self._there(features)]).mean())
+        own = None if objects is None else objects[m]
+        variance, seen = columns.column_facts(self._tensor(), own)[1], self._index(features, m)
+        return float((variance if seen is None else variance[seen]).mean())
 
 
 def device_of(device: Any) -> Any:

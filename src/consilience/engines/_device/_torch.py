@@ -1,13 +1,25 @@
 """torch itself, for the modules of this folder, and sums over blocks that any device adds alike."""
 
+import os
+from importlib.util import find_spec
 from typing import Any
 
 from consilience._optional import optional
 
-__all__ = ["add_in_tree", "full_precision", "torch"]
+__all__ = ["add_in_tree", "full_precision", "kernels_for", "torch"]
 
-#: The one place where torch is imported.
-torch: Any = optional("torch", extra="gpu", what="The engine of a torch device")
+
+class _Torch:
+    """torch, imported when something of it is first asked for, and only here."""
+
+    def __getattr__(self, name: str) -> Any:
+        module = optional("torch", extra="gpu", what="The engine of a torch device")
+        value = getattr(module, name)
+        setattr(self, name, value)
+        return value
+
+
+torch: Any = _Torch()
 
 
 def add_in_tree(parts: Any) -> Any:
@@ -35,3 +47,13 @@ class full_precision:
 
     def __exit__(self, *error: object) -> None:
         torch.set_float32_matmul_precision(self._kept)
+
+
+def kernels_for(device: Any) -> Any:
+    """The module of Triton kernels where they can run: on a card, or under Triton's interpreter."""
+    interpreted = os.environ.get("TRITON_INTERPRET") == "1"
+    if (device.type != "cuda" and not interpreted) or find_spec("triton") is None:
+        return None
+    from consilience.engines import _triton
+
+    return _triton

@@ -18,7 +18,7 @@ import numpy as np
 
 from consilience.engines._device._torch import full_precision, torch
 
-__all__ = ["Found", "Table", "assign", "lloyd"]
+__all__ = ["UNSEEN", "Found", "Table", "assign", "lloyd", "refilled", "unit_length"]
 
 UNSEEN = -2
 # Values of distances that exist at once. Rows a block follow from the number of clusters.
@@ -44,7 +44,8 @@ class Table:
         # Multiples of these powers of two: sums of n_objects of them have at most 53 digits, and
         # so have sums of what is left. Made by NumPy: exp2 of a device may be off by a digit.
         n_bits = _DIGITS - max(len(rows) - 1, 0).bit_length() - 1
-        powers = np.frexp(torch.maximum(high.abs(), low.abs()).cpu().numpy())[1].astype(np.int64)
+        self.largest = torch.maximum(high.abs(), low.abs())
+        powers = np.frexp(self.largest.cpu().numpy())[1].astype(np.int64)
         self.unit, self.fine = (
             torch.as_tensor(np.ldexp(1.0, np.maximum(powers - n, -1022)), device=rows.device)
             for n in (n_bits, 2 * n_bits)
@@ -186,9 +187,9 @@ def lloyd(
     while n_iter < max_iter and not converged:
         new = part.nearest(centres)
         moved = labels is None or not torch.equal(labels, new)
-        labels, counts, refilled = _refilled(part, new, centres)
+        labels, counts, n_moved = refilled(part, new, centres)
         n_iter += 1
-        if not (moved or refilled):
+        if not (moved or n_moved):
             settled = converged = True
             break
         centres, shift = _moved(part, labels, counts, centres, spherical)
@@ -206,7 +207,7 @@ def assign(table: Table, centres: Any, features: Any = None) -> Any:
     return table.part(None, features).nearest(centres)
 
 
-def _refilled(part: Part, labels: Any, centres: Any) -> tuple[Any, Any, int]:
+def refilled(part: Part, labels: Any, centres: Any) -> tuple[Any, Any, int]:
     """Give every empty cluster the object farthest from its centre; how many were moved.
 
     Ties go to the smaller object, no cluster loses its only object, and objects that lie on their
@@ -235,13 +236,17 @@ def _moved(
     """Centres at the means of their objects, and the sum of the squared shifts."""
     means = part.means(labels, counts, centres)
     if spherical:
-        squares = torch.zeros((len(means), 1), dtype=means.dtype, device=means.device)
-        for value in means.split(1, dim=1):
-            squares += value * value
-        lengths = squares.sqrt()
-        scaled = means / torch.where(lengths > 0, lengths, 1.0)
-        means = torch.where(counts[:, None] > 0, scaled, centres)
+        means = torch.where(counts[:, None] > 0, unit_length(means), centres)
     return means, float((means - centres).square().sum())
+
+
+def unit_length(means: Any) -> Any:
+    """Means scaled to unit length, zeros left alone; squares added in the order of the features."""
+    squares = torch.zeros_like(means[..., :1])
+    for value in means.split(1, dim=-1):
+        squares += value * value
+    lengths = squares.sqrt()
+    return means / torch.where(lengths > 0, lengths, 1.0)
 
 
 def _placed(

@@ -8,15 +8,19 @@ to 2,048 members, single precision beyond.
 from collections.abc import Iterator
 from typing import Any
 
-from consilience.engines._device._torch import full_precision, torch
+from consilience.engines._device._torch import full_precision, kernels_for, torch
 
-__all__ = ["count_blocks", "nearest_pairs", "one_hot", "pair_counts"]
+__all__ = ["bytes_of", "nearest_by_kernel", "nearest_pairs", "one_hot", "pair_counts"]
 
 UNSEEN = -2
 # Counts of a block of rows that exist at once, as floats.
 _COUNTS = 1 << 28
 # Members whose counts half precision holds exactly.
 _HALF = 2048
+# Clusters of all members up to which products of bytes are faster than the library's.
+_WIDTH = 128
+# Objects and neighbours whose count and index make one key.
+_MOST_OBJECTS, _MOST_NEAREST = 1 << 23, 128
 
 
 def pair_counts(
@@ -35,7 +39,9 @@ def pair_counts(
     most : int
         Counts made at once; no count depends on it.
     """
-    joined = _filled(members, one_hot(members), condensed, most)
+    joined = _by_kernel(members) if not condensed else None
+    if joined is None:
+        joined = _filled(members, one_hot(members), condensed, most)
     if not with_seen:
         return joined, None
     seen = (members != UNSEEN).T.to(_floats(members)).contiguous()
@@ -56,7 +62,7 @@ def one_hot(members: Any) -> Any:
     return found[:, :total].contiguous()
 
 
-def count_blocks(table: Any, most: int = _COUNTS) -> Iterator[tuple[int, Any]]:
+def _count_blocks(table: Any, most: int = _COUNTS) -> Iterator[tuple[int, Any]]:
     """First row and counts of one block of rows after another, (rows, n_objects) floats."""
     n = len(table)
     step = max(1, most // max(n, 1))
@@ -85,10 +91,13 @@ def nearest_pairs(
         ``seen`` is None unless ``by_pair``.
     """
     n = members.shape[1]
+    few = len(members) <= 255 and n < _MOST_OBJECTS and k <= _MOST_NEAREST
+    if few and not by_pair and kernels_for(members.device) is not None:
+        return (*nearest_by_kernel(members, k, most=most), None)
     table = one_hot(members)
     seen_by = (members != UNSEEN).T.to(table.dtype).contiguous() if by_pair else None
     found: list[tuple[Any, Any, Any]] = []
-    for start, joined in count_blocks(table, most):
+    for start, joined in _count_blocks(table, most):
         rows, joined = torch.arange(len(joined), device=table.device), joined.to(torch.float64)
         seen = None
         share = joined
@@ -108,12 +117,49 @@ def nearest_pairs(
     return indices, joined, torch.cat([part[2] for part in found]) if by_pair else None
 
 
+def bytes_of(members: Any) -> Any:
+    """`one_hot` in bytes, with columns of zeros up to a multiple of 128."""
+    table = one_hot(members)
+    out = torch.zeros(
+        (len(table), max(-(-table.shape[1] // _WIDTH), 1) * _WIDTH),
+        dtype=torch.int8,
+        device=table.device,
+    )
+    out[:, : table.shape[1]] = table
+    return out
+
+
+def nearest_by_kernel(members: Any, k: int, *, most: int = _COUNTS) -> tuple[Any, Any]:
+    """Indices and counts of `nearest_pairs` by counts alone: bytes of a block of rows at a time."""
+    kernels, n = kernels_for(members.device), members.shape[1]
+    table, step = bytes_of(members), max(128, 4 * most // n // 128 * 128)
+    found = []
+    counts = torch.empty((min(step, n), n), dtype=torch.uint8, device=members.device)
+    for start in range(0, n, step):
+        some = counts[: min(step, n - start)]
+        kernels.count_pairs(table, some, start, symmetric=False)
+        found.append(kernels.nearest_objects(some, start, k))
+    indices, joined = zip(*found, strict=True)
+    return torch.cat(indices), torch.cat(joined)
+
+
+def _by_kernel(members: Any) -> Any:
+    """Counts of all pairs in bytes; None where no kernel makes them."""
+    kernels = kernels_for(members.device)
+    if kernels is None or len(members) > 255 or members.shape[1] == 0:
+        return None
+    n = members.shape[1]
+    counts = torch.empty((n, n), dtype=torch.uint8, device=members.device)
+    kernels.count_pairs(bytes_of(members), counts, symmetric=True)
+    return counts
+
+
 def _filled(members: Any, table: Any, condensed: bool, most: int) -> Any:
     n_members, n = members.shape
     kind = torch.uint8 if n_members <= 255 else torch.int32
     shape = (n * (n - 1) // 2,) if condensed else (n, n)
     out = torch.empty(shape, dtype=kind, device=members.device)
-    for start, counts in count_blocks(table, most):
+    for start, counts in _count_blocks(table, most):
         part = counts.to(kind)
         if not condensed:
             out[start : start + len(part)] = part

@@ -10,17 +10,25 @@ product, and objects come in blocks of a size that hangs on it and on the most s
 repetition alone. Sums over objects go by blocks of 1,024 objects, added in a tree.
 """
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from consilience.engines._device._torch import add_in_tree, full_precision, torch
+import numpy as np
 
-__all__ = ["Objects", "Rule", "Seeds", "add_scores", "repetitions"]
+from consilience.engines._device._torch import add_in_tree, full_precision, kernels_for, torch
+
+__all__ = [
+    "Objects", "Rule", "Seeds", "add_batch", "add_scores", "batches_of", "narrowed", "repetitions",
+    "seeds_from",
+]  # fmt: skip
 
 # That of `consilience.kernels.minority.blocks`, which needs numba; a test holds them together.
 BLOCK = 1024
 # Numbers of a product that exist at once.
 MOST = 1 << 30
+# Whole numbers up to these, and products up to the last, are exact in floats of 8 and 16 bits.
+_EIGHT_BITS, _SIXTEEN_BITS = 16, 2048
 
 
 @dataclass
@@ -29,7 +37,8 @@ class Objects:
 
     Attributes
     ----------
-    matrix : tensor of shape (n_objects, p)
+    matrix : tensor of shape (at least n_objects, p)
+        Behind the objects there may be rows of zeros.
     rows : tensor of shape (n_objects,)
         Row terms of the divergence, float32 or float64: the type of all that is computed.
     device : torch device
@@ -39,11 +48,21 @@ class Objects:
     matrix: Any
     rows: Any
     device: Any
+    _wide: Any = None
 
-    def block(self, start: int, stop: int) -> tuple[Any, Any]:
-        """Matrix and row terms of some objects, on the device."""
-        matrix, rows = self.matrix[start:stop], self.rows[start:stop]
-        return matrix.to(self.device, non_blocking=True), rows.to(self.device, non_blocking=True)
+    def wide_rows(self) -> Any:
+        """Row terms, zeros behind the objects; as many as the matrix has rows."""
+        if self._wide is None or len(self._wide) != len(self.matrix):
+            self._wide = torch.zeros(
+                len(self.matrix), dtype=self.rows.dtype, device=self.rows.device
+            )
+            self._wide[: len(self.rows)] = self.rows
+        return self._wide
+
+    def block(self, start: int, stop: int) -> Any:
+        """Matrix of some objects on the device, the last block with the rows behind it."""
+        matrix = self.matrix[start : stop if stop < len(self.rows) else None]
+        return matrix.to(self.device, non_blocking=True)
 
 
 @dataclass
@@ -59,12 +78,15 @@ class Seeds:
         Where the seeds of each repetition begin, and the end.
     factor : float
         Of the product.
+    there : tensor of shape (n_repetitions + 1,), int32, optional
+        The bounds on the device.
     """
 
     matrix: Any
     columns: Any
     bounds: list[int]
     factor: float = 1.0
+    there: Any = None
 
 
 @dataclass
@@ -117,6 +139,10 @@ def repetitions(
     means : tensor of shape (n_repetitions,), float64
     """
     n, parts = len(objects.rows), _blocks(len(objects.rows), len(seeds.columns), most)
+    kernels = kernels_for(objects.device)
+    single = objects.rows.dtype == torch.float32 and objects.rows.device.type == objects.device.type
+    if kernels is not None and len(parts) == 1 and single and len(objects.matrix) % 16 == 0:
+        return _by_kernels(kernels, objects, seeds, rule, sizes)
     kept = _product(objects, seeds, *parts[0]) if len(parts) == 1 else None
     if sizes is None:
         found = []
@@ -139,7 +165,7 @@ def add_scores(scores: Any, means: Any, total: Any, squares: Any) -> None:
 
     One repetition after another, so that sums do not depend on how they came in batches.
     """
-    for own, mean in zip(scores, means, strict=True):
+    for own, mean in zip(scores.to(torch.float64), means, strict=True):
         total += own
         gap = own - mean
         squares += gap * gap
@@ -147,15 +173,139 @@ def add_scores(scores: Any, means: Any, total: Any, squares: Any) -> None:
 
 def _blocks(n_objects: int, n_seeds: int, most: int) -> list[tuple[int, int]]:
     """Where blocks of objects begin and end: whole numbers of the blocks that are summed up."""
+    if n_objects * n_seeds <= most:
+        return [(0, n_objects)]
     size = max(BLOCK, most // max(n_seeds, 1) // BLOCK * BLOCK)
     return [(start, min(start + size, n_objects)) for start in range(0, n_objects, size)]
 
 
 def _product(objects: Objects, seeds: Seeds, start: int, stop: int) -> Any:
     """Seeds by objects, in the type of the row terms."""
-    matrix, _ = objects.block(start, stop)
+    product = _raw_product(objects, seeds, start, stop)
+    return product[:, : stop - start].to(objects.rows.dtype)
+
+
+def _raw_product(objects: Objects, seeds: Seeds, start: int, stop: int) -> Any:
+    """Seeds by objects, and by rows of zeros behind them, as the library writes it."""
+    matrix = objects.block(start, stop)
+    if matrix.dtype == torch.float8_e4m3fn:
+        one = torch.ones((), device=objects.device)
+        return torch._scaled_mm(
+            seeds.matrix, matrix.T, scale_a=one, scale_b=one, out_dtype=torch.float16
+        )
     with full_precision():
-        return (seeds.matrix @ matrix.T).to(objects.rows.dtype)
+        return seeds.matrix @ matrix.T
+
+
+def _by_kernels(
+    kernels: Any, objects: Objects, seeds: Seeds, rule: Rule, sizes: Any
+) -> tuple[Any, Any, Any]:
+    """As `repetitions`, scores in single precision."""
+    if seeds.there is None:
+        seeds.there = torch.tensor(seeds.bounds, dtype=torch.int32, device=objects.device)
+    product = _raw_product(objects, seeds, 0, len(objects.rows))
+    return kernels.weak_passes(
+        product, objects.wide_rows(), seeds.columns, seeds.there, len(objects.rows), rule,
+        factor=seeds.factor, sizes=sizes, most=int(np.diff(seeds.bounds).max()),
+    )  # fmt: skip
+
+
+def narrowed(matrix: Any, rows: Any, device: Any, *, widest: str = "float8") -> Objects:
+    """Objects in the narrowest floats in which all their products are exact, on a card.
+
+    Parameters
+    ----------
+    matrix : tensor of shape (n_objects, p), float32 or float64
+    rows : tensor of shape (n_objects,)
+    device : torch device
+    widest : {"float8", "float16", "float32"}, default="float8"
+        Where to begin.
+
+    Notes
+    -----
+    Whole numbers up to 16 are floats of 8 bits, up to 2,048 floats of 16 bits, which the products
+    are written in; sums are single precision. Products are at most the largest squared length.
+    """
+    kind = matrix.dtype
+    if device.type == "cuda" and widest != "float32" and rows.dtype == torch.float32:
+        largest = float(matrix.abs().max()) if matrix.numel() else 0.0
+        length = float(matrix.square().sum(dim=1).max()) if matrix.numel() else 0.0
+        whole = largest <= _SIXTEEN_BITS and bool((matrix == matrix.round()).all())
+        if whole and length <= _SIXTEEN_BITS:
+            kind = torch.float16
+            if largest <= _EIGHT_BITS and widest == "float8" and _multiplies_eight_bits(device):
+                kind = torch.float8_e4m3fn
+    # Products of the library and passes over them are fastest, or only there, with these.
+    shape = tuple(-(-size // 16) * 16 for size in matrix.shape)
+    out = torch.zeros(shape, dtype=kind, device=device)
+    out[: matrix.shape[0], : matrix.shape[1]] = matrix.to(device).to(kind)
+    return Objects(out, rows.to(device), device)
+
+
+def _multiplies_eight_bits(device: Any) -> bool:
+    return bool(torch.cuda.get_device_capability(device) >= (8, 9))
+
+
+def seeds_from(
+    objects: Objects, draws: Sequence[Any], *, factor: float, own_columns: bool = True
+) -> Seeds:
+    """Seeds that are objects themselves, taken where these are.
+
+    Parameters
+    ----------
+    objects : Objects
+        On the device.
+    draws : sequence of int arrays
+        The objects of every repetition.
+    factor : float
+        Of the product.
+    own_columns : bool, default=True
+        Whether column terms are the objects' row terms, or zero.
+    """
+    bounds = np.cumsum([0, *map(len, draws)])
+    numbers = np.concatenate([bounds, *draws]).astype(np.int32)
+    there = torch.from_numpy(numbers)
+    if objects.device.type == "cuda":
+        # Copied while the device works on: from memory that stays where it is.
+        there = there.pin_memory().to(objects.device, non_blocking=True)
+    at = len(bounds)
+    chosen = there[at:]
+    bits = objects.matrix
+    if bits.dtype == torch.float8_e4m3fn:
+        matrix = bits.view(torch.uint8).index_select(0, chosen).view(bits.dtype)
+    else:
+        matrix = bits.index_select(0, chosen)
+    columns = objects.rows.index_select(0, chosen)
+    columns = columns if own_columns else torch.zeros_like(columns)
+    return Seeds(matrix, columns, bounds.tolist(), factor, there[:at])
+
+
+def batches_of(lengths: Sequence[int], n_objects: int, most: int = MOST) -> Iterator[slice]:
+    """Repetitions in batches whose products have at most so many numbers; one at least.
+
+    >>> list(batches_of([3, 2, 9, 1], 10, most=60))
+    [slice(0, 2, None), slice(2, 3, None), slice(3, 4, None)]
+    """
+    room, start, n_seeds = max(most // max(n_objects, 1), 1), 0, 0
+    for at, length in enumerate(lengths):
+        if at > start and n_seeds + length > room:
+            yield slice(start, at)
+            start, n_seeds = at, 0
+        n_seeds += length
+    if start < len(lengths):
+        yield slice(start, len(lengths))
+
+
+def add_batch(objects: Objects, seeds: Seeds, rule: Rule, total: Any, squares: Any) -> Any:
+    """Add the scores of a batch to their sums; sizes of its clusters and mean scores.
+
+    Nothing here waits for the device.
+    """
+    kernels = kernels_for(objects.device)
+    sizes, scores, means = repetitions(objects, seeds, rule)
+    add = add_scores if kernels is None else kernels.add_scores
+    add(scores, means, total, squares)
+    return sizes, means
 
 
 def _grades(
