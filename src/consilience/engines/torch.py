@@ -176,8 +176,8 @@ class Torch:
         members = self._tensor()
         indices, joined, seen = pairs.nearest_pairs(members, k, by_pair=by_pair)
         kind = count_type(len(members))
-        both = _host(joined).astype(kind), None if seen is None else _host(seen).astype(kind)
-        return _host(indices).astype(np.int32), *both
+        counted: NDArray[Any] | None = None if seen is None else _host(seen).astype(kind)
+        return _host(indices).astype(np.int32), _host(joined).astype(kind), counted
 
     def _note(self, name: str) -> None:
         self.ran_on[name] = str(self.device)
