@@ -17,7 +17,7 @@ from consilience._labels import is_frame
 from consilience._sklearn import check_array, validate_data
 from consilience.errors import InvalidInputError
 
-__all__ = ["BLOCK", "Rows", "is_tensor", "rows_of", "same_objects"]
+__all__ = ["BLOCK", "Rows", "as_given", "is_tensor", "rows_of", "same_objects"]
 
 Kind = Literal["floats", "float64"]
 
@@ -155,6 +155,13 @@ def is_tensor(X: Any) -> bool:
     """Whether this is a torch tensor; nobody who has not imported torch has one."""
     torch = sys.modules.get("torch")
     return torch is not None and isinstance(X, torch.Tensor)
+
+
+def as_given(values: Any, X: Any) -> Any:
+    """An array as it is; as a tensor on the device of the data where these are a torch tensor."""
+    if not is_tensor(X):
+        return values
+    return sys.modules["torch"].tensor(values, device=X.device)
 
 
 def _names(X: Any) -> tuple[str, ...] | None:

@@ -108,6 +108,20 @@ def test_ewocs_of_tensors_and_of_what_stays_on_the_processor():
     assert weighted.device_ == "cpu"
 
 
+def test_labels_of_tensors_are_tensors_on_their_device():
+    there = torch.as_tensor(X).to(DEVICE)
+    options = {"gamma": 1.0, "n_repetitions": 10, "threshold": "2gauss", "random_state": 0}
+    generator = cs.generate.KMeansEnsemble(n_members=8, n_clusters=4, random_state=0)
+    for model in (cs.EWOCS(**options), cs.EAC(3, generator=generator, random_state=0)):
+        wanted = model.fit_predict(X)
+        for labels in (model.fit_predict(there), model.predict(there)):
+            assert labels.device.type == there.device.type
+            np.testing.assert_array_equal(labels.cpu(), wanted)
+        assert isinstance(model.labels_, np.ndarray)
+    scores = cs.EWOCS(**options).fit(X).score_samples(there)
+    assert scores.device.type == there.device.type
+
+
 @pytest.mark.parametrize("values", ["fraction", "count"])
 @pytest.mark.parametrize("form", ["dense", "condensed", "nearest"])
 @pytest.mark.parametrize("missing", ["pair", "all"])

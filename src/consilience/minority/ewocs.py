@@ -43,7 +43,7 @@ from consilience.minority._stopping import Progress, count_up, n_lines
 from consilience.minority.divergences import DIVERGENCES, Divergence
 from consilience.minority.scores import Running
 from consilience.minority.weak import WeakClusterer, weak_clusterer
-from consilience.rows import is_tensor
+from consilience.rows import as_given, is_tensor
 
 __all__ = ["EWOCS"]
 
@@ -379,17 +379,23 @@ float, default="reference"
         self._count(X, data, self.n_repetitions_ + int(n_repetitions), device)
         return self._decide(X, data, y)
 
+    def fit_predict(self, X: Any, y: Any = None, **kwargs: Any) -> Any:
+        """Fit and return ``labels_``; for a torch tensor, as one on its device."""
+        return as_given(super().fit_predict(X, y, **kwargs), X)
+
     def score_samples(self, X: Any) -> NDArray[np.float64]:
         """Scores of any objects by the fitted models; the fitted objects have ``scores_``.
 
         Parameters
         ----------
         X : array, frame or CSR matrix of shape (n_objects, n_features)
-            Where ``divergence="precomputed"``, kernel values with the fitted objects.
+            Where ``divergence="precomputed"``, kernel values with the fitted objects. For a torch
+            tensor, scores are one on its device.
         """
         check_is_fitted(self)
-        X = check_objects(self, X, reset=False)
-        return self._grid.round(self._fitted.score(X, self.n_jobs))
+        objects = check_objects(self, X, reset=False)
+        scores: NDArray[np.float64] = self._grid.round(self._fitted.score(objects, self.n_jobs))
+        return as_given(scores, X)
 
     def predict(self, X: Any) -> NDArray[np.int32]:
         """Groups of any objects: -1 for the background, else the group of the foreground.
@@ -405,11 +411,11 @@ float, default="reference"
             As in `score_samples`.
         """
         check_is_fitted(self)
-        X = check_objects(self, X, reset=False)
-        scores = self._fitted.score(X, self.n_jobs)
+        objects = check_objects(self, X, reset=False)
+        scores = self._fitted.score(objects, self.n_jobs)
         # Rounding may differ between a block of many objects and one of few.
         foreground = scores >= self.threshold_ - 2 * self._grid.step
-        return self._fitted.place(X, foreground, self.n_jobs)
+        return as_given(self._fitted.place(objects, foreground, self.n_jobs), X)
 
     def _device(self, X: Any) -> str | None:
         """The torch device to compute on; None for the processor."""
