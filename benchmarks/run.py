@@ -3,6 +3,7 @@
     python benchmarks/run.py                 all but the large cases, one thread and two
     python benchmarks/run.py --large         the large cases as well (about half an hour)
     python benchmarks/run.py kmeans pairs    only these
+    python benchmarks/run.py gpu             a graphics card's passes: see gpu.py
     python benchmarks/run.py --markdown FILE also write the table as Markdown
 
 A ratio is the alternative's seconds over ours, both measured in this run on the same
@@ -12,6 +13,7 @@ number of threads; above 1 we are faster. Close other programs first.
 import argparse
 import importlib.util
 import platform
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -28,6 +30,9 @@ def main(argv=None):
     parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--markdown", type=Path, help="write the table to this file as well")
     args = parser.parse_args(argv)
+    if args.only == ["gpu"]:
+        # Needs a card, and few of the packages that the others need.
+        return subprocess.call([sys.executable, str(HERE / "gpu.py")])
     rows = []
     for path in sorted(HERE.glob("bench_*.py")):
         if args.only and path.stem.removeprefix("bench_") not in args.only:
@@ -43,6 +48,7 @@ def main(argv=None):
                     print(_line(row), flush=True)
     if args.markdown:
         args.markdown.write_text(_markdown(rows), encoding="utf-8")
+    return 0
 
 
 def _load(path):

@@ -24,6 +24,7 @@ from consilience.errors import InvalidInputError, InvalidParameterError
 
 __all__ = [
     "COUNT",
+    "DEVICE",
     "MEMORY",
     "NOT_NEGATIVE",
     "N_JOBS",
@@ -216,6 +217,11 @@ N_JOBS: list[Rule] = [
         lambda value: Interval(Integral).accepts(value) and value != 0,
         "a whole number other than 0 (-1 takes all cores)",
     ),
+    NoneValue(),
+]
+#: Where passes over the data run: None is the processor.
+DEVICE: list[Rule] = [
+    Satisfies(lambda value: isinstance(value, str), "the name of a torch device, such as 'cuda'"),
     NoneValue(),
 ]
 

@@ -1,14 +1,15 @@
 """The rows of X, whatever X is: the one border where data are checked.
 
 A table of numbers comes as an array, a memory map, a CSR matrix, a frame of pandas or polars, an
-Arrow table, a list of lists, or as anything that hands out rows by slices (an HDF5 data set, a
-zarr array). Here it is read once, checked once and remembered with its names and index; behind
-this border a `Rows` is passed on, and nothing converts or checks the numbers again.
+Arrow table, a list of lists, a torch tensor, or as anything that hands out rows by slices (an HDF5
+data set, a zarr array). Here it is read once, checked once and remembered with its names and index;
+behind this border a `Rows` is passed on, and nothing converts or checks the numbers again.
 
 Tables larger than memory (`open_rows`) stay where they are: `Rows` of a `Stored` table are read
 and checked block by block, each time they are needed.
 """
 
+import sys
 from collections.abc import Iterator
 from typing import Any, Literal
 
@@ -24,8 +25,10 @@ __all__ = [
     "BLOCK",
     "Rows",
     "Stored",
+    "as_given",
     "is_dask",
     "is_table_path",
+    "is_tensor",
     "open_rows",
     "rows_of",
     "same_objects",
@@ -45,12 +48,20 @@ class Rows:
         Of the columns, where the data came with names.
     index : pandas index or None
         Of the frame the objects came in.
+    device : str or None
+        Of the torch tensor they came in: where to compute, unless told otherwise.
     """
 
-    __slots__ = ("index", "names", "values")
+    __slots__ = ("device", "index", "names", "values")
 
-    def __init__(self, values: Any, names: tuple[str, ...] | None = None, index: Any = None):
-        self.values, self.names, self.index = values, names, index
+    def __init__(
+        self,
+        values: Any,
+        names: tuple[str, ...] | None = None,
+        index: Any = None,
+        device: str | None = None,
+    ):
+        self.values, self.names, self.index, self.device = values, names, index, device
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -79,7 +90,7 @@ class Rows:
         """The rows of some objects, in memory: their numbers, or a mask."""
         index = None if self.index is None else self.index[objects]
         values = self.values.take(objects) if self.is_stored else self.values[objects]
-        return Rows(values, self.names, index)
+        return Rows(values, self.names, index, self.device)
 
     def blocks(self, n_rows: int) -> Iterator[tuple[int, Any]]:
         """First row and rows of one block after the other; views where they are dense.
@@ -186,10 +197,13 @@ def rows_of(
     else:
         values = validate_data(fitted, given, reset=reset, **options)
     if known is None:
-        return Rows(values, _names(X), getattr(X, "index", None) if is_frame(X) else None)
+        device = str(X.device) if is_tensor(X) else None
+        return Rows(values, _names(X), getattr(X, "index", None) if is_frame(X) else None, device)
     if fitted is not None and reset and known.names is not None:
         fitted.feature_names_in_ = np.array(known.names, dtype=object)
-    return known if values is known.values else Rows(values, known.names, known.index)
+    if values is known.values:
+        return known
+    return Rows(values, known.names, known.index, known.device)
 
 
 def _checked_stored(rows: Rows, owner: Any, min_objects: int, allowed: bool) -> Rows:
@@ -220,6 +234,19 @@ def same_objects(rows: Rows, n_objects: int) -> Rows:
     return rows
 
 
+def is_tensor(X: Any) -> bool:
+    """Whether this is a torch tensor; nobody who has not imported torch has one."""
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(X, torch.Tensor)
+
+
+def as_given(values: Any, X: Any) -> Any:
+    """An array as it is; as a tensor on the device of the data where these are a torch tensor."""
+    if not is_tensor(X):
+        return values
+    return sys.modules["torch"].tensor(values, device=X.device)
+
+
 def _names(X: Any) -> tuple[str, ...] | None:
     """Names of the columns of a frame, if all are texts."""
     found = tuple(X.columns) if is_frame(X) else tuple(getattr(X, "column_names", ()))
@@ -228,6 +255,8 @@ def _names(X: Any) -> tuple[str, ...] | None:
 
 def _read(X: Any) -> Any:
     """What scikit-learn can look at; what only hands out rows is read here, once."""
+    if is_tensor(X):
+        return X.detach().cpu().numpy()
     shape = getattr(X, "shape", None)
     plain = isinstance(X, np.ndarray) or sparse.issparse(X) or is_frame(X)
     if plain or not isinstance(shape, tuple) or len(shape) != 2 or not hasattr(X, "__getitem__"):

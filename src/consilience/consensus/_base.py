@@ -36,7 +36,7 @@ from consilience.errors import InvalidInputError, warn
 from consilience.evidence import Missing, confidence, never_seen
 from consilience.generate import KMeansEnsemble, with_defaults
 from consilience.generate.combined import takes_rows
-from consilience.rows import Rows, rows_of
+from consilience.rows import Rows, as_given, rows_of
 
 __all__ = ["ChosenNumber", "Consensus", "FixedNumber", "Stated"]
 
@@ -213,8 +213,8 @@ class Consensus(Predicts, Stated):
         return self
 
     def fit_predict(self, X: Any = None, y: Any = None, *, ensemble: Any = None) -> Any:
-        """Fit and return ``labels_``."""
-        return self.fit(X, y, ensemble=ensemble).labels_
+        """Fit and return ``labels_``; for a torch tensor, as one on its device."""
+        return as_given(self.fit(X, y, ensemble=ensemble).labels_, X)
 
     def _fit_ensemble(self, ensemble: Ensemble, X: Rows | None) -> ConsensusResult:
         """The result of the method on an ensemble."""

@@ -15,7 +15,7 @@ from consilience.keep import write_kept
 from consilience.predict import Placer, Prediction, placed
 from consilience.predict._hashes import row_hashes
 from consilience.predict._seen import Seen
-from consilience.rows import Rows, rows_of
+from consilience.rows import Rows, as_given, rows_of
 
 __all__ = ["Predicts"]
 
@@ -88,9 +88,10 @@ class Predicts:
         Returns
         -------
         ndarray of shape (n_objects,), int32
-            Rows that were fitted have the label they had.
+            Rows that were fitted have the label they had. For a torch tensor, one on its device.
         """
-        return self.predict_info(X).labels
+        labels: NDArray[np.int32] = as_given(self.predict_info(X).labels, X)
+        return labels
 
     @_WithData
     def predict_confidence(self, X: Any) -> NDArray[np.float64]:

@@ -14,7 +14,15 @@ from numpy.typing import DTypeLike, NDArray
 from scipy import sparse
 from scipy.sparse.linalg import LinearOperator
 
-from consilience._validation import MISSING, Interval, Options, Satisfies, check_jobs, check_value
+from consilience._validation import (
+    DEVICE,
+    MISSING,
+    Interval,
+    Options,
+    Satisfies,
+    check_jobs,
+    check_value,
+)
 from consilience.engines import engine_for
 from consilience.ensemble import Ensemble, takes_ensemble
 from consilience.errors import warn
@@ -52,6 +60,7 @@ def co_association(
     n_neighbors: int = 20,
     dtype: DTypeLike = np.float64,
     n_jobs: int | None = None,
+    device: str | None = None,
 ) -> Any:
     """Share of the members that joined two objects, for all pairs or the strongest.
 
@@ -76,6 +85,9 @@ def co_association(
         Of the fractions.
     n_jobs : int or None
         Threads; None means one.
+    device : str or None, default=None
+        A torch device, such as "cuda", where pairs are counted: the same counts. Not for
+        ``form="operator"``, whose rows are made on demand.
 
     Returns
     -------
@@ -105,14 +117,15 @@ def co_association(
     check_value("form", form, [Options(forms)], owner=owner)
     check_value("dtype", dtype, [_FLOATS], owner=owner)
     check_jobs(n_jobs, owner=owner)
+    check_value("device", device, DEVICE, owner=owner)
     jobs = 1 if n_jobs is None else n_jobs
     if form == "operator":
         return CoAssociation(ensemble, missing=missing)
     if form == "nearest":
         check_value("n_neighbors", n_neighbors, [Interval(int, 1)], owner=owner)
-        return _nearest(ensemble, missing, values, n_neighbors, np.dtype(dtype), jobs)
+        return _nearest(ensemble, missing, values, n_neighbors, np.dtype(dtype), jobs, device)
     with_seen = values == "fraction" and missing == "pair" and ensemble.has_unseen
-    joined, seen = engine_for(ensemble.members).pair_counts(
+    joined, seen = engine_for(ensemble.members, device).pair_counts(
         with_seen=with_seen, condensed=form == "condensed", n_jobs=jobs
     )
     if values == "count":
@@ -156,13 +169,20 @@ def _nearest(
     n_neighbors: int,
     dtype: np.dtype[Any],
     n_jobs: int,
+    device: str | None,
 ) -> sparse.csr_array:
     n = ensemble.n_objects
     k = min(n_neighbors, n - 1)
     if not k:  # a single object has no pairs
         kind = count_type(ensemble.n_members) if values == "count" else dtype
         return sparse.csr_array((n, n), dtype=kind)
-    columns, joined, seen = nearest_pairs(ensemble.members, k, missing=missing, n_jobs=n_jobs)
+    if device is None:
+        columns, joined, seen = nearest_pairs(ensemble.members, k, missing=missing, n_jobs=n_jobs)
+    else:
+        from consilience.engines.torch import Torch
+
+        by_pair = missing == "pair" and ensemble.has_unseen
+        columns, joined, seen = Torch(ensemble.members, device).nearest_pairs(k, by_pair=by_pair)
     data = joined if values == "count" else fractions(joined, seen, ensemble.n_members, dtype)
     starts = np.arange(0, n * k + 1, k)
     matrix = sparse.csr_array((data.ravel(), columns.ravel(), starts), shape=(n, n))

@@ -189,13 +189,14 @@ def _digest(*pieces: Any) -> str:
 def _described(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
     """Every parameter below a value, by its path, as text that is the same in any process.
 
-    How many workers there are (``n_jobs``) changes no member and is left out.
+    How many workers there are (``n_jobs``) and where they work (``device``) changes no member and
+    is left out.
     """
     if hasattr(value, "get_params") and not isinstance(value, type):
         if path:
             yield path, type(value).__qualname__
         for name, inner in sorted(value.get_params(deep=False).items()):
-            if name != "n_jobs":
+            if name not in ("n_jobs", "device"):
                 yield from _described(inner, f"{path}.{name}" if path else name)
     elif isinstance(value, list | tuple) and any(map(_is_deep, value)):
         for place, inner in enumerate(value):

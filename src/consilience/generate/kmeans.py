@@ -10,7 +10,7 @@ from scipy import sparse
 from sklearn.preprocessing import normalize
 
 from consilience._units import squarable
-from consilience._validation import N_MEMBERS, Boolean, Interval, Options
+from consilience._validation import DEVICE, N_MEMBERS, Boolean, Interval, Options
 from consilience.engines import Engine, engine_for
 from consilience.errors import InvalidParameterError
 from consilience.generate._base import (
@@ -128,6 +128,10 @@ class KMeansEnsemble(Generator):
         Draws one seed a member; equal seeds give equal ensembles whatever ``n_jobs``.
     n_jobs : int or None
         Threads; None means one.
+    device : str or None, default=None
+        A torch device, such as "cuda", where the members are made: the same members. None is that
+        of the data where they are a torch tensor, else the processor. Mini-batches, sparse data
+        and ``online=True`` stay on the processor.
 
     Notes
     -----
@@ -165,6 +169,7 @@ class KMeansEnsemble(Generator):
         "max_iter": [Interval(Integral, 1)],
         "tol": [Interval(Real, 0)],
         "batch_size": [Interval(Integral, 1)],
+        "device": DEVICE,
     }
 
     def __init__(
@@ -184,6 +189,7 @@ class KMeansEnsemble(Generator):
         batch_size: int = 100,
         random_state: Any = None,
         n_jobs: int | None = None,
+        device: str | None = None,
     ) -> None:
         self.n_members = n_members
         self.n_clusters = n_clusters
@@ -199,9 +205,15 @@ class KMeansEnsemble(Generator):
         self.batch_size = batch_size
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.device = device
 
     def _rows(self, X: Any) -> Rows:
-        return rows_of(X, owner=self, min_objects=2, allow_stored=True)
+        rows = rows_of(X, owner=self, min_objects=2, allow_stored=True)
+        self._where = rows.device if self.device is None else self.device
+        return rows
+
+    def _engine(self, X: Any) -> Engine:
+        return engine_for(X, getattr(self, "_where", self.device))
 
     def _prepared(self, X: Any) -> Any:
         if isinstance(X, Stored):
@@ -222,6 +234,9 @@ class KMeansEnsemble(Generator):
         return self.n_members
 
     def _group_size(self, X: Any, n_members: int, n_workers: int) -> int:
+        if getattr(self, "_where", self.device) is not None:
+            # A launch for all of them: what shares a pass over the data gains most.
+            return n_members
         # Enough members to share a pass over the data, few enough to show progress.
         size = max(1, min(_TOGETHER, n_members // 8))
         if isinstance(X, Stored):  # every group takes passes over all that is stored
@@ -245,11 +260,11 @@ class KMeansEnsemble(Generator):
         self, X: Any, groups: Sequence[Sequence[Order]], in_order: bool
     ) -> Iterator[tuple[Sequence[Order], list[Made]]]:
         """Group after group: threads share the rows and the members of each."""
-        engine = engine_for(X)
+        engine = self._engine(X)
         return ((group, self._members(X, engine, group)) for group in groups)
 
     def _make(self, X: Any, orders: Sequence[Order]) -> list[Made]:
-        return self._members(X, engine_for(X), orders)
+        return self._members(X, self._engine(X), orders)
 
     def _members(self, X: Any, engine: Engine, orders: Sequence[Order]) -> list[Made]:
         watch = Stopwatch()
@@ -267,7 +282,11 @@ class KMeansEnsemble(Generator):
         name = "k-means" if self.algorithm == "lloyd" else "mini-batch k-means"
         seconds = watch.seconds() / len(plans)
         return [
-            Made(labels[place], plan.record(runs, place, name, seconds), model=models[place])
+            Made(
+                labels[place],
+                plan.record(runs, place, name, seconds) | _place_of(engine),
+                model=models[place],
+            )
             for place, plan in enumerate(plans)
         ]
 
@@ -320,6 +339,12 @@ def _shared(call: Any, items: Sequence[Any], n_jobs: int | None) -> list[Any]:
 
     in_turns(turn, len(items), n_jobs)
     return found
+
+
+def _place_of(engine: Engine) -> dict[str, str]:
+    """Where the members were made, if an engine says so: the processor is not worth a word."""
+    place = getattr(engine, "ran_on", {}).get("lloyd")
+    return {} if place is None else {"device": place}
 
 
 def _squarable_table(table: Stored) -> Stored:

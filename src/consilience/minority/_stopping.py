@@ -79,6 +79,7 @@ def count_up(
     ceiling: int,
     seed: int,
     n_jobs: int | None,
+    device: str | None = None,
 ) -> Iterator[str]:
     """Add repetitions until there are enough; yields a line after every few.
 
@@ -97,11 +98,17 @@ def count_up(
         Most repetitions of the rule.
     seed : int
     n_jobs : int or None
+    device : str or None
+        Torch's device where repetitions that compiled passes can make are made instead.
     """
     last = ceiling if wanted is None else wanted
     with ExitStack() as stack:
-        scorer = None
-        if Scorer.takes(weak, X):
+        scorer: Any = None
+        if device is not None and Scorer.takes(weak, X):
+            from consilience.minority._on_device import DeviceScorer
+
+            scorer = DeviceScorer(weak, X, device)
+        elif Scorer.takes(weak, X):
             few = min(last - running.n_repetitions, _step(weak.n_objects))
             scorer = stack.enter_context(Scorer(weak, X, n_jobs, few))
         step = partial(extend, running, weak, X, seed=seed, n_jobs=n_jobs, scorer=scorer)

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from consilience._sklearn import CallbackSupportMixin, Steps, with_callbacks
 from consilience._validation import (
+    DEVICE,
     N_JOBS,
     HasMethods,
     Interval,
@@ -23,6 +24,7 @@ from consilience._validation import (
 )
 from consilience.errors import InvalidParameterError, warn
 from consilience.minority import thresholds
+from consilience.minority._batches import Scorer
 from consilience.minority._border import by_reference, can_refer, without_reference
 from consilience.minority._fitted import (
     MEMBERS,
@@ -41,6 +43,7 @@ from consilience.minority._stopping import Progress, count_up, n_lines
 from consilience.minority.divergences import DIVERGENCES, Divergence
 from consilience.minority.scores import Running
 from consilience.minority.weak import WeakClusterer, weak_clusterer
+from consilience.rows import as_given, is_tensor
 
 __all__ = ["EWOCS"]
 
@@ -115,6 +118,10 @@ float, default="reference"
     random_state : int, RandomState or None
     n_jobs : int or None
         Threads; None means one. The result does not depend on it.
+    device : str or None, default=None
+        A torch device, such as "cuda", where the repetitions are made; the draws are those of the
+        CPU and scores equal to rounding. None is that of X where X is a torch tensor, else the
+        processor. Kernels over any objects, matrices made before and weights stay on the processor.
 
     Attributes
     ----------
@@ -155,6 +162,8 @@ float, default="reference"
         As it was fitted; None for "split".
     seed_ : int
         What all models were drawn from.
+    device_ : str
+        Where the repetitions were made: "cpu", or a torch device.
 
     Notes
     -----
@@ -215,6 +224,7 @@ float, default="reference"
         ],
         "random_state": [RandomState()],
         "n_jobs": N_JOBS,
+        "device": DEVICE,
     }
 
     def __init__(
@@ -238,6 +248,7 @@ float, default="reference"
         clusterer: Any = "consensus",
         random_state: Any = None,
         n_jobs: int | None = None,
+        device: str | None = None,
     ) -> None:
         self.weak = weak
         self.divergence = divergence
@@ -257,6 +268,7 @@ float, default="reference"
         self.clusterer = clusterer
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.device = device
 
     @classmethod
     def preset(cls, name: str, **params: Any) -> "EWOCS":
@@ -321,6 +333,7 @@ float, default="reference"
         self
         """
         check_params(self)
+        device = self._device(X)
         X = check_objects(self, X, reset=True)
         counts = checked_weights(sample_weight, X)
         self.seed_ = int(check_random_state(self.random_state).randint(2**31 - 1))
@@ -337,7 +350,7 @@ float, default="reference"
         wanted = None if isinstance(self.n_repetitions, str) else int(self.n_repetitions)
         if wanted is None and self.score_by == "knn":
             wanted = MEMBERS  # enough to tell groups apart
-        self._count(X, data, wanted)
+        self._count(X, data, wanted, device)
         return self._decide(X, data, y)
 
     @with_callbacks
@@ -359,11 +372,16 @@ float, default="reference"
         """
         check_is_fitted(self)
         check_params(self)
+        device = self._device(X)
         X = check_objects(self, X, reset=False)
         check_same_objects(self._fitted, X)
         data = self._fitted.scaled(X, self.n_jobs)
-        self._count(X, data, self.n_repetitions_ + int(n_repetitions))
+        self._count(X, data, self.n_repetitions_ + int(n_repetitions), device)
         return self._decide(X, data, y)
+
+    def fit_predict(self, X: Any, y: Any = None, **kwargs: Any) -> Any:
+        """Fit and return ``labels_``; for a torch tensor, as one on its device."""
+        return as_given(super().fit_predict(X, y, **kwargs), X)
 
     def score_samples(self, X: Any) -> NDArray[np.float64]:
         """Scores of any objects by the fitted models; the fitted objects have ``scores_``.
@@ -371,11 +389,13 @@ float, default="reference"
         Parameters
         ----------
         X : array, frame or CSR matrix of shape (n_objects, n_features)
-            Where ``divergence="precomputed"``, kernel values with the fitted objects.
+            Where ``divergence="precomputed"``, kernel values with the fitted objects. For a torch
+            tensor, scores are one on its device.
         """
         check_is_fitted(self)
-        X = check_objects(self, X, reset=False)
-        return self._grid.round(self._fitted.score(X, self.n_jobs))
+        objects = check_objects(self, X, reset=False)
+        scores: NDArray[np.float64] = self._grid.round(self._fitted.score(objects, self.n_jobs))
+        return as_given(scores, X)
 
     def predict(self, X: Any) -> NDArray[np.int32]:
         """Groups of any objects: -1 for the background, else the group of the foreground.
@@ -391,15 +411,21 @@ float, default="reference"
             As in `score_samples`.
         """
         check_is_fitted(self)
-        X = check_objects(self, X, reset=False)
-        scores = self._fitted.score(X, self.n_jobs)
+        objects = check_objects(self, X, reset=False)
+        scores = self._fitted.score(objects, self.n_jobs)
         # Rounding may differ between a block of many objects and one of few.
         foreground = scores >= self.threshold_ - 2 * self._grid.step
-        return self._fitted.place(X, foreground, self.n_jobs)
+        return as_given(self._fitted.place(objects, foreground, self.n_jobs), X)
 
-    def _count(self, X: Any, data: Any, wanted: int | None) -> None:
+    def _device(self, X: Any) -> str | None:
+        """The torch device to compute on; None for the processor."""
+        return str(X.device) if self.device is None and is_tensor(X) else self.device
+
+    def _count(self, X: Any, data: Any, wanted: int | None, device: str | None) -> None:
         """Add repetitions up to the number wanted, or until the rule is satisfied."""
         fitted = self._fitted
+        on_device = device is not None and Scorer.takes(fitted.weak, data)
+        self.device_ = str(device) if on_device else "cpu"
         done = fitted.running.n_repetitions
         ceiling = max(self.max_repetitions, done)
         lines = n_lines(done, ceiling if wanted is None else wanted, fitted.weak.n_objects)
@@ -413,6 +439,7 @@ float, default="reference"
             ceiling=ceiling,
             seed=self.seed_,
             n_jobs=self.n_jobs,
+            device=device,
         ):
             if steps.done(line):
                 break

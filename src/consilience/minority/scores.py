@@ -9,7 +9,7 @@ changes a digit.
 
 import functools
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,9 @@ from consilience.minority._batches import Drawn, Scorer
 from consilience.minority._divergence import Terms
 from consilience.minority._repetitions import Order, Repetition, in_order
 from consilience.minority.weak import Draw, WeakClusterer, blocks
+
+if TYPE_CHECKING:
+    from consilience.minority._on_device import DeviceScorer
 
 __all__ = ["Running", "Scored", "extend", "in_blocks", "score_new", "score_objects"]
 
@@ -131,6 +134,12 @@ class Running:
             if done:
                 self.changes.append(float(((_unit(self.total) - before) ** 2).mean()))
             done += 1
+
+    def changed_to(self, total: Floats, done: int) -> None:
+        """Take sums after one more repetition, of so many before; note the change."""
+        if done:
+            self.changes.append(float(((_unit(total) - _unit(self.total)) ** 2).mean()))
+        self.total[:] = total
 
     def variances(self) -> Floats:
         """Variance of each object's centred score between repetitions; infinite after one."""
@@ -244,7 +253,7 @@ def extend(
     seed: int,
     n_jobs: int | None = None,
     with_changes: bool = False,
-    scorer: Scorer | None = None,
+    scorer: "Scorer | DeviceScorer | None" = None,
 ) -> None:
     """Add the repetitions of these numbers, which must follow those already counted.
 
@@ -262,9 +271,12 @@ def extend(
     n_jobs : int or None
     with_changes : bool, default=False
         Whether to note by how much every repetition changes the scores.
-    scorer : Scorer, optional
+    scorer : Scorer or DeviceScorer, optional
         Of these objects, if it is at hand.
     """
+    if scorer is not None and not isinstance(scorer, Scorer):
+        scorer.add_to(running, X, numbers, seed=seed, each=with_changes)
+        return
     orders: list[Order] = [(number, None) for number in numbers]
     if scorer is not None:
         scale = Scale(len(running.total), running.aggregate == "log")

@@ -1,0 +1,389 @@
+"""Repetitions of weak clusterings on a torch device, in two passes over the objects.
+
+The product of a batch's seeds with the objects is made once, seeds by objects, and read twice:
+for the sizes of the clusters, the sums of the grades, and for the scores, the mean sizes of the
+clusters an object is in. The divergence of object i from seed c is
+``rows[i] + columns[c] - factor * product[c, i]``, as in `consilience.kernels.minority.weak`.
+
+Shapes of products follow from the job, never from free memory: `most` bounds the numbers of a
+product, and objects come in blocks of a size that hangs on it and on the most seeds of a
+repetition alone. Sums over objects go by blocks of 1,024 objects, added in a tree.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from consilience.engines._device._torch import add_in_tree, full_precision, kernels_for, torch
+
+__all__ = [
+    "Objects", "Rule", "Seeds", "add_batch", "add_scores", "batches_of", "narrowed", "repetitions",
+    "seeds_from",
+]  # fmt: skip
+
+# That of `consilience.kernels.minority.blocks`, which needs numba; a test holds them together.
+BLOCK = 1024
+# Numbers of a product that exist at once.
+MOST = 1 << 30
+# Whole numbers up to these, and products up to the last, are exact in floats of 8 and 16 bits.
+_EIGHT_BITS, _SIXTEEN_BITS = 16, 2048
+
+
+@dataclass
+class Objects:
+    """Objects on the device, or on the host with blocks of them on the way to it.
+
+    Attributes
+    ----------
+    matrix : tensor of shape (at least n_objects, p)
+        Behind the objects there may be rows of zeros.
+    rows : tensor of shape (n_objects,)
+        Row terms of the divergence, float32 or float64: the type of all that is computed.
+    device : torch device
+        Where it is computed.
+    """
+
+    matrix: Any
+    rows: Any
+    device: Any
+    _wide: Any = None
+
+    def wide_rows(self) -> Any:
+        """Row terms, zeros behind the objects; as many as the matrix has rows."""
+        if self._wide is None or len(self._wide) != len(self.matrix):
+            self._wide = torch.zeros(
+                len(self.matrix), dtype=self.rows.dtype, device=self.rows.device
+            )
+            self._wide[: len(self.rows)] = self.rows
+        return self._wide
+
+    def block(self, start: int, stop: int) -> Any:
+        """Matrix of some objects on the device, the last block with the rows behind it."""
+        matrix = self.matrix[start : stop if stop < len(self.rows) else None]
+        return matrix.to(self.device, non_blocking=True)
+
+
+@dataclass
+class Seeds:
+    """Seeds of the repetitions of a batch, one after another.
+
+    Attributes
+    ----------
+    matrix : tensor of shape (n_seeds, p)
+    columns : tensor of shape (n_seeds,)
+        Column terms of the divergence.
+    bounds : list of int
+        Where the seeds of each repetition begin, and the end.
+    factor : float
+        Of the product.
+    there : tensor of shape (n_repetitions + 1,), int32, optional
+        The bounds on the device.
+    """
+
+    matrix: Any
+    columns: Any
+    bounds: list[int]
+    factor: float = 1.0
+    there: Any = None
+
+
+@dataclass
+class Rule:
+    """How objects belong to seeds, and what becomes of their mean sizes.
+
+    Attributes
+    ----------
+    kind : {"hard", "softmax", "gaussian"}
+    tie : float
+        "hard": the share of the size of the terms within which distances are tied.
+    alpha, gamma : float
+        "gaussian".
+    n_objects : int
+        Objects that sizes are relative to.
+    logs : bool
+        Scores are ``log(s k / n_objects)``, or ``s / n_objects``.
+    floors : bool
+        Whether a size is at least 1 / k (soft grades) or 1.
+    """
+
+    kind: str
+    n_objects: int
+    logs: bool
+    floors: bool = False
+    tie: float = 0.0
+    alpha: float = 0.0
+    gamma: float = 0.0
+
+
+def repetitions(
+    objects: Objects, seeds: Seeds, rule: Rule, sizes: Any = None, *, most: int = MOST
+) -> tuple[Any, Any, Any]:
+    """Sizes of the clusters, scores of the objects and their means, for a batch.
+
+    Parameters
+    ----------
+    objects : Objects
+    seeds : Seeds
+    rule : Rule
+    sizes : tensor of shape (n_seeds,), optional
+        Sizes of the clusters; None takes those that the objects give.
+    most : int
+        Numbers of a product that may exist at once.
+
+    Returns
+    -------
+    sizes : tensor of shape (n_seeds,), float64
+    scores : tensor of shape (n_repetitions, n_objects), float64
+    means : tensor of shape (n_repetitions,), float64
+    """
+    n, parts = len(objects.rows), _blocks(len(objects.rows), len(seeds.columns), most)
+    kernels = kernels_for(objects.device)
+    single = objects.rows.dtype == torch.float32 and objects.rows.device.type == objects.device.type
+    if kernels is not None and len(parts) == 1 and single and len(objects.matrix) % 16 == 0:
+        return _by_kernels(kernels, objects, seeds, rule, sizes)
+    kept = _product(objects, seeds, *parts[0]) if len(parts) == 1 else None
+    if sizes is None:
+        found = []
+        for start, stop in parts:
+            product = _product(objects, seeds, start, stop) if kept is None else kept
+            found.append(_sizes_of_block(objects, seeds, rule, product, start, stop))
+        sizes = add_in_tree(torch.cat(found))
+    scores = torch.empty((len(seeds.bounds) - 1, n), dtype=torch.float64, device=objects.device)
+    for start, stop in parts:
+        product = _product(objects, seeds, start, stop) if kept is None else kept
+        for r in range(len(scores)):
+            scores[r, start:stop] = _scores_of_block(
+                objects, seeds, rule, product, sizes, r, start, stop
+            )
+    return sizes, scores, add_in_tree(_block_sums(scores).T) / n
+
+
+def add_scores(scores: Any, means: Any, total: Any, squares: Any) -> None:
+    """Add the scores of a batch to their sums, and their squares about each repetition's mean.
+
+    One repetition after another, so that sums do not depend on how they came in batches.
+    """
+    for own, mean in zip(scores.to(torch.float64), means, strict=True):
+        total += own
+        gap = own - mean
+        squares += gap * gap
+
+
+def _blocks(n_objects: int, n_seeds: int, most: int) -> list[tuple[int, int]]:
+    """Where blocks of objects begin and end: whole numbers of the blocks that are summed up."""
+    if n_objects * n_seeds <= most:
+        return [(0, n_objects)]
+    size = max(BLOCK, most // max(n_seeds, 1) // BLOCK * BLOCK)
+    return [(start, min(start + size, n_objects)) for start in range(0, n_objects, size)]
+
+
+def _product(objects: Objects, seeds: Seeds, start: int, stop: int) -> Any:
+    """Seeds by objects, in the type of the row terms."""
+    product = _raw_product(objects, seeds, start, stop)
+    return product[:, : stop - start].to(objects.rows.dtype)
+
+
+def _raw_product(objects: Objects, seeds: Seeds, start: int, stop: int) -> Any:
+    """Seeds by objects, and by rows of zeros behind them, as the library writes it."""
+    matrix = objects.block(start, stop)
+    if matrix.dtype == torch.float8_e4m3fn:
+        one = torch.ones((), device=objects.device)
+        return torch._scaled_mm(
+            seeds.matrix, matrix.T, scale_a=one, scale_b=one, out_dtype=torch.float16
+        )
+    with full_precision():
+        return seeds.matrix @ matrix.T
+
+
+def _by_kernels(
+    kernels: Any, objects: Objects, seeds: Seeds, rule: Rule, sizes: Any
+) -> tuple[Any, Any, Any]:
+    """As `repetitions`, scores in single precision."""
+    if seeds.there is None:
+        seeds.there = torch.tensor(seeds.bounds, dtype=torch.int32, device=objects.device)
+    product = _raw_product(objects, seeds, 0, len(objects.rows))
+    return kernels.weak_passes(
+        product, objects.wide_rows(), seeds.columns, seeds.there, len(objects.rows), rule,
+        factor=seeds.factor, sizes=sizes, most=int(np.diff(seeds.bounds).max()),
+    )  # fmt: skip
+
+
+def narrowed(matrix: Any, rows: Any, device: Any, *, widest: str = "float8") -> Objects:
+    """Objects in the narrowest floats in which all their products are exact, on a card.
+
+    Parameters
+    ----------
+    matrix : tensor of shape (n_objects, p), float32 or float64
+    rows : tensor of shape (n_objects,)
+    device : torch device
+    widest : {"float8", "float16", "float32"}, default="float8"
+        Where to begin.
+
+    Notes
+    -----
+    Whole numbers up to 16 are floats of 8 bits, up to 2,048 floats of 16 bits, which the products
+    are written in; sums are single precision. Products are at most the largest squared length.
+    """
+    kind = matrix.dtype
+    if device.type == "cuda" and widest != "float32" and rows.dtype == torch.float32:
+        largest = float(matrix.abs().max()) if matrix.numel() else 0.0
+        length = float(matrix.square().sum(dim=1).max()) if matrix.numel() else 0.0
+        whole = largest <= _SIXTEEN_BITS and bool((matrix == matrix.round()).all())
+        if whole and length <= _SIXTEEN_BITS:
+            kind = torch.float16
+            if largest <= _EIGHT_BITS and widest == "float8" and _multiplies_eight_bits(device):
+                kind = torch.float8_e4m3fn
+    # Products of the library and passes over them are fastest, or only there, with these.
+    shape = tuple(-(-size // 16) * 16 for size in matrix.shape)
+    out = torch.zeros(shape, dtype=kind, device=device)
+    out[: matrix.shape[0], : matrix.shape[1]] = matrix.to(device).to(kind)
+    return Objects(out, rows.to(device), device)
+
+
+def _multiplies_eight_bits(device: Any) -> bool:
+    return bool(torch.cuda.get_device_capability(device) >= (8, 9))
+
+
+def seeds_from(
+    objects: Objects, draws: Sequence[Any], *, factor: float, own_columns: bool = True
+) -> Seeds:
+    """Seeds that are objects themselves, taken where these are.
+
+    Parameters
+    ----------
+    objects : Objects
+        On the device.
+    draws : sequence of int arrays
+        The objects of every repetition.
+    factor : float
+        Of the product.
+    own_columns : bool, default=True
+        Whether column terms are the objects' row terms, or zero.
+    """
+    bounds = np.cumsum([0, *map(len, draws)])
+    numbers = np.concatenate([bounds, *draws]).astype(np.int32)
+    there = torch.from_numpy(numbers)
+    if objects.device.type == "cuda":
+        # Copied while the device works on: from memory that stays where it is.
+        there = there.pin_memory().to(objects.device, non_blocking=True)
+    at = len(bounds)
+    chosen = there[at:]
+    bits = objects.matrix
+    if bits.dtype == torch.float8_e4m3fn:
+        matrix = bits.view(torch.uint8).index_select(0, chosen).view(bits.dtype)
+    else:
+        matrix = bits.index_select(0, chosen)
+    columns = objects.rows.index_select(0, chosen)
+    columns = columns if own_columns else torch.zeros_like(columns)
+    return Seeds(matrix, columns, bounds.tolist(), factor, there[:at])
+
+
+def batches_of(lengths: Sequence[int], n_objects: int, most: int = MOST) -> Iterator[slice]:
+    """Repetitions in batches whose products have at most so many numbers; one at least.
+
+    >>> list(batches_of([3, 2, 9, 1], 10, most=60))
+    [slice(0, 2, None), slice(2, 3, None), slice(3, 4, None)]
+    """
+    room, start, n_seeds = max(most // max(n_objects, 1), 1), 0, 0
+    for at, length in enumerate(lengths):
+        if at > start and n_seeds + length > room:
+            yield slice(start, at)
+            start, n_seeds = at, 0
+        n_seeds += length
+    if start < len(lengths):
+        yield slice(start, len(lengths))
+
+
+def add_batch(objects: Objects, seeds: Seeds, rule: Rule, total: Any, squares: Any) -> Any:
+    """Add the scores of a batch to their sums; sizes of its clusters and mean scores.
+
+    Nothing here waits for the device.
+    """
+    kernels = kernels_for(objects.device)
+    sizes, scores, means = repetitions(objects, seeds, rule)
+    add = add_scores if kernels is None else kernels.add_scores
+    add(scores, means, total, squares)
+    return sizes, means
+
+
+def _grades(
+    objects: Objects, seeds: Seeds, rule: Rule, product: Any, r: int, start: int, stop: int
+) -> Any:
+    """Grades of a block of objects in the clusters of repetition r, (k, b)."""
+    low, high = seeds.bounds[r], seeds.bounds[r + 1]
+    columns = seeds.columns[low:high, None]
+    near = product[low:high] * seeds.factor
+    if rule.kind == "hard":
+        return _nearest(near, columns, objects, rule, start, stop)
+    if rule.kind == "gaussian":
+        rows = objects.rows[start:stop].to(near.device)
+        gap = (near - (rows + columns)).clamp(max=0)
+        weight = 2 * rule.alpha * torch.exp(rule.gamma * gap)
+    else:
+        weight = near - columns
+    weight = torch.exp(weight - weight.amax(dim=0))
+    return weight / weight.sum(dim=0)
+
+
+def _nearest(near: Any, columns: Any, objects: Objects, rule: Rule, start: int, stop: int) -> Any:
+    """One for the nearest seed, ties to the first; a seed counts as nearer beyond rounding only."""
+    rows = objects.rows[start:stop].to(near.device)
+    slack = rule.tie * (rows.abs() + columns.abs().max())
+    best = columns[0] - near[0]
+    labels = torch.zeros(stop - start, dtype=torch.int64, device=near.device)
+    for c in range(1, len(near)):
+        value = columns[c] - near[c]
+        nearer = value < best - slack
+        best, labels = torch.where(nearer, value, best), torch.where(nearer, c, labels)
+    return (torch.arange(len(near), device=near.device)[:, None] == labels).to(near.dtype)
+
+
+def _sizes_of_block(
+    objects: Objects, seeds: Seeds, rule: Rule, product: Any, start: int, stop: int
+) -> Any:
+    """Sums of the grades over every 1,024 objects of a block, (n_sums, n_seeds) float64."""
+    n_repetitions = len(seeds.bounds) - 1
+    return torch.cat(
+        [
+            _block_sums(_grades(objects, seeds, rule, product, r, start, stop)).T
+            for r in range(n_repetitions)
+        ],
+        dim=1,
+    )
+
+
+def _scores_of_block(
+    objects: Objects,
+    seeds: Seeds,
+    rule: Rule,
+    product: Any,
+    sizes: Any,
+    r: int,
+    start: int,
+    stop: int,
+) -> Any:
+    """Scores of a block of objects in repetition r."""
+    low, high = seeds.bounds[r], seeds.bounds[r + 1]
+    grades = _grades(objects, seeds, rule, product, r, start, stop)
+    weighted = grades.to(torch.float64) * sizes[low:high, None]
+    mean = add_in_tree(weighted)
+    if rule.floors:
+        mean = mean.clamp(min=1.0 if rule.kind == "hard" else 1.0 / (high - low))
+    if rule.logs:
+        return torch.log(mean * ((high - low) / rule.n_objects))
+    return mean / rule.n_objects
+
+
+def _block_sums(values: Any) -> Any:
+    """Sums over every 1,024 objects, (rows, n_blocks) float64: halves added until one is left."""
+    rows, n = values.shape
+    n_blocks = -(-n // BLOCK)
+    table = torch.zeros((rows, n_blocks * BLOCK), dtype=torch.float64, device=values.device)
+    table[:, :n] = values
+    table = table.view(rows, n_blocks, BLOCK)
+    while table.shape[2] > 1:
+        half = table.shape[2] // 2
+        table = table[:, :, :half] + table[:, :, half:]
+    return table[:, :, 0]

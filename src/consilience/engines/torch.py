@@ -1,0 +1,319 @@
+"""Rows on a torch device: passes in plain torch, or in Triton where that is there and faster.
+
+Labels, pair counts and column facts are those of `Cpu` to the bit; scores of weak clusterings are
+equal to rounding. What a device has no gain from (mini-batches of a hundred objects, single
+objects moved one after another, k-means of sparse rows) is left to `Cpu`, which `ran_on` tells.
+"""
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from consilience.engines._device import columns, kmeans, many, pairs, weak
+from consilience.engines._device._torch import kernels_for, torch
+from consilience.engines.cpu import Cpu
+from consilience.errors import InvalidInputError, InvalidParameterError
+from consilience.kernels._parallel import Team
+from consilience.kernels.data.columns import ColumnFacts
+from consilience.kernels.kmeans.runs import Indices, KMeansRuns, join_runs
+from consilience.kernels.minority.blocks import BLOCK, Models, Objects
+from consilience.kernels.minority.passes import Batch, Grading, Memory, Scale
+from consilience.kernels.pairs.compare import count_type
+
+__all__ = ["Torch", "device_of", "rule_of"]
+
+
+class Torch:
+    """The `Engine` of a torch device.
+
+    Parameters
+    ----------
+    rows : ndarray, CSR matrix or torch tensor of shape (n_objects, n_features); or labels
+        What is not on the device yet is copied there.
+    device : str or torch device, optional
+        None is that of the tensor.
+
+    Attributes
+    ----------
+    ran_on : dict of str to str
+        Where each pass ran that was asked for: "cpu" or the device's name.
+    """
+
+    def __init__(self, rows: Any, device: Any = None) -> None:
+        held = isinstance(rows, torch.Tensor)
+        self.device = device_of(rows.device if device is None and held else device)
+        self._host = rows.detach().cpu().numpy() if held and rows.device.type == "cpu" else rows
+        self._rows = rows if held else None
+        self._table: kmeans.Table | None = None
+        self._digits: many.Digits | None = None
+        self._cpu: Cpu | None = None
+        self.ran_on: dict[str, str] = {}
+
+    def column_facts(
+        self, *, objects: NDArray[np.integer[Any]] | None = None, n_jobs: int | None = None
+    ) -> ColumnFacts:
+        """See `Engine.column_facts`."""
+        if sparse.issparse(self._host):
+            return self._left("column_facts").column_facts(objects=objects, n_jobs=n_jobs)
+        self._note("column_facts")
+        facts = columns.column_facts(self._tensor(), objects)
+        return ColumnFacts(*(_host(one) for one in facts))
+
+    def lloyd(
+        self,
+        starts: Sequence[NDArray[np.floating[Any]]],
+        *,
+        objects: Indices | None = None,
+        features: Indices | None = None,
+        batches: Sequence[NDArray[np.integer[Any]]] | None = None,
+        max_iter: int = 100,
+        tol: float = 0.0,
+        spherical: bool = False,
+        online: bool = False,
+        assign_all: bool = True,
+        n_jobs: int | None = None,
+    ) -> KMeansRuns:
+        """See `Engine.lloyd`."""
+        if batches is not None or online or sparse.issparse(self._host):
+            return self._left("lloyd").lloyd(
+                starts, objects=objects, features=features, batches=batches, max_iter=max_iter,
+                tol=tol, spherical=spherical, online=online, assign_all=assign_all, n_jobs=n_jobs,
+            )  # fmt: skip
+        self._note("lloyd")
+        tasks = [
+            (
+                self._there(np.asarray(start, np.float64)),
+                self._index(objects, m),
+                self._index(features, m),
+                tol * self._mean_variance(objects, features, m) if tol > 0 else 0.0,
+            )
+            for m, start in enumerate(starts)
+        ]
+        common = {"max_iter": max_iter, "spherical": spherical, "assign_all": assign_all}
+        found = self._many_runs(tasks, common)
+        labels = np.empty((len(found), len(self._k_means_table().rows)), np.int32)
+        for m, one in enumerate(found):
+            labels[m] = _host(one.labels)
+        ends = [(_host(one.centres), one.inertia, one.n_iter, one.converged) for one in found]
+        return join_runs(labels, ends)
+
+    def assign(
+        self,
+        centres: Sequence[NDArray[np.floating[Any]]],
+        *,
+        features: Indices | None = None,
+        n_jobs: int | None = None,
+    ) -> NDArray[np.int32]:
+        """See `Engine.assign`."""
+        if sparse.issparse(self._host):
+            return self._left("assign").assign(centres, features=features, n_jobs=n_jobs)
+        self._note("assign")
+        table = self._k_means_table()
+        there = [self._there(np.asarray(one, np.float64)) for one in centres]
+        seen = [self._index(features, m) for m in range(len(there))]
+        if self._by_kernels(there):
+            found = many.assign_many(self._digits_table(), there, seen)
+        else:
+            found = [kmeans.assign(table, *one) for one in zip(there, seen, strict=True)]
+        labels = np.empty((len(found), len(table.rows)), np.int32)
+        for m, one in enumerate(found):
+            labels[m] = _host(one)
+        return labels
+
+    def repetitions(
+        self,
+        objects: Objects,
+        models: Models,
+        grading: Grading,
+        scale: Scale,
+        *,
+        team: Team,
+        memory: Memory,
+        sizes: NDArray[np.float64] | None = None,
+    ) -> Batch:
+        """See `Engine.repetitions`; threads and memory are the device's own."""
+        self._note("repetitions")
+        matrix, p = self._there(side_by_side(objects)), int(objects.matrix[-1])
+        # Seeds may be anything: only products of the objects' own type are known to be right.
+        there = weak.narrowed(matrix, self._there(objects.rows), self.device, widest="float32")
+        own = np.zeros((len(models.columns), there.matrix.shape[1]), models.seeds.dtype)
+        own[:, :p] = seeds_of(models, p, wide=len(objects.matrix) > 2)
+        seeds = weak.Seeds(
+            self._there(own),
+            self._there(models.columns),
+            models.bounds.tolist(),
+        )
+        given = None if sizes is None else self._there(sizes)
+        found = weak.repetitions(there, seeds, rule_of(grading, scale), given)
+        return Batch(*(_host(one).astype(np.float64, copy=False) for one in found))
+
+    def pair_counts(
+        self, *, with_seen: bool, condensed: bool = False, n_jobs: int | None = None
+    ) -> tuple[NDArray[Any], NDArray[Any] | None]:
+        """See `Engine.pair_counts`."""
+        self._note("pair_counts")
+        members = self._tensor()
+        joined, seen = pairs.pair_counts(members, with_seen=with_seen, condensed=condensed)
+        kind = count_type(len(members))
+        return (
+            _host(joined).astype(kind, copy=False),
+            None if seen is None else _host(seen).astype(kind, copy=False),
+        )
+
+    def nearest_pairs(
+        self, k: int, *, by_pair: bool
+    ) -> tuple[NDArray[np.int32], NDArray[Any], NDArray[Any] | None]:
+        """The k objects with the largest co-association for each, with their counts.
+
+        As `consilience.kernels.pairs.counts.nearest_pairs`; ``by_pair`` divides by the members
+        that saw both. For rows that are labels; beyond what all engines can do.
+        """
+        self._note("nearest_pairs")
+        members = self._tensor()
+        indices, joined, seen = pairs.nearest_pairs(members, k, by_pair=by_pair)
+        kind = count_type(len(members))
+        counted: NDArray[Any] | None = None if seen is None else _host(seen).astype(kind)
+        return _host(indices).astype(np.int32), _host(joined).astype(kind), counted
+
+    def _note(self, name: str) -> None:
+        self.ran_on[name] = str(self.device)
+
+    def _left(self, name: str) -> Cpu:
+        """The engine of what is better done in the memory of the host."""
+        self.ran_on[name] = "cpu"
+        if self._cpu is None:
+            self._cpu = Cpu(
+                _host(self._host) if isinstance(self._host, torch.Tensor) else self._host
+            )
+        return self._cpu
+
+    def _there(self, values: Any) -> Any:
+        """An array on the device."""
+        array = np.ascontiguousarray(values)
+        # torch warns of tensors that share memory nobody may write to.
+        return torch.as_tensor(array if array.flags.writeable else array.copy()).to(self.device)
+
+    def _tensor(self) -> Any:
+        """The rows on the device."""
+        if self._rows is None:
+            self._rows = self._there(self._host)
+        elif self._rows.device != self.device:
+            self._rows = self._rows.to(self.device)
+        return self._rows
+
+    def _k_means_table(self) -> kmeans.Table:
+        if self._table is None:
+            rows = self._tensor()
+            if not bool(torch.isfinite(rows).all()):
+                raise InvalidInputError("X must hold finite numbers. Got NaN or infinity in it.")
+            mean, _, low, high = columns.column_facts(rows)
+            self._table = kmeans.Table(rows, mean, low, high)
+        return self._table
+
+    def _digits_table(self) -> many.Digits:
+        if self._digits is None:
+            self._digits = many.Digits(self._k_means_table())
+        return self._digits
+
+    def _by_kernels(self, starts: Sequence[Any]) -> bool:
+        """Whether Triton kernels can work on members that start there."""
+        most = max((len(start) for start in starts), default=0)
+        return most <= many.MOST_CLUSTERS and kernels_for(self.device) is not None
+
+    def _many_runs(self, tasks: Sequence[Any], common: dict[str, Any]) -> list[kmeans.Found]:
+        """One k-means a task of start, objects, features and tolerance."""
+        if not tasks:
+            return []
+        starts, objects, features, tols = zip(*tasks, strict=True)
+        if self._by_kernels(starts):
+            return many.lloyd_many(
+                self._digits_table(), starts, objects, features, tols=tols, **common
+            )
+        table = self._k_means_table()
+        return [
+            kmeans.lloyd(table, start, objects=own, features=seen, tol=tol, **common)
+            for start, own, seen, tol in tasks
+        ]
+
+    def _index(self, many_of_them: Indices | None, m: int) -> Any:
+        """Objects or features of a member on the device; None: all."""
+        one = None if many_of_them is None else many_of_them[m]
+        return None if one is None else self._there(np.asarray(one, np.int64))
+
+    def _mean_variance(self, objects: Indices | None, features: Indices | None, m: int) -> float:
+        """Mean variance of the columns a member works on."""
+        own = None if objects is None else objects[m]
+        variance, seen = columns.column_facts(self._tensor(), own)[1], self._index(features, m)
+        return float((variance if seen is None else variance[seen]).mean())
+
+
+def device_of(device: Any) -> Any:
+    """The torch device of that name.
+
+    Raises
+    ------
+    InvalidParameterError
+        If torch knows no such device, or there is none here.
+    """
+    try:
+        found = torch.device(device)
+    except (RuntimeError, TypeError) as error:
+        raise InvalidParameterError(
+            f"The 'device' parameter must be the name of a torch device, such as 'cuda' or 'cpu'. "
+            f"Got {device!r} instead."
+        ) from error
+    if found.type == "cuda" and not torch.cuda.is_available():
+        raise InvalidParameterError(
+            f"The 'device' parameter is {device!r}, but torch {torch.__version__} sees no CUDA "
+            "device here. Leave 'device' out to use the processor, or install a torch with CUDA."
+        )
+    if found.type == "cuda" and found.index is None:
+        return torch.device("cuda", torch.cuda.current_device())
+    return found
+
+
+def rule_of(grading: Grading, scale: Scale) -> weak.Rule:
+    """Grading and scale as the passes of a device take them."""
+    common: dict[str, Any] = {
+        "n_objects": scale.n_objects,
+        "logs": scale.logs,
+        "floors": scale.floors,
+    }
+    if grading.kind == "hard":
+        return weak.Rule("hard", tie=float(grading.kernel[0]), **common)
+    if grading.kind == "softmax":
+        return weak.Rule("softmax", **common)
+    alpha, gamma = (float(np.ravel(one)[0]) for one in grading.kernel[:2])
+    # "near" is "gaussian" by the pairs that matter; it has twice alpha.
+    alpha = alpha / 2 if grading.kind == "near" else alpha
+    return weak.Rule("gaussian", alpha=alpha, gamma=gamma, **common)
+
+
+def side_by_side(objects: Objects) -> NDArray[Any]:
+    """The objects' matrix, (n_objects, p), from blocks or from the parts of a CSR matrix."""
+    n = len(objects.rows)
+    if len(objects.matrix) > 2:
+        data, indices, indptr, p = objects.matrix
+        return sparse.csr_array((data, indices, indptr), shape=(n, p)).toarray()
+    values, p = objects.matrix
+    out = np.empty((n, p), values.dtype)
+    for start in range(0, n, BLOCK):
+        stop = min(start + BLOCK, n)
+        out[start:stop] = values[start * p : stop * p].reshape(p, stop - start).T
+    return out
+
+
+def seeds_of(models: Models, p: int, *, wide: bool) -> NDArray[Any]:
+    """Seeds of all repetitions as one matrix, (n_seeds, p)."""
+    if not wide:
+        return models.seeds.reshape(-1, p)
+    parts = [models.seeds[a * p : b * p].reshape(p, b - a).T for a, b in pairwise(models.bounds)]
+    return np.concatenate(parts)
+
+
+def _host(values: Any) -> NDArray[Any]:
+    return np.asarray(values.cpu().numpy())

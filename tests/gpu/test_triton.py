@@ -1,0 +1,132 @@
+# ruff: noqa: E402
+"""The kernels in Triton do what the CPU's do: here under Triton's interpreter, on small tables.
+
+On a card the tests of `test_torch.py` go through the same kernels, compiled.
+"""
+
+import os
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip(
+    "torch", reason="torch is not installed; pip install 'consilience[gpu]' brings it"
+)
+pytest.importorskip("triton", reason="triton is not installed; torch with CUDA brings it")
+
+from consilience.engines.cpu import Cpu
+from consilience.engines.torch import Torch
+from consilience.kernels._parallel import Team
+from consilience.kernels.minority.blocks import Models, dense_objects
+from consilience.kernels.minority.passes import Grading, Memory, Scale, repetitions
+from consilience.kernels.pairs.counts import nearest_pairs
+
+pytestmark = [
+    pytest.mark.torch,
+    pytest.mark.skipif(
+        os.environ.get("CONSILIENCE_TEST_DEVICE", "cpu") != "cpu",
+        reason="kernels are either interpreted or compiled in a process",
+    ),
+    # The interpreter rounds and divides where a card masks.
+    pytest.mark.filterwarnings("ignore::RuntimeWarning"),
+]
+
+
+@pytest.fixture(autouse=True)
+def interpreted(monkeypatch):
+    monkeypatch.setenv("TRITON_INTERPRET", "1")
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+@pytest.mark.parametrize("n", [1, 131])
+@pytest.mark.parametrize("spherical", [False, True])
+def test_k_means_has_the_labels_and_centres_of_the_cpu(n, kind, spherical):
+    rng = np.random.default_rng(n)
+    for X in (rng.integers(0, 3, (n, 3)), rng.normal(3.0, 1.0, (n, 3))):
+        X = X.astype(kind)
+        own, seen = np.arange(0, n, 2), np.array([0, 2])
+        # Equal starts leave clusters empty.
+        starts = [X[rng.integers(0, n, k)] for k in (1, 5, 17)]
+        starts = [starts[0], starts[1][:, seen], starts[2]]
+        options = {"objects": [None, own, None], "features": [None, seen, None]}
+        options |= {"spherical": spherical, "max_iter": 4, "tol": 1e-3 if spherical else 0.0}
+        options["assign_all"] = spherical
+        got, wanted = (e.lloyd(starts, **options) for e in (Torch(X, "cpu"), Cpu(X)))
+        np.testing.assert_array_equal(got.labels, wanted.labels)
+        np.testing.assert_array_equal(got.n_iter, wanted.n_iter)
+        np.testing.assert_array_equal(got.converged, wanted.converged)
+        np.testing.assert_allclose(got.inertia, wanted.inertia, rtol=1e-9, atol=1e-9)
+        for one, other in zip(got.centres, wanted.centres, strict=True):
+            np.testing.assert_allclose(one, other, rtol=1e-13, atol=1e-13)
+
+
+def test_more_features_than_a_tile_has_and_far_offsets():
+    rng = np.random.default_rng(0)
+    X = (rng.normal(size=(150, 77)) + 1e3).astype(np.float32)
+    starts = [X[:3], X[5:25]]
+    got, wanted = Torch(X, "cpu").lloyd(starts, max_iter=4), Cpu(X).lloyd(starts, max_iter=4)
+    np.testing.assert_array_equal(got.labels, wanted.labels)
+    np.testing.assert_array_equal(Torch(X, "cpu").assign(starts), Cpu(X).assign(starts))
+
+
+@pytest.mark.parametrize("n", [2, 130])
+def test_pair_counts(n):
+    members = np.random.default_rng(n).integers(-2, 9, (11, n)).astype(np.int8)
+    for condensed in (False, True):
+        options = {"with_seen": True, "condensed": condensed}
+        got, wanted = (e.pair_counts(**options) for e in (Torch(members, "cpu"), Cpu(members)))
+        for one, other in zip(got, wanted, strict=True):
+            np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("k", [3])
+def test_nearest_by_co_association(k):
+    from consilience.engines._device import pairs
+
+    members = np.random.default_rng(k).integers(-2, 4, (6, 5)).astype(np.int8)
+    got = pairs.nearest_pairs(torch.as_tensor(members), k, by_pair=False, most=10)
+    wanted = nearest_pairs(members, k, missing="all")
+    np.testing.assert_array_equal(got[0], wanted[0])
+    np.testing.assert_array_equal(got[1], wanted[1])
+
+
+@pytest.mark.parametrize("kind", ["hard", "softmax", "gaussian", "steep"])
+@pytest.mark.parametrize("n", [1, 1500])
+@pytest.mark.parametrize("logs", [False, True])
+def test_weak_clusterings(kind, n, logs):
+    rng = np.random.default_rng(n)
+    X = rng.normal(0, 0.7, (n, 3)).astype(np.float32)
+    own, seeds = (X**2).sum(axis=1), [X[rng.integers(0, n, k)] for k in (1, 4, 21, 40)]
+    columns = [(S**2).sum(axis=1) for S in seeds]
+    models = Models.stacked([2 * S for S in seeds], columns, np.float32, wide=False)
+    # Weights of the last would overflow.
+    alpha = np.array([200.0 if kind == "steep" else 10.0], np.float32)
+    grading = {
+        "hard": Grading("hard", (8 * np.finfo(np.float32).eps,)),
+        "softmax": Grading("softmax"),
+    }.get(kind, Grading("gaussian", (alpha, np.array([3.0], np.float32))))
+    with Team(1, 1) as team:
+        objects = dense_objects(lambda a, b: (X[a:b], own[a:b]), n, team)
+        options = {"team": team, "memory": Memory(2**26, 1)}
+        for sizes in (None, np.linspace(0.0, 5.0, len(models.columns))):
+            scale = Scale(n, logs, floors=sizes is not None)
+            args = (objects, models, grading, scale)
+            wanted = repetitions(*args, sizes=sizes, **options)
+            got = Torch(X, "cpu").repetitions(*args, sizes=sizes, **options)
+            # "steep": an error of a distance counts 400 times.
+            bound = {"steep": 2e-3}.get(kind, 1e-5)
+            for one, other in zip(got, wanted, strict=True):
+                np.testing.assert_allclose(one, other, rtol=bound, atol=bound)
+
+
+def test_sums_of_scores():
+    from consilience.engines import _triton as kernels
+    from consilience.engines._device import weak
+
+    torch.manual_seed(0)
+    scores, sums = torch.rand((5, 700)), torch.rand((2, 700), dtype=torch.float64)
+    means, again = scores.mean(dim=1, dtype=torch.float64), sums.clone()
+    kernels.add_scores(scores, means, *sums)
+    weak.add_scores(scores, means, *again)
+    assert torch.equal(sums[0], again[0])
+    torch.testing.assert_close(sums[1], again[1], rtol=1e-14, atol=0)
