@@ -42,7 +42,7 @@ _TIMES = 1.5
 # A reference is considered if its misfit is at most so many times the least, or such a multiple
 # of chance, 1 / sqrt(n): generously for whether there is anything, which any of them may explain,
 # more strictly for where the border is.
-_FOR_TEST, _FOR_BORDER = (1.6, 1.3), (1.5, 1.0)
+_FOR_TEST, _FOR_BORDER = (2.0, 1.8), (1.5, 1.0)
 # A reference explains much more than another where it leaves less than this share of its excess.
 _MUCH = 0.7
 # None fits where the least misfit is above the first plus the second times chance.

@@ -314,7 +314,7 @@ def _headline(model: EWOCS, rules: tuple[Threshold, ...], truth: Flags | None) -
             "border to be sure; the column 'undecided' of the table of objects marks "
             f"{'them' if undecided > 1 else 'it'}."
         )
-    tested = model.reference_ is not None
+    tested = model.reference_ is not None or model.flag_ == "no_reference"
     said.append(model.threshold_result_.why if tested else _border(model, rules))
     if truth is not None:
         hits = precision_recall_f1(model.labels_, truth)
