@@ -153,12 +153,13 @@ def test_known_groups_that_score_low_are_told(capsys):
 
 
 def test_that_no_reference_fits_is_told_where_there_is_a_foreground(capsys):
-    X = np.random.default_rng(0).normal(size=(80, 50))
-    X[60:] *= 0.2
-    np.savetxt("wide.csv", X, delimiter=",", header=",".join(f"c{j}" for j in range(50)))
+    X = np.random.default_rng(0).normal(size=(150, 80))
+    X[130:] = 0.7 + 0.2 * X[130:]
+    header = ",".join(f"c{j}" for j in range(80))
+    np.savetxt("wide.csv", X, delimiter=",", header=header, comments="")
     assert main(["minority", "wide.csv", "--repetitions", "100"]) == 0
     printed = " ".join(capsys.readouterr().out.split())
-    assert "No reference fits these data (80 objects in 50 columns" in printed
+    assert "No reference fits these data (150 objects in 80 columns" in printed
     assert "so this is a guess" in printed
     _, summary = written("consilience-minority-wide")
     assert summary["flag"] == "no_reference"

@@ -98,13 +98,13 @@ def test_few_objects_and_other_than_tables_say_so():
 @pytest.mark.parametrize("groups", [False, True])
 def test_fewer_than_two_objects_a_column_are_flagged(groups):
     """Whatever the answer, nobody knows how such a background spreads."""
-    X = np.random.default_rng(0).normal(size=(80, 50))
+    X = np.random.default_rng(0).normal(size=(150, 80))
     if groups:
-        X[60:] = 0.2 * X[60:]
+        X[130:] = 0.7 + 0.2 * X[130:]
     model = EWOCS(**FEW).fit(X)
     assert (model.n_foreground_ > 0) == groups
     assert model.flag_ == "no_reference"
-    words = "No reference fits these data (80 objects in 50 columns do not show"
+    words = "No reference fits these data (150 objects in 80 columns do not show"
     assert model.threshold_result_.why.startswith(words)
     assert ("so this is a guess" if groups else "nobody can tell") in model.threshold_result_.why
 

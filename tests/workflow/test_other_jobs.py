@@ -63,7 +63,7 @@ def test_minority_groups_equal_the_command(stars, words, asked):
 )  # fmt: skip
 def test_all_faces_of_a_minority_job_tell_the_same_flag(shape, dense, flag):
     X = np.random.default_rng(0).normal(size=shape)
-    X[len(X) - dense :] *= 0.1
+    X[len(X) - dense :] = 1 + 0.1 * X[len(X) - dense :]
     result = cs.minority_groups(X, n_repetitions=50, random_state=0)
     page = result.page()
     shown = {row["what"]: row["value"] for row in page["done"]}
