@@ -52,7 +52,7 @@ def test_the_dense_groups_are_found(stars, capsys):
     assert summary["background"] == "field"
     assert summary["agreement_with_truth"]["auc"] > 0.95
     assert summary["p_value"] <= 0.05
-    assert summary["reference"]["null"] in ("copula", "ellipsoid", "patches")
+    assert summary["reference"]["null"] in ("box", "copula", "ellipsoid", "patches")
     assert [rule["rule"] for rule in summary["thresholds"]] == [
         "reference",
         "2gauss",

@@ -136,7 +136,9 @@ def test_neighbour_scores_are_their_definition(seed):
     wanted = -np.log(np.sort(gaps, axis=1)[:, 1:8].mean(axis=1))
     found = NeighbourScores.of(X, 7)
     np.testing.assert_allclose(found.fitted(X), wanted)
+    np.testing.assert_allclose(found.known(X), wanted)
     new = X[:5] + 0.1
+    np.testing.assert_array_equal(found.known(new), found(new))
     far = np.sqrt(((new[:, None] - X) ** 2).sum(axis=2))
     np.testing.assert_allclose(found(new), -np.log(np.sort(far, axis=1)[:, :7].mean(axis=1)))
 
