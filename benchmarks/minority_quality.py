@@ -55,7 +55,7 @@ def groups(args):
         top = f1(scores >= best(scores, y).value, y)
         own = f1(model.labels_ >= 0, y)
         others = [f1(scores >= find(scores, rule).value, y) for rule in PUBLISHED]
-        flagged = model.flag_ is not None
+        flagged = model.flag_ == "no_reference"
         empty = model.n_foreground_ == 0
         lines[name].append([top, own, *others, flagged, empty, seconds])
         if args.each:
@@ -99,6 +99,8 @@ def against(args):
     for name, number, X, y in with_groups(args.part, args.sets):
         if name not in AGAINST_HDBSCAN[args.part] or name in seen:
             continue
+        if args.only and name not in args.only:
+            continue
         seen.add(name)
         model, _ = fitted(X, number, **args.options)
         ours = f1(model.labels_ >= 0, y)
@@ -119,7 +121,9 @@ def main():
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("job", choices=("groups", "noise", "hdbscan"))
-    parser.add_argument("--part", choices=("developing", "confirming"), default="developing")
+    parser.add_argument(
+        "--part", choices=("developing", "seen", "confirming"), default="developing"
+    )
     parser.add_argument("--sets", type=int, default=4, help="of each kind of the paper's data")
     parser.add_argument("--only", nargs="*", help="kinds to look at")
     parser.add_argument("--each", action="store_true", help="a line for every set")

@@ -1,11 +1,16 @@
 """Tables for benchmarks/minority_quality.py: dense groups in backgrounds of many kinds, and noise.
 
 Developing and confirming tables are of different kinds, not only of other seeds (but for the
-paper's own data, where only the seeds differ). All are drawn from their names alone.
+paper's own data, where only the seeds differ). All are drawn from their names alone. Confirming
+tables that were opened are "seen" ones: later recipes were developed on them as well, and were
+confirmed on kinds that were written down after the recipe was fixed.
 """
 
+import gzip
+import os
 import zlib
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 from sklearn import datasets as tables
@@ -67,7 +72,7 @@ def skewed(rng, n, d):
     return np.log1p(np.exp(2 * correlated(rng, n, d) / np.sqrt(d)))
 
 
-# Confirming kinds.
+# Kinds that confirmed the first recipe, and are seen since.
 
 
 def exponential(rng, n, d):
@@ -109,6 +114,76 @@ def counts(rng, n, d):
 def mixed_columns(rng, n, d):
     parts = [rng.normal(size=n), rng.uniform(-2, 2, n), rng.gamma(2.0, size=n), rng.beta(2, 5, n)]
     return np.column_stack([rng.permutation(parts[j % 4]) for j in range(d)])
+
+
+# Confirming kinds.
+
+
+def ring(rng, n, d):
+    """A ring in the first two columns, normal in the others."""
+    x = 0.3 * rng.normal(size=(n, d))
+    turn, radius = rng.uniform(0, 2 * np.pi, n), 1 + 0.15 * rng.normal(size=n)
+    x[:, 0], x[:, 1] = radius * np.cos(turn), radius * np.sin(turn)
+    return x
+
+
+def sheet(rng, n, d):
+    """A sheet bent twice in one more column, with a little noise around it."""
+    x = rng.uniform(-1, 1, (n, d))
+    x[:, -1] = x[:, 0] ** 2 - (x[:, 1] ** 2 if d > 2 else 0) + 0.15 * rng.normal(size=n)
+    return x
+
+
+def t_columns(rng, n, d):
+    """Independent columns, t with three degrees of freedom: no ellipsoid."""
+    return rng.standard_t(3, (n, d))
+
+
+def blocks(rng, n, d):
+    """Half of the columns one normal cause with noise, the others one uniform cause."""
+    causes = np.column_stack([rng.normal(size=n), rng.uniform(-2, 2, n)])
+    return causes[:, np.arange(d) % 2] + 0.6 * rng.normal(size=(n, d))
+
+
+def grid(rng, n, d):
+    """Answers from 1 to 7 with one opinion behind them."""
+    return np.clip(np.round(4 + rng.normal(size=(n, 1)) + rng.normal(size=(n, d))), 1, 7)
+
+
+def gammas(rng, n, d):
+    """Skewed columns that share a part."""
+    return rng.gamma(1.5, size=(n, d)) + rng.gamma(1.0, size=(n, 1))
+
+
+def beta_ends(rng, n, d):
+    """Densest at both ends of every column."""
+    return rng.beta(0.6, 0.6, (n, d))
+
+
+def cone(rng, n, d):
+    """The wider the larger the first column."""
+    x = rng.normal(size=(n, d))
+    x[:, 0] = rng.uniform(0.3, 3, n)
+    x[:, 1:] *= x[:, :1]
+    return x
+
+
+def three_broad(rng, n, d):
+    """Three normal heaps of unlike shapes that overlap."""
+    heap = rng.integers(3, size=n)
+    places = 1.5 * rng.normal(size=(3, d))
+    shapes = [_root(rng, d, 0.5) for _ in range(3)]
+    normal = rng.normal(size=(n, d))
+    return np.stack([places[h] + normal[i] @ shapes[h].T for i, h in enumerate(heap)])
+
+
+def pareto(rng, n, d):
+    return rng.pareto(3.0, (n, d))
+
+
+def walk(rng, n, d):
+    """Columns that go on from one another."""
+    return np.cumsum(rng.normal(size=(n, d)), axis=1)
 
 
 # ---- groups -------------------------------------------------------------------------------
@@ -169,7 +244,7 @@ DEVELOPING = {
     "uniform 20": (uniform, 1500, 20, 0.5),
     "gaussian 200": (gaussian, 800, 200, 0.7),
 }
-CONFIRMING = {
+SEEN = {
     "exponential 3": (exponential, 1500, 3, 0.12),
     "laplace 6": (laplace, 1500, 6, 0.25),
     "ball 4": (ball, 1500, 4, 0.2),
@@ -181,6 +256,19 @@ CONFIRMING = {
     "gaussian 30": (gaussian, 1500, 30, 0.6),
     "heavy2 4": (partial(heavy, df=2), 1500, 4, 0.12),
     "laplace 500": (laplace, 600, 500, 0.7),
+}
+CONFIRMING = {
+    "ring 4": (ring, 1500, 4, 0.15),
+    "sheet 3": (sheet, 1500, 3, 0.12),
+    "t columns 4": (t_columns, 1500, 4, 0.15),
+    "blocks 6": (blocks, 1500, 6, 0.25),
+    "gammas 4": (gammas, 1500, 4, 0.15),
+    "beta ends 3": (beta_ends, 1500, 3, 0.12),
+    "cone 3": (cone, 1500, 3, 0.12),
+    "three broad 5": (three_broad, 1500, 5, 0.2),
+    "pareto 3": (pareto, 1500, 3, 0.12),
+    "walk 10": (walk, 1500, 10, 0.3),
+    "walk 400": (walk, 600, 400, 0.6),
 }
 NOISE_DEVELOPING = {
     "uniform": uniform,
@@ -194,7 +282,7 @@ NOISE_DEVELOPING = {
     "wave": wave,
     "skewed": skewed,
 }
-NOISE_CONFIRMING = {
+NOISE_SEEN = {
     "exponential": exponential,
     "laplace": laplace,
     "ball": ball,
@@ -206,14 +294,31 @@ NOISE_CONFIRMING = {
     "mixed columns": mixed_columns,
     "heavy, 2 degrees": partial(heavy, df=2),
 }
+NOISE_CONFIRMING = {
+    "ring": ring,
+    "sheet": sheet,
+    "t columns": t_columns,
+    "blocks": blocks,
+    "grid": grid,
+    "gammas": gammas,
+    "beta ends": beta_ends,
+    "cone": cone,
+    "three broad": three_broad,
+    "pareto": pareto,
+    "walk": walk,
+}
 REAL_DEVELOPING = {"wine": 0.25, "digits": 0.4}
-REAL_CONFIRMING = {"breast_cancer": 0.25, "diabetes": 0.3, "iris": 0.15}
+REAL_SEEN = {"breast_cancer": 0.25, "diabetes": 0.3, "iris": 0.15}
+# Tables in the folder that CONSILIENCE_DATA names; left out without it.
+REAL_CONFIRMING = {"yeast": 0.25, "vowel": 0.3, "bupa_liver": 0.2}
 # Sets on which HDBSCAN is the rival, fixed before any recipe: two of each line.
 AGAINST_HDBSCAN = {
     "developing": (*(f"paper {d}" for d in (2, 3, 5, 8)), "toy", "gaussian 5", "correlated 3",
                    "heavy 3", "lognormal 4", "wine"),
-    "confirming": (*(f"paper {d}" for d in (2, 3, 5, 8)), "toy", "exponential 3", "laplace 6",
-                   "banana 2", "mixed 8", "breast_cancer"),
+    "seen": (*(f"paper {d}" for d in (2, 3, 5, 8)), "toy", "exponential 3", "laplace 6",
+             "banana 2", "mixed 8", "breast_cancer"),
+    "confirming": (*(f"paper {d}" for d in (2, 3, 5, 8)), "toy", "t columns 4", "blocks 6",
+                   "gammas 4", "cone 3", "sheet 3"),
 }  # fmt: skip
 
 
@@ -221,31 +326,49 @@ def _rng(*words):
     return np.random.default_rng(zlib.crc32(" ".join(map(str, words)).encode()))
 
 
+KINDS = {"developing": DEVELOPING, "seen": SEEN, "confirming": CONFIRMING}
+NOISE = {"developing": NOISE_DEVELOPING, "seen": NOISE_SEEN, "confirming": NOISE_CONFIRMING}
+REAL = {"developing": REAL_DEVELOPING, "seen": REAL_SEEN, "confirming": REAL_CONFIRMING}
+FIRST = {"developing": 0, "seen": 50, "confirming": 100}
+# The seen sets keep the name that they were drawn by.
+_DRAWN_AS = {"developing": "developing", "seen": "confirming", "confirming": "second"}
+
+
+def _real(part, name):
+    """The columns of a real table, or None where its folder is not named."""
+    if part != "confirming":
+        return getattr(tables, f"load_{name}")().data.astype(float)
+    if "CONSILIENCE_DATA" not in os.environ:
+        return None
+    path = Path(os.environ["CONSILIENCE_DATA"], f"{name}.csv.gz")
+    with gzip.open(path, "rt") as file:
+        X = np.genfromtxt(file, delimiter=",", skip_header=1)
+    return X[:, ~np.isnan(X).any(axis=0)]
+
+
 def with_groups(part, n_sets):
     """Name, number, X, y of every set with groups; half as many of each that is not the paper's."""
-    first = 0 if part == "developing" else 50
+    first = FIRST[part]
     for d in (2, 3, 5, 8):
         for number in range(first, first + n_sets):
             yield (f"paper {d}", number, *_paper(d, number))
     for number in range(first, first + max(n_sets // 4, 1)):
         yield ("toy", number, *make_toy_minority(random_state=number))
-    kinds = DEVELOPING if part == "developing" else CONFIRMING
-    real = REAL_DEVELOPING if part == "developing" else REAL_CONFIRMING
     for number in range(first, first + max(n_sets // 2, 1)):
-        for name, (background, n, d, spread) in kinds.items():
-            rng = _rng(part, name, number)
+        for name, (background, n, d, spread) in KINDS[part].items():
+            rng = _rng(_DRAWN_AS[part], name, number)
             yield (name, number, *planted(background(rng, n, d), rng, spread))
-        for name, spread in real.items():
-            rng = _rng(part, name, number)
-            X = getattr(tables, f"load_{name}")().data.astype(float)
-            yield (name, number, *planted(X, rng, spread))
+        for name, spread in REAL[part].items():
+            X = _real(part, name)
+            if X is not None:
+                rng = _rng(_DRAWN_AS[part], name, number)
+                yield (name, number, *planted(X, rng, spread))
 
 
 def noise(part, n_sets):
     """Name, columns, number and X of every set without groups."""
-    kinds = NOISE_DEVELOPING if part == "developing" else NOISE_CONFIRMING
     for number in range(n_sets):
-        for name, kind in kinds.items():
+        for name, kind in NOISE[part].items():
             for d in (2, 5, 20):
-                rng = _rng("noise", part, name, d, number)
+                rng = _rng("noise", _DRAWN_AS[part], name, d, number)
                 yield name, d, number, kind(rng, 1000, d)

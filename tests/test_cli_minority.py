@@ -52,7 +52,7 @@ def test_the_dense_groups_are_found(stars, capsys):
     assert summary["background"] == "field"
     assert summary["agreement_with_truth"]["auc"] > 0.95
     assert summary["p_value"] <= 0.05
-    assert summary["reference"]["null"] in ("copula", "ellipsoid", "patches")
+    assert summary["reference"]["null"] in ("box", "copula", "ellipsoid", "patches")
     assert [rule["rule"] for rule in summary["thresholds"]] == [
         "reference",
         "2gauss",
@@ -143,4 +143,24 @@ def test_known_groups_that_score_low_are_told(capsys):
     Path("out.csv").write_text("\n".join(["a,b,kind", *lines]))
     words = ["--truth-column", "kind", "--repetitions", "100", "--score", "knn"]
     assert main(["minority", "out.csv", *words]) == 0
-    assert "The AUC is below one half" in " ".join(capsys.readouterr().out.split())
+    printed = " ".join(capsys.readouterr().out.split())
+    assert "The AUC is below one half" in printed
+    # Distances are no weak clusterings, and do not hang on chance.
+    assert "Scored by distances to the nearest objects; 100 weak clusterings" in printed
+    assert "reliability" not in printed
+    rows, _ = written("consilience-minority-out")
+    assert {row["undecided"] for row in rows} == {"0"}
+
+
+def test_that_no_reference_fits_is_told_where_there_is_a_foreground(capsys):
+    X = np.random.default_rng(0).normal(size=(150, 80))
+    X[130:] = 0.7 + 0.2 * X[130:]
+    header = ",".join(f"c{j}" for j in range(80))
+    np.savetxt("wide.csv", X, delimiter=",", header=header, comments="")
+    assert main(["minority", "wide.csv", "--repetitions", "100"]) == 0
+    printed = " ".join(capsys.readouterr().out.split())
+    assert "No reference fits these data (150 objects in 80 columns" in printed
+    assert "so this is a guess" in printed
+    _, summary = written("consilience-minority-wide")
+    assert summary["flag"] == "no_reference"
+    assert summary["why"] in printed

@@ -45,7 +45,6 @@ def test_the_table_excuses_little(name):
     assert name in NAMES
     assert set(EXPECTED_FAILED_CHECKS[name]) <= {
         "check_clustering",
-        "check_sample_weight_equivalence_on_dense_data",
         "check_sample_weight_equivalence_on_sparse_data",
     }
 

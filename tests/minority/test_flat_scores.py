@@ -56,7 +56,7 @@ def test_small_differences_that_are_no_rounding_are_kept():
     usual = EWOCS(**params).fit(X)
     weak = EWOCS(alpha=1e-3, **params).fit(X)
     assert np.ptp(weak.scores_) < 2e-6
-    assert weak.flag_ is None
+    assert weak.flag_ != "no_contrast"
     assert auc(weak.scores_, y) > auc(usual.scores_, y) - 0.1
 
 

@@ -8,8 +8,16 @@ from consilience.datasets import make_minority
 from consilience.errors import InvalidInputError
 from consilience.minority import EWOCS
 from consilience.minority._neighbours import NeighbourScores, Reach
-from consilience.minority._nulls import SIMPLE, on_grid, patches_of
-from consilience.minority._reference import _border, _Compared, _excess, _lower_half
+from consilience.minority._nulls import SIMPLE, box, on_grid, patches_of
+from consilience.minority._reference import (
+    _border,
+    _Compared,
+    _deciding,
+    _excess,
+    _Family,
+    _judged,
+    _lower_half,
+)
 from consilience.minority.thresholds import best
 
 FEW = {"n_repetitions": 100, "clusterer": None, "random_state": 0}
@@ -87,6 +95,20 @@ def test_few_objects_and_other_than_tables_say_so():
     assert matrix.threshold_result_.method == "2gauss"
 
 
+@pytest.mark.parametrize("groups", [False, True])
+def test_fewer_than_two_objects_a_column_are_flagged(groups):
+    """Whatever the answer, nobody knows how such a background spreads."""
+    X = np.random.default_rng(0).normal(size=(150, 80))
+    if groups:
+        X[130:] = 0.7 + 0.2 * X[130:]
+    model = EWOCS(**FEW).fit(X)
+    assert (model.n_foreground_ > 0) == groups
+    assert model.flag_ == "no_reference"
+    words = "No reference fits these data (150 objects in 80 columns do not show"
+    assert model.threshold_result_.why.startswith(words)
+    assert ("so this is a guess" if groups else "nobody can tell") in model.threshold_result_.why
+
+
 @pytest.mark.parametrize("score_by", ["sizes", "knn"])
 def test_far_away_objects_are_background(score_by):
     X, _ = planted(np.random.default_rng(1), d=5)
@@ -114,7 +136,9 @@ def test_neighbour_scores_are_their_definition(seed):
     wanted = -np.log(np.sort(gaps, axis=1)[:, 1:8].mean(axis=1))
     found = NeighbourScores.of(X, 7)
     np.testing.assert_allclose(found.fitted(X), wanted)
+    np.testing.assert_allclose(found.known(X), wanted)
     new = X[:5] + 0.1
+    np.testing.assert_array_equal(found.known(new), found(new))
     far = np.sqrt(((new[:, None] - X) ** 2).sum(axis=2))
     np.testing.assert_allclose(found(new), -np.log(np.sort(far, axis=1)[:, :7].mean(axis=1)))
 
@@ -177,11 +201,22 @@ def test_references_have_the_middle_and_the_spread_of_the_data(name, d):
     np.testing.assert_allclose(drawn.std(axis=0), X.std(axis=0), rtol=0.2)
 
 
+def test_a_box_has_the_ends_of_the_background(seed):
+    """A group that reaches a little out of it does not widen it."""
+    rng = np.random.default_rng(seed)
+    X = np.r_[rng.uniform([-2, 5], [2, 6], (5000, 2)), rng.normal([1.9, 5.5], 0.05, (100, 2))]
+    drawn = box(X, np.ones(len(X)), rng, 20_000)
+    np.testing.assert_allclose(drawn.min(axis=0), [-2, 5], atol=0.06)
+    np.testing.assert_allclose(drawn.max(axis=0), [2, 6], atol=0.06)
+    ranks = np.sort((drawn[:, 1] - 5) / 1)
+    np.testing.assert_allclose(ranks, np.linspace(0, 1, len(ranks)), atol=0.03)
+
+
 def test_references_forget_objects_without_weight():
     rng = np.random.default_rng(0)
     X = np.r_[rng.normal(size=(500, 2)), 50 + rng.normal(size=(100, 2))]
     weights = np.r_[np.ones(500), np.full(100, 1e-9)]
-    for family in (*SIMPLE.values(), patches_of(X, 0)):
+    for family in (*SIMPLE.values(), box, patches_of(X, 0)):
         assert np.mean(family(X, weights, rng, 1000).max(axis=1) > 20) < 0.01
 
 
@@ -221,3 +256,37 @@ def test_no_excess_of_what_is_drawn_alike(seed):
     assert _excess(scores, np.ones(2000), drawn) < 0.01
     shifted = np.r_[scores, np.full(500, 5.0)]
     assert _excess(shifted, np.ones(2500), drawn) == pytest.approx(0.2, abs=0.01)
+
+
+@pytest.mark.parametrize(
+    ("excesses", "decides"),
+    [
+        ({"box": 0.20, "copula": 0.16, "ellipsoid": 0.15, "patches": 0.02}, "box"),
+        ({"box": 0.20, "copula": 0.09, "ellipsoid": 0.15, "patches": 0.08}, "copula"),
+        ({"copula": 0.09, "ellipsoid": 0.08, "patches": 0.07}, "ellipsoid"),
+        ({"copula": 0.09, "ellipsoid": 0.08, "patches": 0.05}, "patches"),
+        ({"box": 0.20, "patches": 0.05}, "box"),
+        ({"patches": 0.05}, "patches"),
+        ({}, "ellipsoid"),
+    ],
+)
+def test_the_simplest_reference_decides_unless_others_explain_much_more(excesses, decides):
+    misfits = {"box": 0.3, "copula": 0.2, "ellipsoid": 0.1, "patches": 0.2}
+    compared = {name: _Compared(np.zeros(1), 1.0, misfit) for name, misfit in misfits.items()}
+    assert _deciding(list(excesses), excesses, compared) == decides
+
+
+def test_the_test_asks_references_fitted_to_all_objects():
+    """What stands out only from a reference that left it out is not evidence."""
+    rng = np.random.default_rng(0)
+    scores = rng.normal(size=2000)
+    all_of_them = _Compared(np.sort(rng.normal(size=10_000)), 1.0, 0.0)
+    without_top = _Compared(np.sort(np.minimum(all_of_them.scores, 1.0)), 0.9, 0.0)
+    shifted = _Compared(all_of_them.scores - 1.0, 0.8, 0.0)
+    own = np.ones(len(scores))
+    for last in (without_top, shifted):
+        found = _judged(scores, own, {"copula": _Family(all_of_them, last)}, 2, rng)
+        assert found.p_value > 0.05
+        assert found.excess < 0.02
+        found = _judged(scores, own, {"copula": _Family(last, all_of_them)}, 2, rng)
+        assert found.p_value == 1 / 200

@@ -44,6 +44,23 @@ def test_the_page_says_whether_there_is_anything():
     assert rows[0][0] == "reference"
 
 
+def test_the_column_that_the_headline_names_is_there(toy):
+    X, _, model = toy
+    found = summarise_minority(model, X)
+    line = next(line for line in found["headline"] if "too close to the border" in line)
+    assert line.split("the column '")[1].split("'")[0] in columns_of(found)
+
+
+def test_distances_are_not_called_clusterings():
+    X, _ = make_toy_minority(0.2, random_state=3)
+    model = EWOCS(n_repetitions=50, score_by="knn", threshold="2gauss", random_state=0).fit(X)
+    found = summarise_minority(model, X)
+    check_summary(found)
+    assert "convergence" not in [part["id"] for part in found["sections"]]
+    assert not any("scores come from 50" in line for line in found["headline"])
+    assert not any("too close to the border" in line for line in found["headline"])
+
+
 def test_everything_at_once(toy):
     X, y, model = toy
     found = summarise_minority(model, X, truth=y > 0, notes=["A warning."], about={"Seed": "0"})

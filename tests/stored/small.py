@@ -19,7 +19,7 @@ __all__ = ["blobs", "ensembles", "few_drawn", "minority", "tables", "truth"]
 def few_drawn() -> Iterator[None]:
     """References of few objects and repetitions: they take most of the time of a fit of EWOCS."""
     with (
-        patch.multiple("consilience.minority._reference", _FEW=250, _LEAST=250),
+        patch.multiple("consilience.minority._reference", _FEW=250, _ENOUGH=250),
         patch("consilience.minority._border.REPETITIONS", 20),
     ):
         yield

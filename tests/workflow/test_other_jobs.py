@@ -58,6 +58,25 @@ def test_minority_groups_equal_the_command(stars, words, asked):
 
 
 @pytest.mark.parametrize(
+    ("shape", "dense", "flag"), [((150, 2), 0, "no_groups"), ((60, 40), 12, "no_reference"),
+                                 ((300, 3), 40, None)],
+)  # fmt: skip
+def test_all_faces_of_a_minority_job_tell_the_same_flag(shape, dense, flag):
+    X = np.random.default_rng(0).normal(size=shape)
+    X[len(X) - dense :] = 1 + 0.1 * X[len(X) - dense :]
+    result = cs.minority_groups(X, n_repetitions=50, random_state=0)
+    page = result.page()
+    shown = {row["what"]: row["value"] for row in page["done"]}
+    assert result.flag == result.model.flag_ == result.to_dict()["flag"] == flag
+    assert shown.get("Flag") == flag
+    assert (result.n_foreground > 0) == (dense > 0)
+    why = result.model.threshold_result_.why
+    assert dict(result.headline())["border"] == why
+    assert why in page["headline"]
+    assert result.to_dict()["why"] == why
+
+
+@pytest.mark.parametrize(
     ("words", "asked"),
     [
         ([], {}),

@@ -135,11 +135,7 @@ def _show(found: Minority, console: "Console") -> None:
     """Print what was scored, every threshold, the groups, and the agreement with a truth."""
     result, model = found.result, found.result.model
     tell(console, found.data_in_words())
-    tell(
-        console,
-        f"Scored by {model.n_repetitions_} weak clusterings ({found.wish.weak}); reliability of "
-        f"the scores {model.reliability_:.3f} (1: more clusterings would change nothing).",
-    )
+    tell(console, _scored(found))
     if model.converged_ is False:
         tell(console, "The scores had not settled when the ceiling of repetitions was reached.")
     console.print(_rules_table(result))
@@ -160,6 +156,18 @@ def _show(found: Minority, console: "Console") -> None:
     show_notes(result.notes, console)
 
 
+def _scored(found: Minority) -> str:
+    """What the scores come from."""
+    model = found.result.model
+    clusterings = f"{model.n_repetitions_} weak clusterings ({found.wish.weak})"
+    if model.score_by == "knn":
+        return f"Scored by distances to the nearest objects; {clusterings} tell groups apart."
+    return (
+        f"Scored by {clusterings}; reliability of the scores {model.reliability_:.3f} (1: more "
+        "clusterings would change nothing)."
+    )
+
+
 def _rules_table(found: MinorityResult) -> Any:
     lines = table("rule", "", "threshold", "foreground", right=("threshold", "foreground"))
     for rule in found.rules:
@@ -171,14 +179,14 @@ def _rules_table(found: MinorityResult) -> Any:
 
 
 def _show_groups(found: MinorityResult, console: "Console") -> None:
-    n, k = found.n_objects, found.n_clusters
+    n, k, close = found.n_objects, found.n_clusters, found.n_undecided
     tell(
         console,
         f"{found.n_foreground} of {n} objects are foreground ({found.n_foreground / n:.1%}), in "
-        f"{k} group{'s' * (k != 1)}; {found.n_undecided} are too close to the threshold to be "
-        "sure.",
+        f"{k} group{'s' * (k != 1)}; {close} {'is' if close == 1 else 'are'} too close to the "
+        "threshold to be sure.",
     )
-    if found.model.reference_ is not None:
+    if found.model.reference_ is not None or found.flag is not None:
         tell(console, found.model.threshold_result_.why)
     lines = table("group", "objects", "mean score", right=("objects", "mean score"))
     for group, size in enumerate(found.sizes):

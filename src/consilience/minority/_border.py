@@ -19,6 +19,7 @@ from consilience.minority._cuts import (
 from consilience.minority._fitted import Fitted
 from consilience.minority._neighbours import N_NEIGHBOURS, NeighbourScores
 from consilience.minority._reference import (
+    A_COLUMN,
     FEWEST_OBJECTS,
     REPETITIONS,
     Model,
@@ -112,19 +113,37 @@ def _model(
     return score
 
 
+def _misfit(found: Reference) -> str:
+    """That no reference fits, and why."""
+    if found.n_objects < A_COLUMN * found.n_columns:
+        return (
+            f"No reference fits these data ({found.n_objects} objects in {found.n_columns} columns "
+            "do not show how the background spreads)"
+        )
+    return f"No reference fits these data (misfit {found.misfit:.2f})"
+
+
 def _told(descending: Floats, scores: Floats, counts: Floats | None, found: Reference) -> Threshold:
     """The threshold, its flag, and why."""
     test = f"(p = {found.p_value:.2g}, {found.n_references} references)"
-    misfit = "" if found.fits else f"No reference fits these data (misfit {found.misfit:.2f}). "
+    if found.p_value > ALPHA and found.fits:
+        why = f"No dense groups: no more is seen than in data without any {test}."
+        return nothing("reference", "no_groups", why)
+    misfit = "" if found.fits else _misfit(found)
     if found.p_value > ALPHA:
-        why = f"{misfit}No dense groups: no more is seen than in data without any {test}."
-        return nothing("reference", "no_groups" if found.fits else "no_reference", why)
-    if found.share > _MAJORITY:
-        why = f"{misfit}More than half of the objects stand out {test}: that is no minority."
+        why = (
+            f"{misfit}, so nobody can tell whether there are dense groups; compared with the "
+            f"nearest one nothing stands out {test}."
+        )
         return nothing("reference", "no_reference", why)
+    if found.share > _MAJORITY:
+        why = f"{misfit + '. ' * bool(misfit)}More than half of the objects stand out {test}: "
+        return nothing("reference", "no_reference", f"{why}that is no minority.")
+    guess = f"{misfit}, so this is a guess: " * bool(misfit)
     why = (
-        f"{misfit}{found.excess:.1%} of the objects stand out from data without groups {test}; "
-        f"here the expected F1 is largest, with {found.precision:.0%} of the foreground right."
+        f"{guess}{found.excess:.1%} of the objects stand out from data without groups {test}; "
+        f"here the expected F1 is largest, and {found.precision:.0%} of the foreground are "
+        "expected to be right."
     )
     if counts is None:
         index = max(round(found.share * len(scores)), 1) - 1

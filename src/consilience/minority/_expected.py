@@ -14,7 +14,6 @@ EXPECTED_FAILED_CHECKS: dict[str, dict[str, str]] = {
     "EWOCS": {
         "check_clustering": "The check wants fifty objects in three equal groups. Groups that "
         "hold all objects are the background here; no more is seen than in data without any.",
-        "check_sample_weight_equivalence_on_dense_data": _DRAWN,
         "check_sample_weight_equivalence_on_sparse_data": _DRAWN,
     },
     "BBCPress": {"check_clustering": _TOLD},

@@ -122,7 +122,7 @@ class Fitted:
         """Scores of any objects."""
         data = self.scaled(X, n_jobs)
         if self.neighbours is not None:
-            return self.neighbours(data)
+            return self.neighbours.known(data)
         return score_new(self.running, self.weak, self.kept, self.draws, data, n_jobs=n_jobs)
 
     def members(

@@ -18,6 +18,8 @@ N_NEIGHBOURS = 20
 _MORE = 4
 # Distances are at least this share of the typical one: equal objects are not infinitely dense.
 _EQUAL = 1e-9
+# An object nearer to a fitted one than this share of the way to its neighbours is that one.
+_SAME = 1e-6
 # New objects may be rounded otherwise than the fitted ones.
 _SLACK = 1 + 1e-6
 
@@ -58,6 +60,15 @@ class NeighbourScores:
     def __call__(self, X: Any) -> Floats:
         """Scores of other objects."""
         return self._logarithm(self._means(X, own=False))
+
+    def known(self, X: Any) -> Floats:
+        """Scores of any objects; fitted ones among them score as they did, without themselves."""
+        means = self._means(X, own=False)
+        nearest = self.tree.kneighbors(X, 1)[0][:, 0]
+        again = np.flatnonzero(nearest <= _SAME * means)
+        if again.size:
+            means[again] = self._means(X[again], own=True)
+        return self._logarithm(means)
 
     def _logarithm(self, means: Floats) -> Floats:
         return -np.log(np.maximum(means, self.floor))

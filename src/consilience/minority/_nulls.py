@@ -1,9 +1,9 @@
-"""Data without dense groups that look like the data at hand: three families to draw them from.
+"""Data without dense groups that look like the data at hand: four families to draw them from.
 
 Each takes weights, so that objects which stand out can be left out of what it is fitted to, and
-each smooths over more objects than a group has: the columns' own distributions with one
-dependence between them, one ellipsoid with the radii of the data, or several patches that are
-about equally wide.
+each smooths over more objects than a group has: a box that is filled evenly, the columns' own
+distributions with one dependence between them, one ellipsoid with the radii of the data, or
+several patches that are about equally wide.
 """
 
 import warnings
@@ -19,11 +19,13 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.mixture import GaussianMixture
 from sklearn.utils.extmath import randomized_svd
 
-__all__ = ["SIMPLE", "Draws", "on_grid", "patches_of"]
+__all__ = ["SIMPLE", "Draws", "box", "on_grid", "patches_of"]
 
 Floats = NDArray[np.float64]
 Draws = Callable[[Floats, Floats, np.random.Generator, int], Floats]
 
+# The ends of a box are found from the quantiles this far from them: groups may reach out of it.
+_EDGE = 0.02
 # Radii and columns are smoothed over this share of the objects to either side.
 _BLUR = 0.02
 # Rounds of the robust scatter; directions of less than this share of the widest are none.
@@ -31,14 +33,22 @@ _ROUNDS, _FLAT = 20, 1e-9
 # Columns up to which axes are computed; from here on they would take the time of all the rest.
 _FEW_COLUMNS = 60
 # Patches, and the columns, objects and rounds they are found in; a patch has at least so many
-# objects a column. More patches follow bent data better, but hold the groups as well.
-_PATCHES, _MOST_COLUMNS, _MOST_OBJECTS, _STEPS, _A_COLUMN = 8, 12, 2000, 30, 3
+# objects, and so many a column. More patches follow bent data better, but hold the groups as well.
+_PATCHES, _MOST_COLUMNS, _MOST_OBJECTS, _STEPS, _A_PATCH, _A_COLUMN = 8, 12, 2000, 30, 40, 3
 # A patch is a dense group, not background, if it holds less than the last share of the objects
 # and is narrower than a share of the middle one: the first in up to three columns, the second
 # from ten on, where a little narrower is much denser.
 _NARROW, _MINORITY = (0.6, 0.8), 0.2
 # Columns with at most this share of the objects as different values are rounded ones.
 _ROUNDED = 0.25
+
+
+def box(X: Floats, weights: Floats, rng: np.random.Generator, size: int) -> Floats:
+    """Evenly spread in a box: of all references the one that groups can distort least."""
+    shares = np.array([_EDGE, 1 - _EDGE])
+    low, high = np.array([_quantiles(column, weights, shares) for column in X.T]).T
+    width = (high - low) / (1 - 2 * _EDGE)
+    return np.asarray(low - _EDGE * width + width * rng.uniform(size=(size, X.shape[1])))
 
 
 def copula(X: Floats, weights: Floats, rng: np.random.Generator, size: int) -> Floats:
@@ -183,7 +193,7 @@ def _components(X: Floats, seed: int) -> NDArray[np.int64]:
     if plain.shape[1] > _MOST_COLUMNS:
         plain = plain @ randomized_svd(plain, _MOST_COLUMNS, random_state=seed)[2].T
     few = plain[np.random.default_rng(seed).permutation(len(plain))[:_MOST_OBJECTS]]
-    number = max(1, min(_PATCHES, len(few) // (_A_COLUMN * plain.shape[1])))
+    number = max(1, min(_PATCHES, len(few) // max(_A_PATCH, _A_COLUMN * plain.shape[1])))
     found = _mixture(few, number, seed)
     labels = np.unique(found.predict(plain), return_inverse=True)[1]
     counts = np.bincount(labels)

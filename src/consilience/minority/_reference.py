@@ -2,10 +2,14 @@
 
 The objects are scored by models of the other half, and so are objects drawn from a reference,
 data that resemble the background (`_nulls`). Where many more of the former than of the latter
-score high, there are dense groups; the border is where the expected F1 is largest. Of three
-families of references those that fit the lower half of the scores are considered, and of them
-the one that explains most. Each is fitted to the objects by their chance to be background, in a
-few rounds: it grows from the low-scoring part.
+score high, there are dense groups; the border is where the expected F1 is largest. Of four
+families of references those that fit the lower half of the scores are considered.
+
+Whether there is anything is asked of references fitted to all objects: if there is nothing, all
+are background. Where the border lies is asked of references fitted to the objects by their
+chance to be background, in a few rounds: they grow from the low-scoring part. They would be
+wrong judges of the first question: in noise that no reference resembles exactly, leaving out
+what scores high lowers the scores of the next reference, and so on.
 """
 
 from collections.abc import Callable
@@ -15,9 +19,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from consilience.minority._nulls import SIMPLE, Draws, on_grid, patches_of
+from consilience.minority._nulls import SIMPLE, Draws, box, on_grid, patches_of
 
-__all__ = ["FEWEST_OBJECTS", "REPETITIONS", "Model", "Reference", "against_references"]
+__all__ = ["A_COLUMN", "FEWEST_OBJECTS", "REPETITIONS", "Model", "Reference", "against_references"]
 
 Floats = NDArray[np.float64]
 # Fits a model to some objects; what it returns scores any objects.
@@ -28,21 +32,24 @@ Fit = Callable[[NDArray[np.int64], int], Model]
 _MOST_OBJECTS, REPETITIONS = 10_000, 100
 # Fewest objects about which anything is said.
 FEWEST_OBJECTS = 20
-# Rounds in which a reference is fitted; objects drawn from it, in all but the last and at least
-# in that.
-_ROUNDS, _FEW, _LEAST = 3, 2000, 2000
+# Rounds in which a reference is fitted; objects drawn from it at least, and so many times as
+# many as there are, up to a number, in the rounds that count.
+_ROUNDS, _FEW, _MANY, _ENOUGH = 3, 2000, 6, 10_000
 # References that the p-value is counted from.
 _N_REFERENCES = 199
 # An excess counts where objects are so many times as frequent as in the reference.
-_TIMES = 2.0
+_TIMES = 1.5
 # A reference is considered if its misfit is at most so many times the least, or such a multiple
 # of chance, 1 / sqrt(n): generously for whether there is anything, which any of them may explain,
 # more strictly for where the border is.
-_FOR_TEST, _FOR_BORDER = (1.6, 1.3), (1.5, 1.0)
-# Patches explain much more where they leave less than this share of the excess.
+_FOR_TEST, _FOR_BORDER = (2.0, 1.8), (1.5, 1.0)
+# A reference explains much more than another where it leaves less than this share of its excess.
 _MUCH = 0.7
 # None fits where the least misfit is above the first plus the second times chance.
 _MISFIT, _MORE = 0.05, 0.9
+# With fewer objects a column nobody knows how the background spreads, and the lower half of the
+# scores does not show it.
+A_COLUMN = 2
 # The share of objects that may stand out from a reference because it is not exact: its misfit,
 # between such a multiple of chance and a share.
 _LEAST_MARGIN, _MOST_MARGIN = 0.63, 0.06
@@ -63,20 +70,22 @@ class Reference:
     p_value : float
         Share of references with as large an excess, a margin for their misfit taken off.
     excess : float
-        Share of the objects that the reference does not explain, where they are at least twice
-        as frequent as in it.
+        Share of the objects that the reference of the test does not explain, where they are at
+        least one and a half times as frequent as in it.
     precision : float
         Expected share of true foreground at the border.
-    null : str
-        The reference: "copula", "ellipsoid" or "patches".
+    null, tested : str
+        The references of the border and of the test: "box", "copula", "ellipsoid" or
+        "patches".
     misfit : float
-        Largest difference of the lower halves of the scores' distributions.
+        Largest difference of the lower halves of the scores' distributions, of the reference of
+        the border.
     fits : bool
-        Whether the misfit is small.
+        Whether the misfit is small, and there are two objects for each column at least.
     misfits : dict of str to float
         That of every reference.
-    n_references, n_objects : int
-        References drawn for the p-value, and objects looked at.
+    n_references, n_objects, n_columns : int
+        References drawn for the p-value; objects looked at, and columns in which they differ.
     """
 
     share: float
@@ -84,11 +93,13 @@ class Reference:
     excess: float
     precision: float
     null: str
+    tested: str
     misfit: float
     fits: bool
     misfits: dict[str, float]
     n_references: int
     n_objects: int
+    n_columns: int
 
 
 @dataclass(frozen=True)
@@ -98,6 +109,14 @@ class _Compared:
     scores: Floats
     background: float
     misfit: float
+
+
+@dataclass(frozen=True)
+class _Family:
+    """The reference fitted to all objects, and that fitted to the background."""
+
+    first: _Compared
+    last: _Compared
 
 
 def against_references(
@@ -135,9 +154,10 @@ def against_references(
         parts = np.array_split((drawn * unit).astype(X.dtype), 2)
         return np.concatenate([model(part) for model, part in zip(models, parts, strict=True)])
 
-    families = SIMPLE | {"patches": patches_of(data, seed)}
-    compared = {name: _grown(data, scores, own, score, f, rng) for name, f in families.items()}
-    return _judged(scores, own, compared, rng)
+    families = {"box": box} | SIMPLE | {"patches": patches_of(data, seed)}
+    grown = {name: _grown(data, scores, own, score, f, rng) for name, f in families.items()}
+    n_columns = int(np.count_nonzero(np.ptp(data, axis=0)))
+    return _judged(scores, own, grown, n_columns, rng)
 
 
 def _grown(
@@ -147,15 +167,16 @@ def _grown(
     score: Model,
     family: Draws,
     rng: np.random.Generator,
-) -> _Compared:
-    """A reference fitted to the objects by their chance to be background, found in rounds."""
-    weights = own
+) -> _Family:
+    """References fitted to the objects by their chance to be background, found in rounds."""
+    weights, rounds = own, []
     for number in range(_ROUNDS):
-        size = _FEW if number < _ROUNDS - 1 else max(_LEAST, len(X))
+        counts = number in (0, _ROUNDS - 1)
+        size = max(_FEW, min(_MANY * len(X), _ENOUGH)) if counts else _FEW
         drawn = np.sort(score(family(X, weights, rng, size)))
-        background, misfit = _lower_half(scores, own, drawn)
-        weights = own * _chances(scores, own, drawn, background)
-    return _Compared(drawn, background, misfit)
+        rounds.append(_Compared(drawn, *_lower_half(scores, own, drawn)))
+        weights = own * _chances(scores, own, drawn, rounds[-1].background)
+    return _Family(rounds[0], rounds[-1])
 
 
 def _lower_half(scores: Floats, own: Floats, drawn: Floats) -> tuple[float, float]:
@@ -198,53 +219,84 @@ def _smoothed(values: Floats, window: Floats) -> Floats:
 
 
 def _judged(
-    scores: Floats, own: Floats, compared: dict[str, _Compared], rng: np.random.Generator
+    scores: Floats,
+    own: Floats,
+    families: dict[str, _Family],
+    n_columns: int,
+    rng: np.random.Generator,
 ) -> Reference:
-    """The reference that explains most among those that fit; what is left, and how sure that is."""
-    chance = 1 / np.sqrt(len(scores))
-    least = min(one.misfit for one in compared.values())
-    excesses = {name: _excess(scores, own, one.scores) for name, one in compared.items()}
-
-    def near(times: float, chances: float) -> list[str]:
-        most = max(times * least, chances * chance)
-        return [name for name, one in compared.items() if one.misfit <= most]
-
-    tested = min(near(*_FOR_TEST), key=lambda name: excesses[name])
-    margin = min(max(least, _LEAST_MARGIN * chance), _MOST_MARGIN)
-    drawn = compared[tested].scores
-    larger = sum(
-        _excess(rng.choice(drawn, len(scores)), own, drawn) + margin >= excesses[tested]
-        for _ in range(_N_REFERENCES)
+    """Whether there is anything, by the first references; where it ends, by the last ones."""
+    tested, p_value, excess = _tested(
+        scores, own, {name: one.first for name, one in families.items()}, rng
     )
-    fitting = near(*_FOR_BORDER)
+    compared = {name: one.last for name, one in families.items()}
+    least = min(one.misfit for one in compared.values())
+    chance = 1 / np.sqrt(len(scores))
     fits = bool(least <= _MISFIT + _MORE * chance)
-    name = _deciding(fitting if fits else [], excesses, compared)
+    excesses = {name: _excess(scores, own, one.scores) for name, one in compared.items()}
+    fitting = _near(compared, len(scores), *_FOR_BORDER) if fits else []
+    name = _deciding(fitting, excesses, compared)
     share, precision = _border(scores, own, compared[name])
     return Reference(
         share=share,
-        p_value=(1 + larger) / (1 + _N_REFERENCES),
-        excess=excesses[tested],
+        p_value=p_value,
+        excess=excess,
         precision=precision,
         null=name,
+        tested=tested,
         misfit=compared[name].misfit,
-        fits=fits,
+        fits=fits and len(scores) >= A_COLUMN * n_columns,
         misfits={key: one.misfit for key, one in compared.items()},
         n_references=_N_REFERENCES,
         n_objects=len(scores),
+        n_columns=n_columns,
     )
+
+
+def _near(
+    compared: dict[str, _Compared], n_objects: int, times: float, chances: float
+) -> list[str]:
+    """The references that fit about as well as the best, or as well as chance lets them."""
+    least = min(one.misfit for one in compared.values())
+    most = max(times * least, chances / np.sqrt(n_objects))
+    return [name for name, one in compared.items() if one.misfit <= most]
+
+
+def _tested(
+    scores: Floats, own: Floats, compared: dict[str, _Compared], rng: np.random.Generator
+) -> tuple[str, float, float]:
+    """The reference that explains most, the p-value against it, and what it leaves."""
+    excesses = {
+        name: _excess(scores, own, compared[name].scores)
+        for name in _near(compared, len(scores), *_FOR_TEST)
+    }
+    name = min(excesses, key=lambda key: excesses[key])
+    chance = 1 / np.sqrt(len(scores))
+    least = min(one.misfit for one in compared.values())
+    margin = min(max(least, _LEAST_MARGIN * chance), _MOST_MARGIN)
+    drawn = compared[name].scores
+    larger = sum(
+        _excess(rng.choice(drawn, len(scores)), own, drawn) + margin >= excesses[name]
+        for _ in range(_N_REFERENCES)
+    )
+    return name, float((1 + larger) / (1 + _N_REFERENCES)), excesses[name]
 
 
 def _deciding(
     fitting: list[str], excesses: dict[str, float], compared: dict[str, _Compared]
 ) -> str:
-    """The reference that the border is found by: of those that fit the one that explains most.
+    """The reference that the border is found by: the simplest that others do not contradict.
 
-    Patches may hold a part of the groups: they decide where nothing simpler fits, or where they
-    explain much more. Where nothing fits, the least misfit decides.
+    The more a reference can follow the objects, the more it may hold of the groups. A box holds
+    nothing of them, and decides where it fits and copula and ellipsoid do not explain much
+    more. Of these the one that explains most decides. Patches do where nothing simpler
+    fits, or where they explain much more. Where nothing fits, the least misfit decides.
     """
     if not fitting:
         return min(compared, key=lambda name: compared[name].misfit)
     simple = [name for name in fitting if name in SIMPLE]
+    if "box" in fitting and all(excesses[n] >= _MUCH * excesses["box"] for n in simple):
+        return "box"
     if not simple:
         return min(fitting, key=lambda name: excesses[name])
     best = min(simple, key=lambda name: excesses[name])

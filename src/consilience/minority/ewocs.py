@@ -142,7 +142,8 @@ float, default="reference"
     standard_errors_ : ndarray of shape (n_objects,)
         How far a score may be from its limit over infinitely many repetitions.
     undecided_ : ndarray of shape (n_objects,), bool
-        Objects within two standard errors of the threshold.
+        Objects within two standard errors of the threshold; none where ``score_by="knn"``,
+        whose scores do not depend on chance.
     reliability_ : float
         Estimated squared correlation of the scores with their limit.
     n_repetitions_ : int
@@ -470,7 +471,8 @@ float, default="reference"
         if self.flag_ == "no_contrast":
             _warn_of_no_contrast(len(self.scores_))
         foreground = self.scores_ >= self.threshold_
-        self.undecided_ = np.abs(self.scores_ - self.threshold_) <= 2 * self.standard_errors_
+        errors = self.standard_errors_
+        self.undecided_ = (np.abs(self.scores_ - self.threshold_) <= 2 * errors) & (errors > 0)
         self.labels_ = self._fitted.split(self, X, data, foreground)
         self._fitted = self._fitted.with_reach(data, foreground)
         self.n_foreground_ = int(foreground.sum())

@@ -38,7 +38,7 @@ _BINS = 60
 # The start of the sorted scores is shown apart where the foreground is a smaller share.
 _SMALL_SHARE = 0.15
 _RULE_WORDS = {
-    "reference": "where it differs most from data without groups that resemble these",
+    "reference": "where the expected F1 is largest, by data without groups that resemble these",
     "2gauss": "where the higher of two bell curves gives way to the lower one",
     "dist": "at the corner of the sorted scores",
     "ngauss+var": "between bell curves of most different widths",

@@ -128,8 +128,9 @@ def summarise_minority(
         scores_section(model, rules, truth_kept),
         histogram_section(model),
         rules_section(model, rules, truth_kept),
-        convergence_section(model),
     ]
+    if model.score_by != "knn":  # whose scores settle at once
+        sections.append(convergence_section(model))
     if truth_kept is not None:
         sections.append(truth_section(model, truth_kept))
     return {
@@ -277,7 +278,8 @@ def _clusters(model: EWOCS, sure: Floats) -> list[dict[str, Any]]:
 
 
 def _facts(model: EWOCS) -> dict[str, str]:
-    return {
+    flag = {} if model.flag_ is None else {"Flag": model.flag_}
+    return flag | {
         "Objects": f"{len(model.scores_):,}",
         "Weak clusterings": f"{model.n_repetitions_:,}",
         # Of a function its name: its address would differ from run to run.
@@ -309,10 +311,10 @@ def _headline(model: EWOCS, rules: tuple[Threshold, ...], truth: Flags | None) -
     if undecided and found:
         said.append(
             f"{counted(undecided, 'object')} {'lie' if undecided > 1 else 'lies'} too close to the "
-            "border to be sure; the column 'ambiguous' of the table of objects marks "
+            "border to be sure; the column 'undecided' of the table of objects marks "
             f"{'them' if undecided > 1 else 'it'}."
         )
-    tested = model.reference_ is not None
+    tested = model.reference_ is not None or model.flag_ == "no_reference"
     said.append(model.threshold_result_.why if tested else _border(model, rules))
     if truth is not None:
         hits = precision_recall_f1(model.labels_, truth)
@@ -320,7 +322,7 @@ def _headline(model: EWOCS, rules: tuple[Threshold, ...], truth: Flags | None) -
         said.append(
             f"Compared with the truth, {percent(hits.precision, 1)} of the objects found are right "
             f"and {percent(hits.recall, 1)} of those there are were found."
-            + " It scores lower than the background: it is no dense group here."
+            + " It does not score higher than the background: it is no dense group here."
             * lower
         )
     return said
@@ -328,6 +330,8 @@ def _headline(model: EWOCS, rules: tuple[Threshold, ...], truth: Flags | None) -
 
 def _settled(model: EWOCS) -> str:
     count = counted(model.n_repetitions_, "weak clustering")
+    if model.score_by == "knn":
+        return f"The scores come from distances to the nearest objects; {count} tell groups apart."
     value = float(model.reliability_)
     if not np.isfinite(value):
         return f"How far the scores from {count} can be trusted is not known."

@@ -54,7 +54,9 @@ class MinorityResult(Reported):
     """
 
     job: ClassVar[str] = "minority"
-    views: ClassVar[str] = "labels, scores, undecided, rules, model, to_pandas(), report(path)"
+    views: ClassVar[str] = (
+        "labels, scores, undecided, flag, rules, model, to_pandas(), report(path)"
+    )
 
     model: EWOCS
     rules: tuple[Threshold, ...]
@@ -77,6 +79,12 @@ class MinorityResult(Reported):
     def undecided(self) -> NDArray[np.bool_]:
         """Objects too close to the threshold to be sure."""
         return self.model.undecided_
+
+    @property
+    def flag(self) -> str | None:
+        """A word where the labels are not what they seem, see `EWOCS`; None otherwise."""
+        flag: str | None = self.model.flag_
+        return flag
 
     @property
     def n_clusters(self) -> int:
@@ -132,7 +140,7 @@ class MinorityResult(Reported):
             "n_undecided": self.n_undecided,
             "group_sizes": self.sizes,
             "threshold": _finite(model.threshold_),
-            "flag": model.flag_,
+            "flag": self.flag,
             "why": model.threshold_result_.why,
             "p_value": model.p_value_,
             "reference": None if model.reference_ is None else asdict(model.reference_),
@@ -183,9 +191,10 @@ class MinorityResult(Reported):
         """The method, its paper, and what it was called with."""
         model = self.model
         names = [_named(value) for value in (model.weak, model.divergence, model.threshold)]
+        knn = "scores by distances to the nearest objects, groups by " * (model.score_by == "knn")
         return (
-            f"EWOCS (Gonzàlez & Turmo 2015): {model.n_repetitions_} weak clusterings ({names[0]}), "
-            f"divergence {names[1]}, threshold {names[2]}"
+            f"EWOCS (Gonzàlez & Turmo 2015): {knn}{model.n_repetitions_} weak clusterings "
+            f"({names[0]}), divergence {names[1]}, threshold {names[2]}"
         )
 
     def headline(self) -> list[tuple[str, str]]:
@@ -210,8 +219,8 @@ class MinorityResult(Reported):
         if self.agreement is None or self.agreement["auc"] >= 0.5:
             return ""
         return (
-            ". The AUC is below one half: the known groups score lower than the background, they "
-            "are no dense groups in these columns"
+            ". The AUC is below one half: the known groups do not score higher than the "
+            "background, they are no dense groups in these columns"
         )
 
     def rows(self) -> tuple[Sequence[str], Sequence[Sequence[str]]]:
