@@ -8,6 +8,7 @@ import sys
 import warnings
 
 __all__ = [
+    "ClusterLostError",
     "ConsilienceError",
     "ConsilienceWarning",
     "InvalidInputError",
@@ -38,6 +39,10 @@ class MissingPackageError(ConsilienceError, ImportError):
 
 class MemoryBudgetError(ConsilienceError, MemoryError):
     """A method needs more memory than its budget, and has no leaner exact path."""
+
+
+class ClusterLostError(ConsilienceError, RuntimeError):
+    """A Dask cluster went away, or could not do a task, while it was at work for us."""
 
 
 class ConsilienceWarning(UserWarning):

@@ -15,7 +15,6 @@ from consilience.engines import _pieces
 from consilience.ensemble import Collapsed, Ensemble
 from consilience.errors import InvalidParameterError, MemoryBudgetError
 from consilience.evidence import confidence, never_seen
-from consilience.kernels.labels.signatures import RowTable
 
 BY_ROWS = sorted(name for name, method in CONSENSUS.items() if method.by_rows)
 LISTED = "cumulativevoting ecpcsmc hbgf kcc lwgp mcla sec usenc voting womc"
@@ -96,15 +95,6 @@ def test_rows_of_blocks_are_the_signatures_of_all(labels, block):
     np.testing.assert_array_equal(rows.members, wanted.ensemble.members)
     np.testing.assert_array_equal(numbers, wanted.inverse)
     np.testing.assert_array_equal(rows.counts, wanted.counts)
-
-
-def test_a_table_of_many_rows_grows():
-    members = np.random.default_rng(0).integers(0, 5, (6, 3000)).astype(np.int8)
-    table = RowTable(6, np.int8)
-    numbers = np.concatenate([table.add(members[:, :1000]), table.add(members[:, 1000:])])
-    np.testing.assert_array_equal(table.members()[:, numbers], members)
-    np.testing.assert_array_equal(table.counts, np.bincount(numbers))
-    assert table.n_rows == len(np.unique(members, axis=1).T)
 
 
 def test_labels_of_many_objects_are_on_disk(monkeypatch):

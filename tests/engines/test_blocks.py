@@ -1,5 +1,7 @@
 """Rows that are not in memory: the same bits as in memory, however they are cut into pieces."""
 
+import errno
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -9,7 +11,7 @@ from consilience import _stored
 from consilience._stored import open_stored
 from consilience.engines import _pieces, blocks, engine_for
 from consilience.engines.cpu import Cpu
-from consilience.errors import InvalidInputError, InvalidParameterError
+from consilience.errors import InvalidInputError, InvalidParameterError, MemoryBudgetError
 from consilience.generate import KMeansEnsemble, RunFolder
 from consilience.kernels._blocks import BLOCK_ROWS
 from consilience.rows import open_rows
@@ -168,3 +170,12 @@ def test_a_number_that_is_not_finite_ends_the_job_with_its_row(cut):
     broken[9000, 2] = np.nan
     with pytest.raises(InvalidInputError, match=r"Got nan in row 9000, column 2 \(block 1|2 of"):
         KMeansEnsemble(2, 3, random_state=0).generate(open_rows(cut(broken)))
+
+
+def test_a_full_disk_is_refused_before_anything_is_written(cut, monkeypatch):
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("os.posix_fallocate", full, raising=False)
+    with pytest.raises(MemoryBudgetError, match=r"do not fit.*No space left.*Set TMPDIR"):
+        engine_for(cut(X)).assign(STARTS)

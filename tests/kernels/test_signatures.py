@@ -3,11 +3,12 @@
 import numpy as np
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 from numba import config
 from strategies import member_major
 
 from consilience.kernels.labels import signatures
-from consilience.kernels.labels.signatures import group_rows, hash_rows, sort_rows, taken
+from consilience.kernels.labels.signatures import RowTable, group_rows, hash_rows, sort_rows, taken
 
 
 def group_rows_slowly(members):
@@ -140,3 +141,32 @@ def test_rows_taken_by_threads_are_the_rows(seed, shape):
     values, chosen = rng.random((50, *shape)), rng.integers(0, 50, 20_000)
     for n_jobs in (1, 3):
         np.testing.assert_array_equal(taken(values, chosen, n_jobs), values[chosen])
+
+
+@given(member_major(max_objects=40), st.integers(1, 9))
+def test_a_table_of_rows_groups_blocks_as_all_at_once(members, block):
+    table = RowTable(len(members), members.dtype)
+    parts = [table.add(members[:, at : at + block]) for at in range(0, members.shape[1], block)]
+    first, inverse, counts = group_rows_slowly(members)
+    np.testing.assert_array_equal(np.concatenate(parts), inverse)
+    np.testing.assert_array_equal(table.counts, counts)
+    np.testing.assert_array_equal(table.members(), members[:, first])
+
+
+def test_a_table_of_rows_grows():
+    members = np.random.default_rng(0).integers(0, 5, (4, 700)).astype(np.int8)
+    table = RowTable(4, np.int8)
+    numbers = np.concatenate([table.add(members[:, :300]), table.add(members[:, 300:])])
+    np.testing.assert_array_equal(table.members()[:, numbers], members)
+    np.testing.assert_array_equal(table.counts, np.bincount(numbers))
+    assert table.n_rows > 128
+
+
+def test_rows_of_equal_hash_are_told_apart(monkeypatch):
+    def constant(members, keys, n_jobs=1):
+        keys[:] = 7
+
+    monkeypatch.setattr(signatures, "hash_rows", constant)
+    members = np.array([[0, 1, 0, 2, 1], [0, 0, 0, 0, 1]], np.int8)
+    table = RowTable(2, np.int8)
+    assert table.add(members).tolist() == [0, 1, 0, 2, 3]

@@ -1,5 +1,6 @@
 """Without a cluster, and with one that loses its workers: nothing changes, nothing is missing."""
 
+import collections
 import os
 import random
 import threading
@@ -13,6 +14,7 @@ from consilience import _stored
 from consilience.engines import blocks, engine_for
 from consilience.engines.cpu import Cpu
 from consilience.engines.dask import Cluster
+from consilience.errors import ClusterLostError
 from consilience.kernels._blocks import BLOCK_ROWS
 from consilience.rows import open_rows
 
@@ -68,3 +70,19 @@ def test_workers_killed_at_random_change_nothing():
             over.set()
             killer.join()
     assert killed
+
+
+def test_a_cluster_that_is_lost_is_said_so():
+    with (
+        distributed.LocalCluster(1, processes=False, dashboard_address=None) as cluster,
+        distributed.Client(cluster),
+    ):
+        engine = engine_for(open_rows(chunked(X, [1, 2])).values)
+        engine.column_facts()
+        end = threading.Timer(0.5, cluster.close)
+        end.start()
+        with pytest.raises(ClusterLostError, match=r"cluster was lost.*Start it again"):
+            collections.deque(iter(engine.column_facts, None), maxlen=0)
+        end.join()
+        with pytest.raises(ClusterLostError, match=r"cluster was lost"):
+            engine.lloyd(STARTS)

@@ -6,14 +6,16 @@ passes themselves (`Blocks`) are the same everywhere.
 """
 
 import math
+import os
 from collections.abc import Callable, Iterator, Sequence
-from tempfile import TemporaryFile
+from tempfile import TemporaryFile, gettempdir
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from consilience._stored import Stored
+from consilience.errors import MemoryBudgetError
 
 __all__ = ["Chosen", "Disk", "Pieces", "label_room", "within"]
 
@@ -100,7 +102,17 @@ def label_room(shape: tuple[int, ...], kind: Any, *, beside: int = 1) -> NDArray
     >>> label_room((2, 3), np.int8).shape
     (2, 3)
     """
-    if beside * np.dtype(kind).itemsize * math.prod(shape) <= _IN_MEMORY:
+    n_bytes = np.dtype(kind).itemsize * math.prod(shape)
+    if beside * n_bytes <= _IN_MEMORY:
         return np.empty(shape, kind)
     with TemporaryFile(prefix="consilience-") as file:
+        # Now: where a disk is full later, writing to a map of it ends the process.
+        if n_bytes and hasattr(os, "posix_fallocate"):
+            try:
+                os.posix_fallocate(file.fileno(), 0, n_bytes)
+            except OSError as error:
+                raise MemoryBudgetError(
+                    f"Labels of {n_bytes:,} bytes do not fit into the folder for temporary files, "
+                    f"{gettempdir()!r} ({error.strerror}). Set TMPDIR to a folder with more room."
+                ) from error
         return np.memmap(file, kind, "w+", shape=shape)

@@ -6,6 +6,8 @@ So neither the number of workers nor their speed, nor the loss of one, changes a
 was lost is made again.
 """
 
+import asyncio
+import concurrent.futures
 import sys
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
@@ -16,9 +18,12 @@ from weakref import WeakKeyDictionary
 from consilience._optional import optional
 from consilience._stored import Stored, is_dask
 from consilience.engines._pieces import within
+from consilience.errors import ClusterLostError
 
 __all__ = ["Cluster", "cluster_of"]
 
+# What Dask raises where a scheduler is gone.
+_GONE = (asyncio.CancelledError, concurrent.futures.CancelledError, OSError)
 # Tables whose pieces the workers of a client keep.
 _kept: "WeakKeyDictionary[Stored, tuple[Any, list[Any]]]" = WeakKeyDictionary()
 
@@ -48,27 +53,34 @@ class Cluster:
 
     def map(self, call: Callable[..., Any], *shared: Any) -> Iterator[Any]:
         """See `Pieces.map`; few results wait on the workers to be fetched."""
-        ahead = 2 + 2 * sum(self._client.nthreads().values())
+        self._check()
+        ahead = 2 + 2 * sum(self._asked(self._client.nthreads).values())
         waiting: deque[Any] = deque()
         for number in range(len(self._bounds)):
             waiting.append(self._submit(_on_piece, number, call, shared))
             if len(waiting) > ahead:
-                yield waiting.popleft().result()
+                yield _fetched(waiting.popleft())
         while waiting:
-            yield waiting.popleft().result()
+            yield _fetched(waiting.popleft())
 
     def step(
         self, call: Callable[..., tuple[Any, Any]], kept: Sequence[Any] | None, *shared: Any
     ) -> tuple[Sequence[Any], Iterator[Any]]:
         """See `Pieces.step`; what is kept stays on the workers."""
+        self._check()
         own = [None] * len(self._bounds) if kept is None else kept
         made = [
             self._submit(_on_own_piece, number, call, shared, own[number])
             for number in range(len(self._bounds))
         ]
-        states = [self._client.submit(itemgetter(0), pair, pure=False) for pair in made]
-        found = [self._client.submit(itemgetter(1), pair, pure=False) for pair in made]
-        return states, (one.result() for one in found)
+        submit = self._client.submit
+        states = [self._asked(submit, itemgetter(0), pair, pure=False) for pair in made]
+        found = [self._asked(submit, itemgetter(1), pair, pure=False) for pair in made]
+        return states, map(_fetched, found)
+
+    def _check(self) -> None:
+        if self._client.status != "running":
+            raise _lost(f"the client is {self._client.status}")
 
     def _submit(
         self, task: Callable[..., Any], number: int, call: Any, shared: Any, *own: Any
@@ -77,9 +89,17 @@ class Cluster:
         mine = within(shared, start, stop)
         block = self._blocks[number]
         # Not pure: Dask would look for an equal task by hashing all centres.
-        return self._client.submit(
-            task, call, self.table, (start, stop), block, *own, *mine, pure=False
-        )
+        given = (call, self.table, (start, stop), block, *own, *mine)
+        return self._asked(self._client.submit, task, *given, pure=False)
+
+    def _asked(self, call: Callable[..., Any], *given: Any, **options: Any) -> Any:
+        """What the client says; a client that is closing fails in many ways."""
+        try:
+            return call(*given, **options)
+        except Exception as error:
+            if self._client.status == "running":
+                raise
+            raise _lost(str(error)) from error
 
     def _pieces(self) -> list[Any]:
         """The pieces as stored, on the workers; later reads take them from there too."""
@@ -88,6 +108,28 @@ class Cluster:
         base.array = self._client.persist(base.array.rechunk((sizes, -1)))
         blocks: list[Any] = self._client.compute(list(base.array.to_delayed().ravel()))
         return blocks
+
+
+def _fetched(future: Any) -> Any:
+    """What a task found; clear words where there is nobody left to ask."""
+    distributed = optional("distributed", extra="distributed", what="Clustering on a cluster")
+    try:
+        return future.result()
+    except distributed.KilledWorker as error:
+        raise ClusterLostError(
+            "A task of the Dask cluster was at work on several workers in turn that all died, most "
+            "likely of too little memory. Give workers more memory, or start fewer on a machine. "
+            "Members that a run folder holds (run=, checkpoint=) are not made again."
+        ) from error
+    except _GONE as error:
+        raise _lost(str(error) or type(error).__name__) from error
+
+
+def _lost(why: str) -> ClusterLostError:
+    return ClusterLostError(
+        f"The Dask cluster was lost ({why}). Start it again, make a new client and the array anew, "
+        "and call again; members that a run folder holds (run=, checkpoint=) are not made again."
+    )
 
 
 def _on_piece(
