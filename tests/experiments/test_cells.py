@@ -193,3 +193,13 @@ def test_tables_of_made_data_need_no_folder():
     without = {name for name, one in EXPERIMENTS.items() if not one.needs_data}
     assert {"woec-table2", "woec-table3", "ewocs-table2", "ewocs-table3"} <= without
     assert not without & {"woec-table4", "woec-table5", "eeac-table", "peace-tables"}
+
+
+def test_rows_that_share_columns_by_way_of_a_third_stand_in_one_table():
+    kinds = {"first": "A", "second": "B", "third": "AB", "alone": "C"}
+    cells = [Cell("1", "set", row, one, (1.0,)) for row, names in kinds.items() for one in names]
+    found = [[(cell.row, cell.column) for cell in group] for group in _groups(cells)]
+    assert found == [
+        [("first", "A"), ("second", "B"), ("third", "A"), ("third", "B")],
+        [("alone", "C")],
+    ]

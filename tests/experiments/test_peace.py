@@ -79,6 +79,12 @@ def test_the_mean_over_sets_is_tested_over_sets():
     assert near.error == pytest.approx(stats.sem(gaps))
 
 
+def test_equal_on_every_set_is_similar_and_not_above():
+    above, near = conclude("peace-tables", figure())[-2:]
+    assert (above.holds, above.p_value, above.error) == (False, 1.0, 0.0)
+    assert (near.holds, near.p_value) == (True, 0.0)
+
+
 def test_the_selected_start_is_that_of_the_highest_objective():
     runs = [
         {("1a CI", "PEACE"): ci, ("1a F1", "PEACE"): 1 - ci, ("objective", "PEACE"): objective}

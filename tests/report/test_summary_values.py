@@ -17,7 +17,7 @@ from consilience.errors import InvalidInputError
 from consilience.evidence import ambiguous, confidence
 from consilience.minority import EWOCS
 from consilience.report import _case, _members, summarise_consensus, summarise_minority
-from consilience.report._figures import mark, matrix
+from consilience.report._figures import dendrogram, mark, matrix
 from consilience.report._members import pairwise_agreement
 from consilience.report._objects import identifiers, number_column
 from consilience.report._plane import plane_of_kernel, undrawable
@@ -309,3 +309,10 @@ def test_an_object_at_the_border_may_as_well_be_on_the_other_side(toy):
     near = away < 1e-2
     np.testing.assert_allclose(sure[near], 0.5, atol=6e-3)
     np.testing.assert_allclose(sure[(away > 1.9) & (away < 2.1)], 0.977, atol=7e-3)
+
+
+def test_heights_and_the_cut_of_a_tree_have_five_digits():
+    tree = np.array([[0, 1, 1 / 3, 2], [2, 3, 2 / 3, 3]])
+    made = dendrogram(tree, np.ones(3, int), np.array([0, 0, 1]), 0.123456789, 2)
+    assert (made["heights"], made["cut"]) == ([0.33333, 0.66667], 0.12346)
+    assert dendrogram(tree, np.ones(3, int), np.array([0, 0, 1]), None, 2)["cut"] is None

@@ -34,6 +34,8 @@ from consilience.experiments import (
     ambiguity,
     conclude,
     ewocs,
+    ewocs_convergence,
+    ewocs_criteria,
     ewocs_reuters,
     ewocs_sensitivity,
     ewocs_toy,
@@ -188,6 +190,37 @@ def _faked(name, cells, seed):
 _OF_PAIRS = ("ewocs-table6", "ewocs-relations", "ewocs-table9", "ewocs-figure15")
 for _name in _PLANS:
     _add(_name)
+
+
+class _Asked(Exception):
+    """What an experiment asked for first."""
+
+
+def _ask(plan, run, *args, default):
+    plain = [repr(one) for one in args if isinstance(one, int | str | tuple | list)]
+    raise _Asked(f"{run.__name__} {plain} {default}")
+
+
+@CASES
+def plans_without_wishes():
+    """How often, and with how many repetitions, where nobody says so."""
+    modules = (
+        ewocs, ewocs_convergence, ewocs_criteria, ewocs_reuters, ewocs_sensitivity, ewocs_toy,
+        relations,
+    )  # fmt: skip
+    with TemporaryDirectory() as place, ExitStack() as stack:
+        home = make_home(Path(place))
+        for module in modules:
+            stack.enter_context(patch.object(module, "each", _ask))
+        for name in (one for one in EXPERIMENTS if one.startswith("ewocs")):
+            try:
+                next(iter(EXPERIMENTS[name].run(Plan(data_home=home))))
+                said = "nothing"
+            except _Asked as asked:
+                said = str(asked)
+            except Exception as error:
+                said = type(error).__name__
+            yield name, said
 
 
 @CASES

@@ -139,7 +139,7 @@ def view_section(
     )
 
 
-def matrix_section(shown: Shown, view: PairView, *, finer: bool = False) -> Section:
+def matrix_section(shown: Shown, view: PairView, *, finer: bool) -> Section:
     """The co-association of some objects, clusters in a row; ``finer``: members have far more."""
     order = view.order
     read = (
