@@ -179,3 +179,8 @@ def test_a_full_disk_is_refused_before_anything_is_written(cut, monkeypatch):
     monkeypatch.setattr("os.posix_fallocate", full, raising=False)
     with pytest.raises(MemoryBudgetError, match=r"do not fit.*No space left.*Set TMPDIR"):
         engine_for(cut(X)).assign(STARTS)
+
+
+def test_a_device_is_refused_where_the_table_is_not_in_memory(cut):
+    with pytest.raises(InvalidParameterError, match="device='cpu' takes data in memory"):
+        engine_for(cut(X), "cpu")
