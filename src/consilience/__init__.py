@@ -62,7 +62,7 @@ _HOMES = {
     "NOISE": "consilience.ensemble",
     "UNSEEN": "consilience.ensemble",
     "relabel": "consilience.ensemble",
-    "open_rows": "consilience.rows",
+    "open_rows": "consilience.datasets",
 }
 _ROOMS = (
     "compare",
@@ -223,6 +223,7 @@ if TYPE_CHECKING:
         Voting,
         WOKMeans,
     )
+    from consilience.datasets import open_rows
     from consilience.ensemble import NOISE, UNSEEN, Ensemble, relabel
     from consilience.generate import LAC
     from consilience.minority import (
@@ -235,7 +236,6 @@ if TYPE_CHECKING:
         BBCPress,
         SoftBBC,
     )
-    from consilience.rows import open_rows
     from consilience.workflow import (
         ambiguous_objects,
         cluster,

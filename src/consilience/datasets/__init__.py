@@ -20,6 +20,7 @@ from consilience.datasets._synthetic import make_gaussians, make_half_rings, mak
 from consilience.datasets._tables import Table, read_like, read_table
 from consilience.datasets._text import STOP_WORDS, informative_terms
 from consilience.datasets._woec import make_woec_toy
+from consilience.rows import open_rows
 
 __all__ = [
     "STOP_WORDS",
@@ -41,6 +42,7 @@ __all__ = [
     "make_toy_minority",
     "make_woec_toy",
     "minority_sources",
+    "open_rows",
     "read_labels",
     "read_like",
     "read_table",
