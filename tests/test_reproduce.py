@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from numba import config
 
+from consilience._cli.results import ResultFolder
 from consilience.cli import main
 from consilience.experiments import EXPERIMENTS, Cell, Claim
 from consilience.experiments._registry import experiment
@@ -247,3 +248,17 @@ def test_a_statement_that_fails_is_told_with_its_figures(counting, capsys, monke
     assert "three of three: holds (difference +0.0000, 3 sets)." in printed
     assert "Interrupted: what follows is the part that was finished." in printed
     assert "Note: This run was interrupted: the table is not complete." in printed
+
+
+def test_the_page_is_written_last(counting, monkeypatch):
+    """Where it is, the table beside it belongs to it."""
+    asked = []
+    plain = ResultFolder.publish
+
+    def publish(self, writers, *, last, **how):
+        asked.append(last)
+        return plain(self, writers, last=last, **how)
+
+    monkeypatch.setattr(ResultFolder, "publish", publish)
+    assert main(["reproduce", "counting", "--sets", "one"]) == 0
+    assert asked == ["counting.md"]

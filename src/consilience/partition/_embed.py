@@ -65,7 +65,10 @@ def largest_eigenvectors(N: Floats, k: int) -> tuple[Floats, Floats]:
         # LAPACK's default driver fails ("Internal Error") on many equal eigenvalues.
         values, vectors = eigh(N, subset_by_index=[p - k, p - 1], driver="evx")
     except LinAlgError:
-        # This one fails on some, too. That for all eigenvectors takes longer, and does not.
+        values = np.empty(0)
+    if len(values) < k:
+        # This one fails on some, too, or finds too few of them without a word. That for all
+        # eigenvectors takes longer, and does not.
         values, vectors = eigh(N, driver="evd")
     return values[-k:], vectors[:, -k:]
 
