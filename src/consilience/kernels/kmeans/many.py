@@ -126,7 +126,8 @@ def many_kmeans(
     threads = threads_for(task, X.shape[0], n_jobs)
     sieve = make_sieve(X, threads) if sieve is None else sieve
     labels = np.empty((len(task.starts), X.shape[0]), np.int32)
-    tols = tol * _mean_variances(X, task, threads) if tol > 0 else np.zeros(len(task.starts))
+    with np.errstate(over="ignore"):  # a tolerance that everything keeps may as well be infinite
+        tols = tol * _mean_variances(X, task, threads) if tol > 0 else np.zeros(len(task.starts))
     found: list[tuple[Any, ...]] = []
     for some in turns(task, X.shape[0]):
         found += _run(X, task.part(some), sieve, labels[some], options, tols[some], threads)
