@@ -12,7 +12,7 @@ import pytest
 
 import consilience as cs
 from consilience._cli import progress as shown
-from consilience._cli.speech import silence
+from consilience._cli.speech import Speaker, silence
 from consilience._cli.stages import Clock, Teller, stages_shown
 from consilience.cli import main
 
@@ -207,3 +207,14 @@ def test_silence_sends_the_rest_nowhere_and_leaves_nothing_open(monkeypatch, tmp
         os.write(file.fileno(), b", not heard")
         assert len(os.listdir("/proc/self/fd")) == before
     assert (tmp_path / "said").read_bytes() == b"heard"
+
+
+def test_text_is_flushed_while_its_failure_can_still_be_told(monkeypatch):
+    class Full(io.StringIO):
+        def flush(self):
+            raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(sys, "stdout", Full())
+    speaker = Speaker(file=io.StringIO())
+    speaker.write("text")
+    assert speaker.failed.errno == 28

@@ -465,3 +465,14 @@ def test_words_are_compared_by_a_kernel_function_or_not_at_all(X):
     for scaling in ("none", "box"):
         with pytest.raises(InvalidInputError, match="X must hold numbers"):
             consistency(X, np.arange(4) % 2, scaling=scaling, n_repetitions=5, random_state=0)
+
+
+def test_a_tolerance_that_everything_keeps_is_no_accident():
+    X = np.random.default_rng(0).normal(size=(30, 2)) * 1e3
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        made = [
+            generate.KMeansEnsemble(2, 3, tol=tol, random_state=0).generate(X).labels
+            for tol in (1e9, 1e308)
+        ]
+    np.testing.assert_array_equal(*made)

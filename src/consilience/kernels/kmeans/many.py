@@ -132,7 +132,8 @@ def many_kmeans(
     labels = np.empty((len(task.starts), X.shape[0]), np.int32)
     tols = np.zeros(len(task.starts))
     if tol > 0:
-        tols = tol * _mean_variances(X, task, edges, threads)
+        with np.errstate(over="ignore"):  # a tolerance everything keeps may as well be infinite
+            tols = tol * _mean_variances(X, task, edges, threads)
     # A small table is one block; rows of a larger one may lie in several.
     if not online and edges is None and are_small(task, X):
         return join_runs(labels, small_kmeans(X, task, options, tols, labels))
