@@ -25,6 +25,7 @@ NEEDS = {
     "choose_n_clusters": (X,),
     "cluster_stability": (ENSEMBLE,),
     "co_association": (ENSEMBLE,),
+    "combine_blocks": (ENSEMBLE, 2),
     "compare_methods": (ENSEMBLE, ["eac"], 2),
     "confidence": (ENSEMBLE, ENSEMBLE[0]),
     "default_generator": (12, 2),

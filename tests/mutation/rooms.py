@@ -12,7 +12,10 @@ _WORKERS = "test_workers.py"
 #: ``stored/test_ROOM*.py``, come before these.
 ROOMS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "kernels": (("kernels/**/*.py",), ("kernels/test_*.py",)),
-    "engines": (("engines/*.py",), ("engines/test_*.py", "kernels/test_*.py")),
+    "engines": (
+        ("engines/*.py", "engines/_device/*.py"),
+        ("engines/test_*.py", "gpu/test_*.py", "scale/test_*.py", "kernels/test_*.py"),
+    ),
     "evidence": (("evidence/*.py",), ("evidence/test_*.py", _WORKERS)),
     "metrics": (("metrics.py",), ("test_metrics.py",)),
     "consensus": (("consensus/*.py",), ("consensus/test_*.py", _WORKERS)),
@@ -40,13 +43,13 @@ ROOMS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         (
             "__init__.py", "ensemble.py", "errors.py", "rows.py", "_contingency.py", "_docs.py",
             "_ensemble_store.py", "_files.py", "_formulas.py", "_labels.py", "_optional.py",
-            "_sklearn.py", "_text.py", "_threads.py", "_units.py", "_validation.py", "_words.py",
+            "_sklearn.py", "_stored.py", "_text.py", "_threads.py", "_units.py", "_validation.py", "_words.py",
         ),
         (
             "test_ensemble*.py", "test_labels.py", "test_validation.py", "test_contingency.py",
             "test_files.py", "test_optional.py", "test_metrics.py", "test_docs.py", "test_rows.py",
             "test_formulas.py", "test_import.py", "test_wrong_arguments.py", "test_cli.py",
-            "test_cli_progress.py", "test_one_thread.py",
+            "test_cli_progress.py", "test_one_thread.py", "test_stored.py",
         ),
     ),
 }  # fmt: skip

@@ -107,7 +107,7 @@ def test_curves_count_objects_in_a_bin(plt, seed):
 
 def test_an_estimator_brings_scores_and_threshold(plt):
     rng = np.random.default_rng(0)
-    X = np.r_[rng.uniform(-5, 5, (150, 2)), rng.normal(0, 0.1, (30, 2))]
+    X = np.r_[rng.uniform(-5, 5, (600, 2)), rng.normal(0, 0.1, (60, 2))]
     model = EWOCS(n_repetitions=10, random_state=0).fit(X)
     assert plot_scores(model).lines[0].get_ydata()[0] == model.scores_.max()
     assert f"threshold {model.threshold_:.3g}" in words(plot_score_histogram(model))

@@ -38,13 +38,14 @@ class Alternative:
         unless groups of any shape have sparser borders.
     agreement, silhouette, modularity, sparsity : float
         See the notes of `autoconsensus`.
-    icl : float or None
-        Integrated completed likelihood of the likeliest so many groups as Gaussians (as BIC, but
-        groups that overlap cost): the less the better. None without data.
     sizes : tuple of int
         Objects of each group, of those looked at, the largest first.
     difference : str
         What it makes of the groups that were taken, in words; empty of these themselves.
+    icl : float or None
+        Integrated completed likelihood of the likeliest so many groups as Gaussians (as BIC, but
+        groups that overlap cost): the less the better. None without data, and in results that
+        earlier versions kept.
     """
 
     n_clusters: int
@@ -54,9 +55,9 @@ class Alternative:
     silhouette: float
     modularity: float
     sparsity: float
-    icl: float | None
     sizes: tuple[int, ...]
     difference: str
+    icl: float | None = None
 
 
 def difference(taken: Labels, other: Labels) -> str:
