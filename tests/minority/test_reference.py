@@ -276,6 +276,18 @@ def test_the_simplest_reference_decides_unless_others_explain_much_more(excesses
     assert _deciding(list(excesses), excesses, compared) == decides
 
 
+def test_small_groups_in_an_even_background_are_found():
+    """References fitted to all objects hold part of the groups; a box that fits does not."""
+    found = 0
+    for draw in range(6):
+        rng = np.random.default_rng([9, draw])
+        even, dense = rng.uniform(-5, 5, (600, 2)), rng.normal(0, 0.3, (60, 2))
+        X = np.concatenate([even, dense + rng.uniform(-3, 3, 2)])
+        inside = EWOCS(n_repetitions=50, random_state=0).fit(X).labels_ >= 0
+        found += inside[600:].sum() > 30 > inside[:600].sum()
+    assert found >= 4
+
+
 def test_the_test_asks_references_fitted_to_all_objects():
     """What stands out only from a reference that left it out is not evidence."""
     rng = np.random.default_rng(0)

@@ -9,7 +9,8 @@ Whether there is anything is asked of references fitted to all objects: if there
 are background. Where the border lies is asked of references fitted to the objects by their
 chance to be background, in a few rounds: they grow from the low-scoring part. They would be
 wrong judges of the first question: in noise that no reference resembles exactly, leaving out
-what scores high lowers the scores of the next reference, and so on.
+what scores high lowers the scores of the next reference, and so on. An evenly filled box holds
+nothing of the groups either way: where it decides the border, it alone is asked both questions.
 """
 
 from collections.abc import Callable
@@ -226,9 +227,6 @@ def _judged(
     rng: np.random.Generator,
 ) -> Reference:
     """Whether there is anything, by the first references; where it ends, by the last ones."""
-    tested, p_value, excess = _tested(
-        scores, own, {name: one.first for name, one in families.items()}, rng
-    )
     compared = {name: one.last for name, one in families.items()}
     least = min(one.misfit for one in compared.values())
     chance = 1 / np.sqrt(len(scores))
@@ -237,6 +235,11 @@ def _judged(
     fitting = _near(compared, len(scores), *_FOR_BORDER) if fits else []
     name = _deciding(fitting, excesses, compared)
     share, precision = _border(scores, own, compared[name])
+    first = {key: one.first for key, one in families.items()}
+    if name == "box":
+        # It holds nothing of the groups; the others, fitted to all objects, do.
+        first = {"box": first["box"]}
+    tested, p_value, excess = _tested(scores, own, first, rng)
     return Reference(
         share=share,
         p_value=p_value,
