@@ -84,6 +84,10 @@ def test_groups_of_any_shape_with_sparser_borders_go_first():
 
 def test_a_union_of_round_groups_that_all_come_to_does_not():
     assert best_of(*shaped(round_agreement=(0.97, 0, 0)), None) == (0, "support")
+    cut = shaped(round_agreement=(0.97, 0, 0), weakest=(-0.2, 0, 1.1))  # arcs of a ring
+    assert best_of(*cut, None) == (2, "borders")
+    near = shaped(round_agreement=(0.97, 0, 0), weakest=(0.1, 0, 1.1))
+    assert best_of(*near, None) == (0, "support")
     assert best_of(*shaped(round_agreement=(0.95, 1, 1)), None) == (2, "borders")
     # Without data there is one round line only, which says little.
     found, support = shaped(round_agreement=(0.97,) * 3)

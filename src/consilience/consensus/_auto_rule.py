@@ -20,7 +20,8 @@ _HALF = 0.5  # silhouette and modularity beside agreement, sparsity beside loose
 _LOOSELY = 0.6  # agreement of the loose lines that can be taken
 _SPARSER = 0.2  # more sparsity than the compact choice has
 _MODULAR = 0.3  # modularity of a division that is more than a few strays
-_ROUNDLY = 0.96  # agreement of the round lines that leaves no room for other shapes
+_ROUNDLY = 0.96  # agreement of the round lines that leaves little room for other shapes
+_FAR_SPARSER = 1.2  # more sparsity of the weakest border that is room enough: three times as far
 _ALIKE = 0.85  # ARI of the likeliest round groups with the graph, from which on they are taken
 _LIKELIER = 0.3  # ICL an object by which they are likelier than one Gaussian; a box is by nothing
 _WEAK = 1.1  # support, of at most 2, below which the number is where groups are best apart
@@ -60,18 +61,19 @@ def _of_any_shape(
 ) -> int | None:
     """Groups of any shape with sparser borders than the first choice has; None if there are none.
 
-    A union of round groups has sparser borders than they have themselves, and is no better for it.
+    A union of round groups has sparser borders than they have themselves, and is no better for it;
+    arcs of a ring, which round lines may agree about too, have a border through its middle.
     """
-    if _has_data(lines) and support.round_agreement[best] >= _ROUNDLY:
-        return None
     loose = np.isin(lines, LOOSE) & shapes
     loose &= (support.modularity >= _MODULAR) & (support.loose_agreement >= _LOOSELY)
     if not loose.any():
         return None
     other = support.loose_agreement + _HALF * support.capped
     rival = int(np.where(loose, other, -np.inf).argmax())
-    gain = support.sparsity[rival] - support.sparsity[best]
-    return rival if gain > _SPARSER else None
+    sparser = support.sparsity[rival] - support.sparsity[best] > _SPARSER
+    if _has_data(lines) and support.round_agreement[best] >= _ROUNDLY:
+        sparser &= support.weakest[rival] - support.weakest[best] > _FAR_SPARSER
+    return rival if sparser else None
 
 
 def _likeliest(support: Support, n_objects: int) -> int | None:

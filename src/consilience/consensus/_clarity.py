@@ -118,7 +118,7 @@ def judge(
     """
     some = np.sort(rng.permutation(len(labels))[:n_objects])
     labels = np.unique(labels[some], return_inverse=True)[1].astype(np.int32)
-    sparsity, _ = border_sparsity(labels, *reach(distances[np.ix_(some, some)]))
+    sparsity = border_sparsity(labels, *reach(distances[np.ix_(some, some)])).mean
     k = int(labels.max()) + 1
     if points is None or k < 2:
         sees = sparsity >= _SPARSER and agreement >= _AGREED
@@ -161,7 +161,7 @@ def _references(draw: Draw, k: int, rng: np.random.RandomState) -> list[float]:
         tree = linkage(between, "ward")
         ways = [KMeans(k, n_init=1, random_state=seed).fit(table).labels_]
         ways += [fcluster(tree, number, "maxclust") - 1 for number in {*_COMMON, k}]
-        found.append(max(border_sparsity(np.asarray(one, np.int32), *far)[0] for one in ways))
+        found.append(max(border_sparsity(np.asarray(one, np.int32), *far).mean for one in ways))
     return found
 
 

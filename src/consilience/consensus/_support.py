@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +11,7 @@ from consilience.consensus._likelihood import completed_likelihood
 from consilience.consensus._lines import LOOSE, OF_DATA, ROUND, Partition, Scene, narrow
 from consilience.kernels.labels.products import pair_products
 
-__all__ = ["Support", "agreements", "border_sparsity", "reach", "supports"]
+__all__ = ["Borders", "Support", "agreements", "border_sparsity", "reach", "supports"]
 
 Labels = NDArray[np.int32]
 Floats = NDArray[np.float64]
@@ -50,6 +50,8 @@ class Support:
         0 as inside, positive if sparser.
     capped : ndarray
         The same with no group counting for more than a bound.
+    weakest : ndarray
+        That of the group whose border is the least sparse.
     icl : ndarray
         How likely the groups are as Gaussians, see `completed_likelihood`; infinite for lines that
         see more than groups around a centre.
@@ -66,6 +68,7 @@ class Support:
     modularity: Floats
     sparsity: Floats
     capped: Floats
+    weakest: Floats
     icl: Floats
     one_gaussian: float
 
@@ -85,8 +88,9 @@ def supports(scene: Scene, found: Sequence[Partition]) -> Support:
         graph_agreement=_of_others(agreement, lines, ("graph",)),
         silhouette=np.array([_silhouette(scene.distances, one.labels) for one in found]),
         modularity=np.array([_modularity(scene.graph, one.labels) for one in found]),
-        sparsity=np.array([one for one, _ in borders]),
-        capped=np.array([one for _, one in borders]),
+        sparsity=np.array([one.mean for one in borders]),
+        capped=np.array([one.capped for one in borders]),
+        weakest=np.array([one.weakest for one in borders]),
         icl=icl,
         one_gaussian=one_gaussian,
     )
@@ -145,23 +149,36 @@ def reach(distances: Floats) -> tuple[Floats, Floats]:
     return np.maximum(distances, np.maximum(core[:, None], core[None, :])), core
 
 
-def border_sparsity(labels: Labels, far: Floats, core: Floats) -> tuple[float, float]:
+class Borders(NamedTuple):
+    """How sparse it is at the borders of groups: the logarithm of a ratio of distances.
+
+    Attributes
+    ----------
+    mean : float
+        Over all objects.
+    capped : float
+        The same with no group counting for more than a bound.
+    weakest : float
+        Of the group with the least sparse border.
+    """
+
+    mean: float
+    capped: float
+    weakest: float
+
+
+def border_sparsity(labels: Labels, far: Floats, core: Floats) -> Borders:
     """How much farther objects reach across a border than to their neighbours inside.
 
     For each group the logarithm of what two in a hundred of its objects need to reach another
     group, over the usual distance to a neighbour; the mean over all objects, strays counting 0.
     Borders through the middle of a group are at 0 or below, whatever its shape.
-
-    Returns
-    -------
-    sparsity, capped : float
-        The mean, and that with no group counting for more than a bound.
     """
     n = len(labels)
     sizes = np.bincount(labels)
     groups = np.flatnonzero(sizes >= max(_FEWEST, _STRAY * n))
     if len(groups) < 2:
-        return 0.0, 0.0
+        return Borders(0.0, 0.0, 0.0)
     order = np.argsort(labels, kind="stable")
     starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
     to_group = np.minimum.reduceat(far[:, order], starts, axis=1)
@@ -171,7 +188,8 @@ def border_sparsity(labels: Labels, far: Floats, core: Floats) -> tuple[float, f
     spans = [slice(starts[g], starts[g] + sizes[g]) for g in groups]
     ratios = np.log([_at(across[span], _BORDER) / _at(inside[span], 0.5) for span in spans])
     share = sizes[groups] / n
-    return float(ratios @ share), float(np.clip(ratios, _LEAST, _MOST) @ share)
+    capped = float(np.clip(ratios, _LEAST, _MOST) @ share)
+    return Borders(float(ratios @ share), capped, float(ratios.min()))
 
 
 def _at(values: Floats, share: float) -> float:

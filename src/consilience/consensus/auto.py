@@ -122,11 +122,12 @@ def autoconsensus(
     single link, HDBSCAN): what these agree about to 0.6, with borders that run through sparser
     places than those of the first choice, is taken instead, unless k-means, Ward and the mixtures
     come to the first choice by themselves (mean ARI of 0.96: round groups, whose unions have
-    sparser borders as well). Else, where the likeliest groups of these three (ICL) are likelier
-    than one Gaussian, by 0.3 an object, and the graph of neighbours, which knows nothing of
-    Gaussians, comes to the same (ARI of 0.85), they are taken: fine groups within coarse ones have
-    less support than the coarse ones, which everybody finds. Objects out of the sample go where the
-    members put them.
+    sparser borders as well) and its weakest border is not far denser (by 1.2, as the logarithm of a
+    ratio of distances: arcs of a ring). Else, where the likeliest groups of these three (ICL) are
+    likelier than one Gaussian, by 0.3 an object, and the graph of neighbours, which knows nothing
+    of Gaussians, comes to the same (ARI of 0.85), they are taken: fine groups within coarse ones
+    have less support than the coarse ones, which everybody finds. Objects out of the sample go
+    where the members put them.
 
     The lines start alike whatever ``random_state`` is, and members hardly have a say in the number:
     another seed gives the same number, unless the data are larger than the sample. That makes it
