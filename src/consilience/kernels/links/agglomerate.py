@@ -111,6 +111,8 @@ def agglomerate(
     if method == "ward" and weights is not None:
         _raise_to_groups(distances, sizes)
     largest = distances.max()
+    if largest != largest:  # nothing is at most NaN: the search would leave its arrays
+        raise ValueError("distances must be numbers: the data are too large to be compared.")
     if counts and largest == np.iinfo(distances.dtype).max:
         # The largest value marks the slots that are gone, so it must not be a distance.
         distances = distances.astype(f"i{2 * distances.itemsize}")
