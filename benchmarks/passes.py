@@ -5,8 +5,9 @@
 
 Every pass of the threads is timed, by the function that asked for it. Of each are printed: calls,
 seconds by the clock, processor seconds of all threads together, how much of the threads' time was
-work, and the seconds before it in which one thread worked alone (by the clock and the processor's). Processor seconds that grow with the threads are memory or shared cores; work below
-100 % is threads that wait for the last one or had not started.
+work, and the seconds before it in which one thread worked alone (by the clock and the processor's).
+Processor seconds that grow with the threads are memory or shared cores; work below 100 % is threads
+that wait for the last one or had not started.
 """
 
 import argparse
@@ -103,7 +104,7 @@ def show(name, run, threads):
     print(f"    {'calls':>6}{'seconds':>9}{'cpu':>9}{'work':>7}{'before':>9}{'its cpu':>9}")
     for who, row in sorted(table.items(), key=lambda item: -item[1][1] - item[1][5]):
         share = f"{row[3] / row[4]:7.0%}{row[5]:9.4f}{row[6]:9.4f}"
-        print(f"    {int(row[0]):6d}{row[1]:9.4f}{row[2]:9.4f}{share}  {who}")
+        print(f"    {int(row[0]):6d}{row[1]:9.4f}{row[2]:9.4f}{share}  {who}", flush=True)
 
 
 def _now():
