@@ -1,9 +1,9 @@
-"""Is there anything? How sparse borders are, beside data of the same kind without groups."""
+"""Is there anything? Borders and valleys between groups, beside data of the same kind without."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,9 @@ from scipy.special import ndtri
 from scipy.stats import rankdata
 from sklearn.cluster import KMeans
 
+from consilience.consensus._lines import narrow
 from consilience.consensus._support import border_sparsity, reach
+from consilience.consensus._valleys import valleys
 
 __all__ = ["REFERENCES", "Clarity", "Verdict", "judge"]
 
@@ -26,8 +28,14 @@ Verdict = Literal["clear", "weak", "none"]
 #: Reference tables of each kind.
 REFERENCES = 99
 _LEVEL = 0.05
-# Borders of groups that can be called clear are sparser than chance has them by so much.
-_SPARSER = 0.2
+# Density at the borders of groups that can be called clear, as the logarithm of the share that
+# chance has there: about half. Sparsity is one of distances, times the columns one of densities;
+# more columns than that are no reason to be sure, the p-value could be off as well.
+_DROP, _MOST_COLUMNS = 0.7, 5.0
+# The same without reference tables, and valleys that can be called clear.
+_SPARSER, _VALLEY = 0.2, 0.55
+# Neighbours that say how many columns there are in effect.
+_NEIGHBOURS = 10
 # A column's peaks are looked for on a grid, its strays left out.
 _GRID, _HALVINGS, _STRAYS = 128, 12, 0.02
 # Numbers of groups that are chosen most often.
@@ -44,8 +52,8 @@ class Clarity:
     ----------
     verdict : {"clear", "weak", "none"}
     p_value : float or None
-        Share of tables without groups whose borders are as sparse, the larger of two kinds of
-        tables; None where there are no data to compare with.
+        Share of tables without groups in which borders or valleys stand out as much, the larger of
+        two kinds of tables; None where there are no data to compare with.
     n_references : int
         Tables of each kind.
     n_objects : int
@@ -56,6 +64,13 @@ class Clarity:
         The same in tables without groups: the mean of the kind that has more.
     agreement : float
         How far other ways to cluster come to the same groups.
+    valley : float or None
+        How rare objects are along the line from one group to the next, see `valleys`; None without
+        data, and in results of earlier versions.
+    expected_valley : float or None
+        The same in tables without groups.
+    seen_by : {"borders", "valleys", "both", ""}
+        Which of the two stands out by itself.
     """
 
     verdict: Verdict
@@ -65,6 +80,9 @@ class Clarity:
     sparsity: float
     expected: float
     agreement: float
+    valley: float | None = None
+    expected_valley: float | None = None
+    seen_by: str = "borders"
 
     @property
     def words(self) -> str:
@@ -74,16 +92,22 @@ class Clarity:
         shown = f"p = {self.p_value:.2g}, {self.n_references} reference tables of each kind"
         if self.verdict == "none":
             return (
-                f"No clear structure: data of the same kind without groups have borders as sparse "
+                f"No clear structure: data of the same kind without groups look as divided "
                 f"({shown}); take the groups as the best guess."
             )
-        sparser = "the borders are sparser than data of the same kind without groups have them "
+        seen = f"{_SEEN[self.seen_by]} than in data of the same kind without groups "
         if self.verdict == "clear":
-            return f"They are clear: {sparser}({shown}), and several ways to cluster come to them."
+            return f"They are clear: {seen}({shown}), and several ways to cluster come to them."
         but = "but by little" if self.agreement >= _AGREED else "but ways to cluster disagree"
-        return f"They are weak: {sparser}({shown}), {but}."
+        return f"They are weak: {seen}({shown}), {but}."
 
 
+_SEEN = {
+    "borders": "the borders are sparser",
+    "valleys": "from one group to the next objects are rarer in between",
+    "both": "the borders are sparser, and objects rarer between one group and the next,",
+    "": "borders and what lies between groups are, together, sparser",
+}
 _WITHOUT_DATA = {
     "clear": "They are clear: the members agree about them. (Without data there are no reference "
     "tables, so there is no p-value.)",
@@ -118,23 +142,88 @@ def judge(
     """
     some = np.sort(rng.permutation(len(labels))[:n_objects])
     labels = np.unique(labels[some], return_inverse=True)[1].astype(np.int32)
-    sparsity = border_sparsity(labels, *reach(distances[np.ix_(some, some)])).mean
+    near = distances[np.ix_(some, some)]
+    sparsity = border_sparsity(labels, *reach(near)).mean
     k = int(labels.max()) + 1
     if points is None or k < 2:
         sees = sparsity >= _SPARSER and agreement >= _AGREED
         verdict: Verdict = "none" if k < 2 else ("clear" if sees else "weak")
         return Clarity(verdict, None, 0, len(some), sparsity, 0.0, agreement)
+    valley = valleys(narrow(points[some]), labels, rng)
     chance = [_references(draw, k, rng) for draw in _kinds(points[some])]
-    p = max((1 + sum(one >= sparsity for one in kind)) / (REFERENCES + 1) for kind in chance)
-    expected = max(float(np.mean(kind)) for kind in chance)
-    verdict = _verdict(p, sparsity - expected, agreement)
-    return Clarity(verdict, p, REFERENCES, len(some), sparsity, expected, agreement)
+    seen = _against((sparsity, valley), chance)
+    drop = (sparsity - seen.expected[0]) * min(_columns_in_effect(near), _MOST_COLUMNS)
+    stands_out = [bool(p <= _LEVEL) for p in seen.each]
+    enough = (stands_out[0] and drop >= _DROP) or (stands_out[1] and valley >= _VALLEY)
+    return Clarity(
+        _verdict(seen.p_value, enough, agreement),
+        seen.p_value,
+        REFERENCES,
+        len(some),
+        sparsity,
+        seen.expected[0],
+        agreement,
+        valley,
+        seen.expected[1],
+        _SEEN_BY[tuple(stands_out)],
+    )
 
 
-def _verdict(p: float, sparser: float, agreement: float) -> Verdict:
-    if p <= _LEVEL:
-        return "clear" if sparser >= _SPARSER and agreement >= _AGREED else "weak"
-    return "none"
+_SEEN_BY = {
+    (True, True): "both",
+    (True, False): "borders",
+    (False, True): "valleys",
+    (False, False): "",
+}
+
+
+def _verdict(p: float, enough: bool, agreement: float) -> Verdict:
+    if p > _LEVEL:
+        return "none"
+    return "clear" if enough and agreement >= _AGREED else "weak"
+
+
+class _Seen(NamedTuple):
+    """What was seen beside tables without groups: p-values of all, and of each; expectations."""
+
+    p_value: float
+    each: tuple[float, float]
+    expected: tuple[float, float]
+
+
+def _against(seen: tuple[float, float], chance: list[Floats]) -> _Seen:
+    """One p-value for two things that are looked at: what stands out most, in units of its spread.
+
+    The data are one table among the others there, so that every one of them is as likely to
+    stand out most if the data are like them.
+    """
+    both, each = [], []
+    for kind in chance:
+        every = np.vstack([np.array(seen), kind])
+        spread = np.maximum(every.std(axis=0), np.finfo(float).tiny)
+        most = ((every - every.mean(axis=0)) / spread).max(axis=1)
+        both.append(float((most >= most[0]).mean()))
+        each.append((every >= every[0]).mean(axis=0))
+    expected = np.max([kind.mean(axis=0) for kind in chance], axis=0)
+    apart = np.max(each, axis=0)
+    return _Seen(
+        max(both), (float(apart[0]), float(apart[1])), (float(expected[0]), float(expected[1]))
+    )
+
+
+def _columns_in_effect(distances: Floats) -> float:
+    """In how many directions the neighbourhoods of objects extend, on average.
+
+    Levina & Bickel (2004), averaged as MacKay and Ghahramani advise.
+    """
+    count = min(_NEIGHBOURS, len(distances) - 1)
+    if count < 3:
+        return 1.0
+    nearest = np.partition(distances, count, axis=1)[:, : count + 1]
+    nearest = np.sort(nearest, axis=1)[:, 1:]
+    nearest = np.maximum(nearest, 1e-9 * max(float(distances.max()), np.finfo(float).tiny))
+    inverse = np.log(nearest[:, -1:] / nearest[:, :-1]).sum(axis=1) / (count - 2)
+    return float(1 / max(inverse.mean(), 1e-9))
 
 
 def _kinds(points: Floats) -> list[Draw]:
@@ -146,23 +235,29 @@ def _kinds(points: Floats) -> list[Draw]:
     return kinds
 
 
-def _references(draw: Draw, k: int, rng: np.random.RandomState) -> list[float]:
-    """Sparsest borders in each of the reference tables: of k groups, and of the commonest numbers.
+def _references(draw: Draw, k: int, rng: np.random.RandomState) -> Floats:
+    """Sparsest borders and deepest valleys in each of the reference tables, two columns.
 
-    The number was chosen with the data in sight; references that could not choose would make
-    chance look like more.
+    Of k groups, and of the commonest numbers: the number was chosen with the data in sight;
+    references that could not choose would make chance look like more.
     """
-    found = []
-    for _ in range(REFERENCES):
-        table = draw(rng)
-        between = pdist(table)
-        far = reach(squareform(between))
-        seed = int(rng.randint(2**31 - 1))
-        tree = linkage(between, "ward")
-        ways = [KMeans(k, n_init=1, random_state=seed).fit(table).labels_]
-        ways += [fcluster(tree, number, "maxclust") - 1 for number in {*_COMMON, k}]
-        found.append(max(border_sparsity(np.asarray(one, np.int32), *far).mean for one in ways))
-    return found
+    return np.array([_divided(draw(rng), k, rng) for _ in range(REFERENCES)])
+
+
+def _divided(table: Floats, k: int, rng: np.random.RandomState) -> tuple[float, float]:
+    """Sparsest borders and deepest valleys of the ways to divide a table."""
+    between = pdist(table)
+    far = reach(squareform(between))
+    seed = int(rng.randint(2**31 - 1))
+    tree = linkage(between, "ward")
+    ways: list[Any] = [KMeans(k, n_init=1, random_state=seed).fit(table).labels_]
+    ways += [fcluster(tree, number, "maxclust") - 1 for number in sorted({*_COMMON, k})]
+    groups = [np.asarray(one, np.int32) for one in ways]
+    seen = narrow(table)
+    return (
+        max(border_sparsity(one, *far).mean for one in groups),
+        max(valleys(seen, one, rng) for one in groups),
+    )
 
 
 def _elliptical(points: Floats, rng: np.random.RandomState) -> Floats:

@@ -53,7 +53,7 @@ class Split:
         tree has the same two parts; within a group, how far ways to cluster come to the same
         parts.
     p_value : float or None
-        Share of tables without groups, like the objects of this group, with borders as sparse.
+        Share of tables without groups, like the objects of this group, that look as divided.
         None without data, and where the split above is not significant.
     p_adjusted : float or None
         The same, for as many splits as were judged beside it (Benjamini and Hochberg).

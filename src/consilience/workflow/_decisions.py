@@ -22,6 +22,10 @@ def clarity_facts(verdict: str | None, clarity: Clarity | None) -> dict[str, Any
         "n_objects": clarity.n_objects,
         "sparsity": round(clarity.sparsity, 4),
         "expected": round(clarity.expected, 4),
+        "valley": None if clarity.valley is None else round(clarity.valley, 4),
+        "expected_valley": (
+            None if clarity.expected_valley is None else round(clarity.expected_valley, 4)
+        ),
         "agreement": round(clarity.agreement, 4),
         "words": clarity.words,
     }
