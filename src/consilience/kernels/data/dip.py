@@ -7,7 +7,7 @@ from consilience.kernels._jit import compiled
 __all__ = ["dip"]
 
 
-@compiled(plain_up_to=64)
+@compiled
 def dip(values):
     """Least distance of the distribution of sorted ``values`` from one with a single peak.
 
