@@ -26,6 +26,7 @@ __all__ = [
     "Rows",
     "Stored",
     "as_given",
+    "device_of_data",
     "is_dask",
     "is_table_path",
     "is_tensor",
@@ -238,6 +239,13 @@ def is_tensor(X: Any) -> bool:
     """Whether this is a torch tensor; nobody who has not imported torch has one."""
     torch = sys.modules.get("torch")
     return torch is not None and isinstance(X, torch.Tensor)
+
+
+def device_of_data(X: Any) -> str | None:
+    """The name of the device that data lie on; None where they are in the memory of the host."""
+    if isinstance(X, Rows):
+        return X.device
+    return str(X.device) if is_tensor(X) else None
 
 
 def as_given(values: Any, X: Any) -> Any:

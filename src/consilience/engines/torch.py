@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from consilience.engines._device import columns, kmeans, many, pairs, weak
+from consilience.engines._device import columns, kmeans, labels, many, pairs, weak
 from consilience.engines._device._torch import kernels_for, torch
+from consilience.engines._device.memory import memory_of
 from consilience.engines.cpu import Cpu
 from consilience.errors import InvalidInputError, InvalidParameterError
 from consilience.kernels._parallel import Team
@@ -24,7 +25,7 @@ from consilience.kernels.minority.blocks import BLOCK, Models, Objects
 from consilience.kernels.minority.passes import Batch, Grading, Memory, Scale
 from consilience.kernels.pairs.compare import count_type
 
-__all__ = ["Torch", "device_of", "rule_of"]
+__all__ = ["Torch", "device_of", "label_rows", "rule_of"]
 
 
 class Torch:
@@ -95,11 +96,11 @@ class Torch:
         ]
         common = {"max_iter": max_iter, "spherical": spherical, "assign_all": assign_all}
         found = self._many_runs(tasks, common)
-        labels = np.empty((len(found), len(self._k_means_table().rows)), np.int32)
+        placed = np.empty((len(found), len(self._k_means_table().rows)), np.int32)
         for m, one in enumerate(found):
-            labels[m] = _host(one.labels)
+            placed[m] = _host(one.labels)
         ends = [(_host(one.centres), one.inertia, one.n_iter, one.converged) for one in found]
-        return join_runs(labels, ends)
+        return join_runs(placed, ends)
 
     def assign(
         self,
@@ -119,10 +120,10 @@ class Torch:
             found = many.assign_many(self._digits_table(), there, seen)
         else:
             found = [kmeans.assign(table, *one) for one in zip(there, seen, strict=True)]
-        labels = np.empty((len(found), len(table.rows)), np.int32)
+        placed = np.empty((len(found), len(table.rows)), np.int32)
         for m, one in enumerate(found):
-            labels[m] = _host(one)
-        return labels
+            placed[m] = _host(one)
+        return placed
 
     def repetitions(
         self,
@@ -274,6 +275,20 @@ def device_of(device: Any) -> Any:
     if found.type == "cuda" and found.index is None:
         return torch.device("cuda", torch.cuda.current_device())
     return found
+
+
+def label_rows(members: NDArray[Any], starts: NDArray[np.int64], device: Any) -> labels.LabelRows:
+    """Labels of an ensemble on a device, for passes over them.
+
+    Parameters
+    ----------
+    members : ndarray of shape (n_members, n_objects)
+    starts : ndarray of shape (n_members + 1,)
+        First row of each member among all clusters.
+    device : str or torch device
+    """
+    there = device_of(device)
+    return labels.LabelRows(members, starts, there, limit=memory_of(there))
 
 
 def rule_of(grading: Grading, scale: Scale) -> weak.Rule:

@@ -1,0 +1,28 @@
+"""Triton kernels for the passes of `consilience.engines.torch`, each with its launcher.
+
+A kernel works on a tile of objects and adds up in registers or, across programs, whole numbers;
+there are no atomic additions of floats, so two runs give the same bits. Launchers take and
+return torch tensors. Under ``TRITON_INTERPRET=1`` everything runs on the CPU device, slowly.
+"""
+
+from consilience.engines._triton.kmeans import (
+    cluster_sums,
+    judge,
+    nearest_centres,
+    own_squares,
+)
+from consilience.engines._triton.labels import label_sums
+from consilience.engines._triton.pairs import count_pairs, nearest_objects
+from consilience.engines._triton.weak import add_scores, weak_passes
+
+__all__ = [
+    "add_scores",
+    "cluster_sums",
+    "count_pairs",
+    "judge",
+    "label_sums",
+    "nearest_centres",
+    "nearest_objects",
+    "own_squares",
+    "weak_passes",
+]
