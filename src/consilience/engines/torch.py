@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from consilience._labels import smallest_type
 from consilience.engines._device import columns, kmeans, labels, many, pairs, weak
 from consilience.engines._device._torch import kernels_for, torch
 from consilience.engines._device.memory import memory_of
@@ -26,6 +27,9 @@ from consilience.kernels.minority.passes import Batch, Grading, Memory, Scale
 from consilience.kernels.pairs.compare import count_type
 
 __all__ = ["Torch", "device_of", "label_rows", "rule_of"]
+
+# torch's integers by their bytes, asked for when torch is there.
+_NARROW = {1: lambda: torch.int8, 2: lambda: torch.int16, 4: lambda: torch.int32}
 
 
 class Torch:
@@ -96,11 +100,14 @@ class Torch:
         ]
         common = {"max_iter": max_iter, "spherical": spherical, "assign_all": assign_all}
         found = self._many_runs(tasks, common)
-        placed = np.empty((len(found), len(self._k_means_table().rows)), np.int32)
+        most = max((len(one.centres) for one in found), default=1)
+        # As narrow as an ensemble keeps them: they are most of what travels.
+        placed = np.empty((len(found), len(self._k_means_table().rows)), smallest_type(most))
         for m, one in enumerate(found):
-            placed[m] = _host(one.labels)
+            placed[m] = _host(one.labels.to(_NARROW[placed.itemsize]()))
+        sizes = [_host(_counted(one.labels, len(one.centres))) for one in found]
         ends = [(_host(one.centres), one.inertia, one.n_iter, one.converged) for one in found]
-        return join_runs(placed, ends)
+        return join_runs(placed, ends)._replace(sizes=sizes)
 
     def assign(
         self,
@@ -328,6 +335,11 @@ def seeds_of(models: Models, p: int, *, wide: bool) -> NDArray[Any]:
         return models.seeds.reshape(-1, p)
     parts = [models.seeds[a * p : b * p].reshape(p, b - a).T for a, b in pairwise(models.bounds)]
     return np.concatenate(parts)
+
+
+def _counted(labels: Any, k: int) -> Any:
+    """Objects of each cluster; who is unseen is in none."""
+    return torch.bincount(labels.to(torch.int64) + 2, minlength=k + 2)[2:]
 
 
 def _host(values: Any) -> NDArray[Any]:

@@ -26,6 +26,9 @@ _DIGITS = {4: 6, 8: 8}
 _TOGETHER = 3
 # Labels of a group at once.
 _LABELS = 1 << 28
+# Members that see this share of the objects or less have rows of their own; values of those rows
+# that exist at once.
+_FEW, _OWN_VALUES = 0.25, 1 << 28
 
 
 class Digits:
@@ -64,6 +67,22 @@ class Digits:
                 self.digits[place * d : (place + 1) * d, some] = digit.T.to(torch.int8)
                 rest = (rest - digit) >> 8
 
+    def taken(self, objects: Sequence[Any]) -> "Digits":
+        """The rows of some objects for each of several members, one member after another.
+
+        As many for each as the one with the most has; behind the others' there is anything.
+        """
+        # Rows of digits begin at multiples of 16 bytes.
+        most = -(-max(len(own) for own in objects) // 16) * 16
+        chosen = torch.zeros((len(objects), most), dtype=torch.int64, device=self.rows.device)
+        for place, own in zip(chosen, objects, strict=True):
+            place[: len(own)] = own
+        some = Digits.__new__(Digits)
+        some.table, some.n_digits, some.unit = self.table, self.n_digits, self.unit
+        some.rows, some.centred = self.rows[chosen.ravel()], self.centred[chosen.ravel()]
+        some.lengths, some.digits = self.lengths[chosen.ravel()], self.digits[:, chosen.ravel()]
+        return some
+
     def sums(self, found: Any) -> Any:
         """Sums of values, (n_members, K, n_features), of sums of digits."""
         d, kind = self.rows.shape[1], torch.float64
@@ -92,6 +111,13 @@ class Group:
     reach: Any = None  # (M,): length of the longest
     waiting: Any = None
     n_waiting: Any = None
+    own: bool = False  # whether every member has rows of its own in the table
+
+    @property
+    def n_objects(self) -> int:
+        """Objects of a member."""
+        n = len(self.table.rows)
+        return n // self.n_members if self.own else n
 
     @property
     def n_members(self) -> int:
@@ -137,8 +163,11 @@ def lloyd_many(
 ) -> list[Found]:
     """One k-means a start; see `consilience.engines._device.kmeans.lloyd`."""
     found: list[Any] = [None] * len(starts)
-    for members in _groups(table, starts):
-        run = _Run(table, [(starts[m], objects[m], features[m], tols[m]) for m in members])
+    n = len(table.rows)
+    few = [own is not None and 0 < len(own) <= _FEW * n for own in objects]
+    for members in _groups(table, starts, few, objects):
+        tasks = [(starts[m], objects[m], features[m], tols[m]) for m in members]
+        run = _Run(table, tasks, own=few[members[0]])
         for m, one in zip(members, run.ended(max_iter, spherical, assign_all), strict=True):
             found[m] = one
     return found
@@ -147,10 +176,12 @@ def lloyd_many(
 class _Run:
     """The rounds of the members of a group."""
 
-    def __init__(self, table: Digits, tasks: Sequence[tuple[Any, Any, Any, float]]) -> None:
+    def __init__(
+        self, table: Digits, tasks: Sequence[tuple[Any, Any, Any, float]], *, own: bool = False
+    ) -> None:
         starts, self.objects, self.features, self.tols = zip(*tasks, strict=True)
         self.table = table
-        self.group = _group(table, starts, self.features, self.objects)
+        self.group = _group(table, starts, self.features, self.objects, own=own)
         self.labels, self.before = _room(self.group), _room(self.group)
         self.final: list[Any] = [None] * len(tasks)
         self.n_iter, self.converged = [0] * len(tasks), [False] * len(tasks)
@@ -205,7 +236,7 @@ class _Run:
         """Fill the empty clusters of a member, and correct its means and counts."""
         own, seen, k = self.objects[m], self.features[m], int(self.group.n_clusters[m])
         part = self.table.table.part(own, seen)
-        at = slice(None) if own is None else own
+        at = slice(None) if own is None else slice(len(own)) if self.group.own else own
         columns = slice(None) if seen is None else seen
         centres = self.group.centres[m, :k][:, columns]
         labels, sizes, n_moved = refilled(part, self.labels[m][at].to(torch.int64), centres)
@@ -241,6 +272,8 @@ class _Run:
         group = self.group
         labels = torch.stack(self.final)
         inertia = kernels.own_squares(group, _numbers(range(len(labels)), self.table), labels)
+        if group.own:
+            return self._found_by_own(labels, inertia.tolist(), assign_all)
         found = []
         for m, squares in enumerate(inertia.tolist()):
             own, seen, k = labels[m], self.features[m], int(group.n_clusters[m])
@@ -252,26 +285,63 @@ class _Run:
             found.append(Found(own, centres, squares, self.n_iter[m], self.converged[m]))
         return found
 
+    def _found_by_own(self, labels: Any, inertia: Sequence[float], assign_all: bool) -> list[Found]:
+        """What came of members that have rows of their own: labels of all objects."""
+        group, n = self.group, len(self.table.rows)
+        centres = []
+        for m, seen in enumerate(self.features):
+            own = group.centres[m, : int(group.n_clusters[m])]
+            centres.append(own if seen is None else own[:, seen])
+        if assign_all:
+            whole = assign_many(self.table, centres, self.features)
+        else:
+            empty = torch.full((n,), UNSEEN, dtype=torch.int32, device=labels.device)
+            whole = [empty.clone() for _ in centres]
+        found = []
+        for m, objects in enumerate(self.objects):
+            whole[m][objects] = labels[m, : len(objects)].to(whole[m].dtype)
+            found.append(Found(whole[m], centres[m], inertia[m], self.n_iter[m], self.converged[m]))
+        return found
 
-def _groups(table: Digits, starts: Sequence[Any]) -> list[list[int]]:
-    """Members that fit the same tiles, as many as their labels have room for."""
-    by_room: dict[int, list[int]] = {}
+
+def _groups(
+    table: Digits, starts: Sequence[Any], few: Sequence[bool] = (), objects: Sequence[Any] = ()
+) -> list[list[int]]:
+    """Members that fit the same tiles, as many as their labels or rows have room for."""
+    by_room: dict[tuple[bool, int], list[int]] = {}
     for m, start in enumerate(starts):
-        by_room.setdefault(_tile(len(start)), []).append(m)
-    most = max(1, _LABELS // max(len(table.rows), 1))
-    return [
-        members[at : at + most]
-        for _, members in sorted(by_room.items())
-        for at in range(0, len(members), most)
-    ]
+        alone = bool(few) and few[m]
+        by_room.setdefault((alone, _tile(len(start))), []).append(m)
+    n, d = table.rows.shape
+    found = []
+    for (alone, _), members in sorted(by_room.items()):
+        most = max(1, _LABELS // max(n, 1))
+        if alone:
+            longest = max(len(objects[m]) for m in members)
+            most = max(1, _OWN_VALUES // (longest * max(d, 1)))
+        found += [members[at : at + most] for at in range(0, len(members), most)]
+    return found
 
 
 def _tile(k: int) -> int:
     return max(16, 1 << (k - 1).bit_length())
 
 
-def _group(table: Digits, starts: Sequence[Any], features: Sequence[Any], objects: Any) -> Group:
-    n, d = table.rows.shape
+def _group(
+    table: Digits,
+    starts: Sequence[Any],
+    features: Sequence[Any],
+    objects: Any,
+    *,
+    own: bool = False,
+) -> Group:
+    if own:
+        table = table.taken(objects)
+        n, d = len(table.rows) // len(starts), table.rows.shape[1]
+        # Of rows of their own they see the first.
+        objects = [None if len(one) == n else slice(len(one)) for one in objects]
+    else:
+        n, d = table.rows.shape
     device, M = table.rows.device, len(starts)
     K = _tile(max(len(start) for start in starts))
     centres = torch.full((M, K, d), torch.inf, dtype=torch.float64, device=device)
@@ -284,12 +354,12 @@ def _group(table: Digits, starts: Sequence[Any], features: Sequence[Any], object
         whole[:, columns] = start
         centres[m, : len(start)] = whole
     seen = None
-    if objects is not None and any(own is not None for own in objects):
+    if objects is not None and any(some is not None for some in objects):
         seen = torch.zeros((M, n), dtype=torch.uint8, device=device)
-        for m, own in enumerate(objects):
-            seen[m, slice(None) if own is None else own] = 1
+        for m, some in enumerate(objects):
+            seen[m, slice(None) if some is None else some] = 1
     sizes = torch.tensor([len(start) for start in starts], device=device)
-    group = Group(table, K, sizes, centres, visible, seen)
+    group = Group(table, K, sizes, centres, visible, seen, own=own)
     group.waiting = torch.empty(M * n, dtype=torch.int64, device=device)
     group.n_waiting = torch.zeros(1, dtype=torch.int32, device=device)
     group.renew()
@@ -299,7 +369,7 @@ def _group(table: Digits, starts: Sequence[Any], features: Sequence[Any], object
 def _room(group: Group) -> Any:
     """Labels of a group, not yet known: a byte each while clusters allow it."""
     kind = torch.uint8 if group.K <= 256 else torch.int32
-    shape = (group.n_members, len(group.table.rows))
+    shape = (group.n_members, group.n_objects)
     return torch.zeros(shape, dtype=kind, device=group.table.rows.device)
 
 

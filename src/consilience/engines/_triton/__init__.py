@@ -5,6 +5,7 @@ there are no atomic additions of floats, so two runs give the same bits. Launche
 return torch tensors. Under ``TRITON_INTERPRET=1`` everything runs on the CPU device, slowly.
 """
 
+from consilience.engines._triton.columns import block_facts
 from consilience.engines._triton.kmeans import (
     cluster_sums,
     judge,
@@ -17,6 +18,7 @@ from consilience.engines._triton.weak import add_scores, weak_passes
 
 __all__ = [
     "add_scores",
+    "block_facts",
     "cluster_sums",
     "count_pairs",
     "judge",

@@ -16,7 +16,7 @@ SUM_TILE = (64, 128, 4)
 
 @triton.jit
 def _settle(
-    product, m, i, inside, lengths, half, reach, labels, waiting, n_waiting, n, share,
+    product, m, i, row, inside, lengths, half, reach, labels, waiting, n_waiting, n, share,
     K: tl.constexpr,
 ):  # fmt: skip
     """Write the nearest centres of a tile of objects; list those for which they are not sure."""
@@ -26,7 +26,7 @@ def _settle(
     # The first of equals.
     label = tl.min(tl.where(score == least[:, None], c[None, :], K), axis=1)
     second = tl.min(tl.where(c[None, :] == label[:, None], float("inf"), score), axis=1)
-    bound = tl.load(lengths + i, mask=inside, other=0.0) + tl.load(reach + m)
+    bound = tl.load(lengths + row, mask=inside, other=0.0) + tl.load(reach + m)
     # Written so that what is not a number counts as doubt.
     doubt = inside & ~(second - least > share * bound * bound + 1e-30)
     tl.store(labels + m * n + i, tl.where(label < K, label, 0), mask=inside)
@@ -41,17 +41,23 @@ def _settle(
 def _nearest_centres(
     rows, lengths, centres, half, reach, members, n_members, labels, waiting, n_waiting, n, d,
     share, K: tl.constexpr, TILE: tl.constexpr, STEP: tl.constexpr, WHOLE: tl.constexpr,
-    PRECISION: tl.constexpr,
+    PRECISION: tl.constexpr, OWN: tl.constexpr,
 ):  # fmt: skip
     """Nearest centres of a tile of objects in all members, one after another.
 
-    Rows of up to STEP features are read once for all members (WHOLE).
+    Rows of up to STEP features are read once for all members (WHOLE). Where members have rows of
+    their own (OWN), a program works for one of them.
     """
     i = tl.program_id(0) * TILE + tl.arange(0, TILE)
     inside, c, f = i < n, tl.arange(0, K), tl.arange(0, STEP)
-    at = rows + i.to(tl.int64)[:, None] * d
+    row = i.to(tl.int64)
+    begin = tl.program_id(1)
+    if OWN:
+        row += tl.load(members + begin).to(tl.int64) * n
+        n_members = begin + 1
+    at = rows + row[:, None] * d
     x = tl.load(at + f[None, :], mask=inside[:, None] & (f < d)[None, :], other=0.0)
-    for number in range(n_members):
+    for number in range(begin, n_members):
         m = tl.load(members + number).to(tl.int64)
         seeds = centres + (m * K + c[None, :]) * d
         seed = tl.load(seeds + f[:, None], mask=(f < d)[:, None], other=0.0)
@@ -64,18 +70,34 @@ def _nearest_centres(
                 seed = tl.load(seeds + g[:, None], mask=(g < d)[:, None], other=0.0)
                 product = tl.dot(more, seed, product, input_precision=PRECISION)
         _settle(
-            product, m, i, inside, lengths, half, reach, labels, waiting, n_waiting, n, share, K
+            product,
+            m,
+            i,
+            row,
+            inside,
+            lengths,
+            half,
+            reach,
+            labels,
+            waiting,
+            n_waiting,
+            n,
+            share,
+            K,
         )
 
 
 @triton.jit
-def _judge(rows, centres, features, waiting, n_waiting, labels, n, d, n_programs, K: tl.constexpr):
+def _judge(
+    rows, centres, features, waiting, n_waiting, labels, n, d, n_programs,
+    K: tl.constexpr, OWN: tl.constexpr,
+):  # fmt: skip
     """Nearest centres by squared differences in float64, added in the order of the features."""
     c = tl.arange(0, K)
     last = tl.load(n_waiting)
     for at in range(tl.program_id(0), last, n_programs):
         pair = tl.load(waiting + at)
-        m, i = pair // n, pair % n
+        m, i = pair // n, pair if OWN else pair % n
         total = tl.zeros((K,), tl.float64)
         for f in range(d):
             x = tl.load(rows + i * d + f).to(tl.float64)
@@ -91,11 +113,12 @@ def _judge(rows, centres, features, waiting, n_waiting, labels, n, d, n_programs
 def _cluster_sums(
     digits, stride, labels, seen, members, n_members, sums, counts, n, width, chunk,
     K: tl.constexpr, TOGETHER: tl.constexpr, TILE: tl.constexpr, WIDTH: tl.constexpr,
-    SOME: tl.constexpr,
+    SOME: tl.constexpr, OWN: tl.constexpr,
 ):  # fmt: skip
     """Sums of the digits of the objects of every cluster: whole numbers, exact in any order.
 
-    Several members share what is read of the digits: a column a cluster of each.
+    Several members share what is read of the digits: a column a cluster of each. A member that
+    has rows of its own (OWN) is alone.
     """
     place = tl.program_id(0) * TOGETHER + tl.arange(0, TOGETHER)
     known = place < n_members
@@ -105,6 +128,7 @@ def _cluster_sums(
     total = tl.zeros((WIDTH, TOGETHER * K), tl.int32)
     number = tl.zeros((TOGETHER * K,), tl.int32)
     begin = tl.program_id(1) * chunk
+    columns = digits + tl.sum(m, axis=0) * n if OWN else digits
     for start in range(begin, begin + chunk, TILE):
         i = start + tl.arange(0, TILE)
         there = (i < n)[:, None] & known[None, :]
@@ -116,7 +140,7 @@ def _cluster_sums(
         own = (label[:, :, None] == c[None, None, :]).to(tl.int8)
         own = tl.reshape(own, (TILE, TOGETHER * K))
         value = tl.load(
-            digits + w.to(tl.int64)[:, None] * stride + i[None, :],
+            columns + w.to(tl.int64)[:, None] * stride + i[None, :],
             mask=(w < width)[:, None] & (i < n)[None, :],
             other=0,
         )
@@ -139,12 +163,16 @@ def _cluster_sums(
 def _own_squares(
     rows, centres, features, labels, seen, members, parts, n, d, n_parts,
     K: tl.constexpr, TILE: tl.constexpr, STEP: tl.constexpr, SOME: tl.constexpr,
+    OWN: tl.constexpr,
 ):  # fmt: skip
     """Squared distances of a tile of objects to their own centres, added up."""
     m = tl.load(members + tl.program_id(0)).to(tl.int64)
     i = tl.program_id(1) * TILE + tl.arange(0, TILE)
     inside = i < n
     label = tl.load(labels + m * n + i, mask=inside, other=0).to(tl.int64)
+    row = i.to(tl.int64)
+    if OWN:
+        row += m * n
     if SOME:
         inside = inside & (tl.load(seen + m * n + i, mask=inside, other=0) != 0)
     total = tl.zeros((TILE, STEP), tl.float64)
@@ -152,7 +180,7 @@ def _own_squares(
         f = start + tl.arange(0, STEP)
         visible = tl.load(features + m * d + f, mask=f < d, other=0) > 0
         there = inside[:, None] & visible[None, :]
-        x = tl.load(rows + i.to(tl.int64)[:, None] * d + f[None, :], mask=there, other=0.0)
+        x = tl.load(rows + row[:, None] * d + f[None, :], mask=there, other=0.0)
         own = tl.load(centres + (m * K + label[:, None]) * d + f[None, :], mask=there, other=0.0)
         gap = x.to(tl.float64) - own
         total += gap * gap
@@ -161,28 +189,29 @@ def _own_squares(
 
 def nearest_centres(state: Any, members: Any, labels: Any, *, precision: str = "tf32x3") -> None:
     """Write the nearest centres of all objects in some members of a `Group`, ties to the first."""
-    table, K = state.table, state.K
-    n, d = table.centred.shape
+    table, K, n = state.table, state.K, state.n_objects
+    d = table.centred.shape[1]
     state.n_waiting.zero_()
     # A score is off by (d + 16) u |x| |c| at most, where u is 2^-22 by three products of halves of
     # the digits, 2^-24 by plain ones; |x| |c| is a quarter of the bound's square at most.
     share = 2.0 * (d + 16) * (2.0**-22 if precision == "tf32x3" else 2.0**-24)
     tile, step = TILES_OF_ROWS[K], max(16, min(64, triton.next_power_of_2(d)))
-    _nearest_centres[(triton.cdiv(n, tile),)](
+    _nearest_centres[(triton.cdiv(n, tile), len(members) if state.own else 1)](
         table.centred, table.lengths, state.seeds, state.half, state.reach, members, len(members),
         labels, state.waiting, state.n_waiting, n, d, share,
-        K=K, TILE=tile, STEP=step, WHOLE=d <= step, PRECISION=precision, num_warps=4,
+        K=K, TILE=tile, STEP=step, WHOLE=d <= step, PRECISION=precision, OWN=state.own,
+        num_warps=4,
     )  # fmt: skip
     judge(state, labels)
 
 
 def judge(state: Any, labels: Any) -> None:
     """Decide the objects that wait, by the CPU's arithmetic."""
-    n, d = state.table.rows.shape
+    n, d = state.n_objects, state.table.rows.shape[1]
     n_programs = 2048 if labels.is_cuda else 1
     _judge[(n_programs,)](
         state.table.rows, state.centres, state.features, state.waiting, state.n_waiting, labels,
-        n, d, n_programs, K=state.K, num_warps=1, enable_fp_fusion=False,
+        n, d, n_programs, K=state.K, OWN=state.own, num_warps=1, enable_fp_fusion=False,
     )  # fmt: skip
 
 
@@ -192,30 +221,31 @@ def cluster_sums(state: Any, members: Any, labels: Any) -> tuple[Any, Any]:
     Zeros for members that are not asked for.
     """
     digits, K = state.table.digits, state.K
-    width, n, device = digits.shape[0], state.table.rows.shape[0], labels.device
+    width, n, device = digits.shape[0], state.n_objects, labels.device
     sums = torch.zeros((state.n_members, width, K), dtype=torch.int64, device=device)
     counts = torch.zeros((state.n_members, K), dtype=torch.int64, device=device)
-    (tile, wide, warps), together = SUM_TILE, max(1, SUMMED // K)
+    (tile, wide, warps), together = SUM_TILE, 1 if state.own else max(1, SUMMED // K)
     chunk = max(tile, min(32768, triton.cdiv(triton.cdiv(n, 32), tile) * tile))
     seen = labels if state.seen is None else state.seen
     grid = (triton.cdiv(len(members), together), triton.cdiv(n, chunk), triton.cdiv(width, wide))
     _cluster_sums[grid](
         digits, digits.stride(0), labels, seen, members, len(members), sums, counts, n, width,
         chunk, K=K, TOGETHER=together, TILE=tile, WIDTH=wide, SOME=state.seen is not None,
-        num_warps=warps,
+        OWN=state.own, num_warps=warps,
     )  # fmt: skip
     return sums, counts
 
 
 def own_squares(state: Any, members: Any, labels: Any) -> Any:
     """Sum of squared distances of the members' own objects to their centres, float64."""
-    n, d = state.table.rows.shape
+    n, d = state.n_objects, state.table.rows.shape[1]
     tile, step = 64, min(64, max(16, triton.next_power_of_2(d)))
     n_parts = triton.cdiv(n, tile)
     parts = torch.zeros((state.n_members, n_parts), dtype=torch.float64, device=labels.device)
     seen = labels if state.seen is None else state.seen
     _own_squares[(len(members), n_parts)](
         state.table.rows, state.centres, state.features, labels, seen, members, parts, n, d,
-        n_parts, K=state.K, TILE=tile, STEP=step, SOME=state.seen is not None, num_warps=4,
+        n_parts, K=state.K, TILE=tile, STEP=step, SOME=state.seen is not None, OWN=state.own,
+        num_warps=4,
     )  # fmt: skip
     return parts.sum(dim=1)
