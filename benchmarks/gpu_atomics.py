@@ -99,12 +99,12 @@ def _atomic_sizes(
 def _sizes_by_atomics(common, inverse, top, n, numbers, shapes):
     seeds, tile, steps, warps = weak_kernels.SEED_TILE
     (n_repetitions, width), n_seeds = inverse.shape, len(common[3])
-    sizes = torch.zeros(n_seeds, device=inverse.device)
+    sizes = torch.zeros((1, n_seeds), device=inverse.device)
     _atomic_sizes[(triton.cdiv(width, tile * steps), n_repetitions)](
         *common, inverse, top, sizes, n, width, *numbers,
         SEEDS=seeds, TILE=tile, STEPS=steps, num_warps=warps, **shapes,
     )  # fmt: skip
-    return sizes.to(torch.float64)
+    return sizes
 
 
 def kmeans_steps(n: int = 1_000_000, d: int = 64) -> None:
@@ -116,9 +116,11 @@ def kmeans_steps(n: int = 1_000_000, d: int = 64) -> None:
     sizes = torch.randint(2, 31, (100,)).tolist()
     starts = [X[torch.randint(0, n, (k,), device="cuda")].to(torch.float64) for k in sizes]
     total = {"near": 0.0, "ours": 0.0, "floats by atomics": 0.0, "index_add_": 0.0}
-    for members in many._groups(digits, starts):
-        group = many._group(digits, [starts[m] for m in members], [None] * len(members), None)
-        labels, numbers = many._room(group), many._numbers(range(len(members)), digits)
+    for members in many.groups_of(n, d, starts):
+        own = [starts[m] for m in members]
+        group = many.fitting_group(digits.table, X.device, own, [None] * len(members))
+        group.hold(digits)
+        labels, numbers = group.room(), many.numbers(range(len(members)), X.device)
         total["near"] += gpu.seconds(
             lambda g=group, a=numbers, b=labels: kernels.nearest_centres(g, a, b)
         )
@@ -147,16 +149,16 @@ def weak_steps(n: int = 844_331, p: int = 950) -> None:
     X = gpu.weak_data(n, p)
     rule = weak.Rule("gaussian", n, False, alpha=10.0, gamma=0.02)
     draws = list(gpu._draws(n, 64))
-    ours = weak_kernels._sizes
+    ours = weak_kernels._seed_parts
     for name in ("float16", "float8"):
         objects = weak.narrowed(X, (X**2).sum(dim=1), torch.device("cuda"), widest=name)
         sums = torch.zeros((2, n), dtype=torch.float64, device="cuda")
         taken = {}
         for way, call in (("ours", ours), ("atomics", _sizes_by_atomics), ("ours again", ours)):
-            weak_kernels._sizes = call
+            weak_kernels._seed_parts = call
             taken[way] = gpu.seconds(lambda o=objects, s=sums: gpu._weak_run(o, rule, draws, *s))
             gpu.say(f"weak clusterings, {name}, {way}", taken[way])
-        weak_kernels._sizes = ours
+        weak_kernels._seed_parts = ours
         least = min(taken["ours"], taken["ours again"])
         print(f"  determinism costs {least / taken['atomics'] - 1:+.1%}")
 

@@ -215,6 +215,16 @@ class KMeansEnsemble(Generator):
     def _engine(self, X: Any) -> Engine:
         return engine_for(X, getattr(self, "_where", self.device))
 
+    def _data(self, rows: Rows, checkpoint: Any) -> Any:
+        there = rows.tensor
+        stays = (self.metric, self.algorithm, self.init, self.online) == (
+            "euclidean", "lloyd", "random", False
+        )  # fmt: skip
+        # A run that is kept knows its data again by their bytes.
+        if there is None or not stays or checkpoint is not None:
+            return super()._data(rows, checkpoint)
+        return super()._data(rows, checkpoint) if squarable(there.ends())[1] else there
+
     def _prepared(self, X: Any) -> Any:
         if isinstance(X, Stored):
             X = _squarable_table(X)

@@ -7,17 +7,21 @@ return torch tensors. Under ``TRITON_INTERPRET=1`` everything runs on the CPU de
 
 from consilience.engines._triton.columns import block_facts
 from consilience.engines._triton.kmeans import (
+    added,
     cluster_sums,
     judge,
     nearest_centres,
-    own_squares,
+    square_parts,
+    values_of,
 )
 from consilience.engines._triton.labels import label_sums
 from consilience.engines._triton.pairs import count_pairs, nearest_objects
-from consilience.engines._triton.weak import add_scores, weak_passes
+from consilience.engines._triton.weak import WeakBlock, add_scores, sizes_of
 
 __all__ = [
+    "WeakBlock",
     "add_scores",
+    "added",
     "block_facts",
     "cluster_sums",
     "count_pairs",
@@ -25,6 +29,7 @@ __all__ = [
     "label_sums",
     "nearest_centres",
     "nearest_objects",
-    "own_squares",
-    "weak_passes",
+    "sizes_of",
+    "square_parts",
+    "values_of",
 ]

@@ -5,7 +5,7 @@ from typing import Any
 from consilience.engines._device._torch import torch
 from consilience.engines._triton._language import tl, triton
 
-__all__ = ["cluster_sums", "judge", "nearest_centres", "own_squares"]
+__all__ = ["added", "cluster_sums", "judge", "nearest_centres", "square_parts", "values_of"]
 
 # Objects of a tile by the clusters it has room for, and clusters that are summed up together.
 TILES_OF_ROWS = {16: 64, 32: 128, 64: 128, 128: 64, 256: 64}
@@ -236,8 +236,18 @@ def cluster_sums(state: Any, members: Any, labels: Any) -> tuple[Any, Any]:
     return sums, counts
 
 
-def own_squares(state: Any, members: Any, labels: Any) -> Any:
-    """Sum of squared distances of the members' own objects to their centres, float64."""
+def values_of(state: Any, sums: Any) -> Any:
+    """Sums of values, (n_members, K, n_features), of sums of digits."""
+    return state.table.sums(sums)
+
+
+def added(parts: Any, _: Any = None) -> Any:
+    """Sums of what `square_parts` gives for all objects."""
+    return parts.sum(dim=1)
+
+
+def square_parts(state: Any, members: Any, labels: Any) -> Any:
+    """Squared distances of the members' own objects to their centres, added over tiles of 64."""
     n, d = state.n_objects, state.table.rows.shape[1]
     tile, step = 64, min(64, max(16, triton.next_power_of_2(d)))
     n_parts = triton.cdiv(n, tile)
@@ -248,4 +258,4 @@ def own_squares(state: Any, members: Any, labels: Any) -> Any:
         n_parts, K=state.K, TILE=tile, STEP=step, SOME=state.seen is not None, OWN=state.own,
         num_warps=4,
     )  # fmt: skip
-    return parts.sum(dim=1)
+    return parts

@@ -1,12 +1,13 @@
 """Weak clusterings: three passes over the product of a batch of seeds with the objects."""
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 from consilience.engines._device._torch import torch
 from consilience.engines._triton._language import tl, triton
 
-__all__ = ["OBJECT_TILE", "SEED_TILE", "add_scores", "weak_passes"]
+__all__ = ["OBJECT_TILE", "SEED_TILE", "WeakBlock", "add_scores", "sizes_of"]
 
 _LOG2E = 1.4426950408889634
 
@@ -15,6 +16,8 @@ _LOG2E = 1.4426950408889634
 OBJECT_TILE = (4, 1024, 4)
 # Seeds, objects, steps and warps of a pass over the seeds.
 SEED_TILE = (4, 1024, 8, 4)
+# Objects of a tile of hard grades.
+_HARD_TILE = 1024
 
 
 @triton.jit
@@ -231,21 +234,10 @@ def _add_scores(scores, stride, means, total, squares, n, n_repetitions, TILE: t
     tl.store(squares + objects, spread, mask=inside)
 
 
-def weak_passes(
-    product: Any,
-    rows: Any,
-    columns: Any,
-    bounds: Any,
-    n: int,
-    rule: Any,
-    *,
-    factor: float,
-    most: int,
-    sizes: Any = None,
-) -> tuple[Any, Any, Any]:
-    """Sizes of clusters, scores of objects and their means from the product of a batch.
+class WeakBlock:
+    """The passes over the product of a batch's seeds with a block of objects.
 
-    Three passes: sums of every object's weights, of every seed's grades, and scores.
+    Three: sums of every object's weights, of every seed's grades (`first`), and scores (`last`).
 
     Parameters
     ----------
@@ -260,40 +252,107 @@ def weak_passes(
         Of the product.
     most : int
         Most seeds of a repetition.
-    sizes : tensor of shape (n_seeds,), float64, optional
-
-    Returns
-    -------
-    sizes, scores, means : tensors
-        float64 of shape (n_seeds,), float32 of (n_repetitions, n_objects), float64.
     """
-    n_repetitions, width = len(bounds) - 1, len(rows)
-    assert width % 16 == 0, "lines of memory are read whole"
-    scores, inverse = torch.empty((2, n_repetitions, width), device=rows.device)
-    common = (product, product.stride(0), rows, columns, bounds)
+
+    def __init__(
+        self,
+        product: Any,
+        rows: Any,
+        columns: Any,
+        bounds: Any,
+        n: int,
+        rule: Any,
+        *,
+        factor: float,
+        most: int,
+    ) -> None:
+        assert len(rows) % 16 == 0, "lines of memory are read whole"
+        self.product, self.rows, self.columns, self.bounds = product, rows, columns, bounds
+        self.n, self.rule, self.factor, self.most = n, rule, factor, most
+        self.shape, self.device = (len(bounds) - 1, len(rows)), rows.device
+        # Sums of the seeds over the objects of every program; or counts, of hard grades.
+        self.parts: Any = None
+
+    def _common(self) -> tuple[Any, ...]:
+        return self.product, self.product.stride(0), self.rows, self.columns, self.bounds
+
+    def first(self, *, want_sizes: bool) -> "WeakBlock":
+        """Sums over seeds, and sums over objects where they are wanted."""
+        if self.rule.kind == "hard":
+            self._label()
+            return self
+        n_repetitions, width = self.shape
+        self.inverse = torch.empty(self.shape, device=self.device)
+        numbers, shapes, kind = self._settings()
+        self.top = torch.empty_like(self.inverse) if kind else self.inverse
+        seeds, tile, warps = OBJECT_TILE
+        _object_sums[(triton.cdiv(width, tile), n_repetitions)](
+            *self._common(), self.inverse, self.top, self.n, width, *numbers,
+            SEEDS=seeds, TILE=tile, num_warps=warps, **shapes,
+        )  # fmt: skip
+        if want_sizes:
+            self.parts = _seed_parts(
+                self._common(), self.inverse, self.top, self.n, numbers, shapes
+            )
+        return self
+
+    def last(self, product: Any, sizes: Any) -> tuple[Any, Any]:
+        """Scores (n_repetitions, width) float32, and their sums over tiles of objects."""
+        if self.rule.kind == "hard":
+            return self._score_labels(sizes)
+        self.product = product
+        n_repetitions, width = self.shape
+        numbers, shapes, _ = self._settings()
+        scores = torch.empty(self.shape, device=self.device)
+        seeds, tile, warps = OBJECT_TILE
+        grid = (triton.cdiv(width, tile), n_repetitions)
+        parts = torch.empty(grid, device=self.device)
+        _object_scores[grid](
+            *self._common(), self.inverse, self.top, sizes, scores, parts, self.n, width,
+            n_repetitions, *numbers, float(self.rule.n_objects), float(self.rule.floors),
+            LOGS=self.rule.logs, SEEDS=seeds, TILE=tile, num_warps=warps, **shapes,
+        )  # fmt: skip
+        return scores, parts
+
+    def _settings(self) -> tuple[tuple[float, ...], dict[str, Any], int]:
+        steep, height, kind = _constants(self.rule)
+        return (self.factor, steep, height), {"KIND": kind, "FAST": self.rows.is_cuda}, kind
+
+    def _label(self) -> None:
+        """Nearest seeds, and how many objects each has."""
+        n_repetitions, width = self.shape
+        self.labels = torch.empty(self.shape, dtype=torch.int32, device=self.device)
+        self.parts = torch.zeros(len(self.columns), dtype=torch.int32, device=self.device)
+        _hard_labels[(triton.cdiv(self.n, _HARD_TILE), n_repetitions)](
+            *self._common(), self.labels, self.parts, self.n, width, self.factor, self.rule.tie,
+            TILE=_HARD_TILE, BINS=max(16, triton.next_power_of_2(self.most)), num_warps=4,
+        )  # fmt: skip
+
+    def _score_labels(self, sizes: Any) -> tuple[Any, Any]:
+        n_repetitions, width = self.shape
+        scores = torch.empty(self.shape, device=self.device)
+        grid = (triton.cdiv(self.n, _HARD_TILE), n_repetitions)
+        parts = torch.empty(grid, device=self.device)
+        _hard_scores[grid](
+            self.labels, self.bounds, sizes, scores, parts, self.n, width, n_repetitions,
+            float(self.rule.n_objects), float(self.rule.floors), TILE=_HARD_TILE,
+            LOGS=self.rule.logs, num_warps=4,
+        )  # fmt: skip
+        return scores, parts
+
+
+def sizes_of(blocks: Sequence[WeakBlock], rule: Any) -> Any:
+    """Sizes of the clusters, float64, from the first passes over all blocks, in their order."""
     if rule.kind == "hard":
-        return _hard_passes(common, rule, n, factor, most, sizes, scores)
-    steep, height, kind = _constants(rule)
-    top = torch.empty_like(inverse) if kind else inverse
-    numbers, shapes = (factor, steep, height), {"KIND": kind, "FAST": rows.is_cuda}
-    seeds, tile, warps = OBJECT_TILE
-    grid = (triton.cdiv(width, tile), n_repetitions)
-    shape = {"SEEDS": seeds, "TILE": tile, "num_warps": warps, **shapes}
-    _object_sums[grid](*common, inverse, top, n, width, *numbers, **shape)
-    if sizes is None:
-        sizes = _sizes(common, inverse, top, n, numbers, shapes)
-    parts = torch.empty((grid[0], n_repetitions), device=rows.device)
-    _object_scores[grid](
-        *common, inverse, top, sizes, scores, parts, n, width, n_repetitions, *numbers,
-        float(rule.n_objects), float(rule.floors), LOGS=rule.logs, **shape,
-    )  # fmt: skip
-    return sizes, scores[:, :n], parts.sum(dim=0, dtype=torch.float64) / n
+        return torch.stack([one.parts for one in blocks]).sum(dim=0).to(torch.float64)
+    parts = [one.parts for one in blocks]
+    return (parts[0] if len(parts) == 1 else torch.cat(parts)).sum(dim=0, dtype=torch.float64)
 
 
-def _sizes(
+def _seed_parts(
     common: Any, inverse: Any, top: Any, n: int, numbers: Any, shapes: dict[str, Any]
 ) -> Any:
-    """Sizes of the clusters, from the sums over the objects of every program."""
+    """Sums of the grades of every seed over the objects of every program."""
     seeds, tile, steps, warps = SEED_TILE
     (n_repetitions, width), n_seeds = inverse.shape, len(common[3])
     n_chunks = triton.cdiv(width, tile * steps)
@@ -302,7 +361,7 @@ def _sizes(
         *common, inverse, top, parts, n, width, n_seeds, *numbers,
         SEEDS=seeds, TILE=tile, STEPS=steps, num_warps=warps, **shapes,
     )  # fmt: skip
-    return parts.sum(dim=0, dtype=torch.float64)
+    return parts
 
 
 def _constants(rule: Any) -> tuple[float, float, int]:
@@ -314,28 +373,6 @@ def _constants(rule: Any) -> tuple[float, float, int]:
     if height > 100:
         return rule.gamma * _LOG2E, height, 2
     return rule.gamma * _LOG2E, math.log2(height), 0
-
-
-def _hard_passes(
-    common: Any, rule: Any, n: int, factor: float, most: int, sizes: Any, scores: Any
-) -> tuple[Any, Any, Any]:
-    columns, bounds = common[3:]
-    n_repetitions, tile, device = len(bounds) - 1, 1024, scores.device
-    width = scores.shape[1]
-    labels = torch.empty((n_repetitions, width), dtype=torch.int32, device=device)
-    counts = torch.zeros(len(columns), dtype=torch.int32, device=device)
-    grid = (triton.cdiv(n, tile), n_repetitions)
-    _hard_labels[grid](
-        *common, labels, counts, n, width, factor, rule.tie, TILE=tile,
-        BINS=max(16, triton.next_power_of_2(most)), num_warps=4,
-    )  # fmt: skip
-    sizes = counts.to(torch.float64) if sizes is None else sizes
-    parts = torch.empty((grid[0], n_repetitions), dtype=torch.float32, device=device)
-    _hard_scores[grid](
-        labels, bounds, sizes, scores, parts, n, width, n_repetitions, float(rule.n_objects),
-        float(rule.floors), TILE=tile, LOGS=rule.logs, num_warps=4,
-    )  # fmt: skip
-    return sizes, scores[:, :n], parts.sum(dim=0, dtype=torch.float64) / n
 
 
 def add_scores(scores: Any, means: Any, total: Any, squares: Any) -> None:
