@@ -49,6 +49,13 @@ def limited(monkeypatch):
     return limit
 
 
+@pytest.fixture
+def small_blocks(monkeypatch):
+    """Blocks of 64 rows, the kernels' tile; nothing hangs on the size but column facts' bits."""
+    monkeypatch.setattr(beyond, "_WHOLE", 64)
+    monkeypatch.setattr("consilience.engines._device.columns.BLOCK_ROWS", 64)
+
+
 def members_of(rng, X, sizes, ks):
     """Objects, features and starts of members; some starts leave clusters empty."""
     objects = [None if s is None else np.sort(rng.permutation(len(X))[:s]) for s in sizes]
@@ -63,16 +70,14 @@ def members_of(rng, X, sizes, ks):
 
 @pytest.mark.parametrize("kind", [np.float32, np.float64])
 @pytest.mark.parametrize("assign_all", [True, False])
-def test_k_means_is_the_same_for_any_limit(way, limited, kind, assign_all):
-    if way == "kernels" and DEVICE == "cpu" and (kind is np.float64) == assign_all:
-        pytest.skip("interpreted slowly: two of the four cases")
+def test_k_means_is_the_same_for_any_limit(way, limited, small_blocks, kind, assign_all):
     rng = np.random.default_rng(0)
-    X = rng.normal(3.0, 1.0, (4300, 3)).astype(kind)
-    starts, options = members_of(rng, X, (60, 4000, None), (5, 3, 17))
+    X = rng.normal(3.0, 1.0, (300, 3)).astype(kind)
+    starts, options = members_of(rng, X, (40, 270, None), (5, 3, 17))
     options |= {"max_iter": 3, "assign_all": assign_all, "tol": 1e-4 if assign_all else 0.0}
     wanted = Cpu(X).lloyd(starts, **options)
     found = []
-    for limit in (None, "50 KB", "300 KB"):
+    for limit in (None, "2 KB", "25 KB"):
         limited(limit)
         engine = Torch(X, DEVICE)
         assert engine._is_beyond() == (limit is not None)
@@ -128,13 +133,13 @@ def test_a_limit_that_is_no_memory_is_refused(limited):
 @pytest.mark.parametrize("kind", ["real", "whole", "sparse"])
 @pytest.mark.parametrize("grades", ["soft", "hard"])
 def test_ewocs_scores_are_the_same_bits_for_any_limit(way, limited, monkeypatch, kind, grades):
-    if way == "kernels" and DEVICE == "cpu" and (kind, grades) not in (
-        ("real", "soft"), ("whole", "hard")
-    ):  # fmt: skip
-        pytest.skip("interpreted slowly: two of the six cases")
-    monkeypatch.setattr(weak, "AT_ONCE", 1 << 16)  # blocks of 8,192 objects
+    # Blocks of 1,024 objects.
+    monkeypatch.setattr(weak, "_WHOLE", weak.BLOCK)
+    monkeypatch.setattr(weak, "AT_ONCE", 1 << 13)
+    if way == "kernels":
+        monkeypatch.setattr("consilience.engines._triton.weak.SEED_TILE", (4, 1024, 1, 4))
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(8300, 3)).astype(np.float32)
+    X = rng.normal(size=(1100, 3)).astype(np.float32)
     if kind != "real":
         X = (X > 0.5).astype(np.float32)
     given = sparse.csr_array(X) if kind == "sparse" else X
@@ -142,7 +147,7 @@ def test_ewocs_scores_are_the_same_bits_for_any_limit(way, limited, monkeypatch,
     options |= {"random_state": 0, "clusterer": None, "weak": grades, "k_max": 6}
     wanted = cs.EWOCS(**options).fit(given)
     found = []
-    for limit in (None, "50 KB", "90 KB"):
+    for limit in (None, "5 KB", "12 KB"):
         limited(limit)
         found.append(cs.EWOCS(**options, device=DEVICE).fit(given))
     for got in found:

@@ -2,6 +2,7 @@
 """Passes over labels on a torch device: the integers and bits of the processor's kernels."""
 
 import os
+import warnings
 
 import numpy as np
 import pytest
@@ -15,9 +16,10 @@ torch = pytest.importorskip(
 from strategies import label_tables
 
 from consilience import Ensemble
+from consilience.consensus.kmeans_forms import kcc, sec
 from consilience.engines._device import labels as passes
 from consilience.engines.torch import label_rows
-from consilience.evidence import confidence
+from consilience.evidence import anco, confidence, object_weights, relative_overlap
 from consilience.kernels.labels.confidence import nearness
 from consilience.kernels.labels.products import row_sums
 
@@ -58,6 +60,45 @@ def test_nearness_is_that_of_the_processor(table, k, by_seen, seed):
         got = rows.nearness(labels, k, by_seen=by_seen, weights=weights)
         for one, other in zip(got, wanted, strict=True):
             np.testing.assert_array_equal(one, other)
+
+
+@given(label_tables())
+def test_weights_and_overlap_have_the_bits_of_the_processor(table):
+    ensemble = Ensemble(table)
+    for call in (object_weights, anco, relative_overlap):
+        np.testing.assert_array_equal(call(ensemble, device=DEVICE), call(ensemble))
+    got, wanted = (anco(ensemble, n_pairs=2, random_state=0, device=d) for d in (DEVICE, None))
+    np.testing.assert_array_equal(got, wanted)
+
+
+@given(label_tables(), st.integers(1, 4), st.sampled_from(["sec", "c", "h", "cos", "lp"]))
+def test_k_means_on_labels_is_that_of_the_processor(table, k, form):
+    ensemble = Ensemble(table)
+    call, options = (sec, {}) if form == "sec" else (kcc, {"utility": form})
+    options |= {"random_state": 0, "n_init": 2}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        wanted = call(ensemble, min(k, len(table)), **options)
+        got = call(ensemble, min(k, len(table)), device=DEVICE, **options)
+    np.testing.assert_array_equal(got.labels, wanted.labels)
+    assert (got.objective, got.n_iter, got.converged) == (
+        wanted.objective,
+        wanted.n_iter,
+        wanted.converged,
+    )
+
+
+def test_many_label_rows_start_from_a_sample_on_the_device(monkeypatch):
+    from consilience.consensus import _label_kmeans
+
+    monkeypatch.setattr(_label_kmeans, "_SAMPLE_ABOVE", 50)
+    monkeypatch.setattr(_label_kmeans, "_SAMPLE", 30)
+    ensemble, _ = drawn(3, 300, 6, 3, missing=0.0)
+    wanted = sec(ensemble, 3, random_state=0, n_init=3)
+    got = sec(ensemble, 3, random_state=0, n_init=3, device=DEVICE)
+    np.testing.assert_array_equal(got.labels, wanted.labels)
+    assert got.details["ran_on"] == {"consensus": DEVICE}
+    assert "ran_on" not in wanted.details
 
 
 @pytest.mark.parametrize("missing", ["pair", "all"])

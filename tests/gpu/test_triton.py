@@ -159,6 +159,22 @@ def test_sums_over_labels_have_the_bits_of_the_cpu(k):
     np.testing.assert_array_equal(got, row_sums(members, starts, table))
 
 
+@pytest.mark.parametrize("outside", [0, 2])
+def test_sums_over_pairs_of_members(outside):
+    rng = np.random.default_rng(0)
+    members = rng.integers(-2, 3, (4, 300)).astype(np.int8)
+    rows = label_rows(members, np.arange(0, 13, 3), "cpu")
+    table = rng.normal(size=(12 + 4 * outside,) * 2)
+    pairs = np.array([[0, 1], [0, 3], [2, 3]])
+    first, code = (3 + outside) * np.arange(4), members.astype(int) + outside
+    wanted = np.zeros(300)
+    for a, b in pairs:
+        inside = (code[a] >= 0) & (code[b] >= 0)
+        cells = table[first[a] + np.maximum(code[a], 0), first[b] + np.maximum(code[b], 0)]
+        wanted += np.where(inside, cells, 0.0)
+    np.testing.assert_array_equal(rows.pair_sums(rows.there(table), pairs, outside), wanted)
+
+
 def test_sums_of_scores():
     from consilience.engines import _triton as kernels
     from consilience.engines._device import weak

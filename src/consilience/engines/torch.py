@@ -18,6 +18,7 @@ from consilience.engines._device import (
     beyond,
     columns,
     kmeans,
+    label_kmeans,
     labels,
     many,
     pairs,
@@ -35,7 +36,7 @@ from consilience.kernels.minority.blocks import BLOCK, Models, Objects
 from consilience.kernels.minority.passes import Batch, Grading, Memory, Scale
 from consilience.kernels.pairs.compare import count_type
 
-__all__ = ["Torch", "device_of", "devices", "label_rows", "rule_of"]
+__all__ = ["Torch", "device_of", "devices", "label_problem", "label_rows", "rule_of"]
 
 _NOT_FINITE = "X must hold finite numbers. Got NaN or infinity in it."
 # torch's integers by their bytes, asked for when torch is there.
@@ -357,6 +358,18 @@ def label_rows(members: NDArray[Any], starts: NDArray[np.int64], device: Any) ->
     """
     there = device_of(device)
     return labels.LabelRows(members, starts, there, limit=memory_of(there))
+
+
+def label_problem(
+    members: NDArray[Any],
+    starts: NDArray[np.int64],
+    weights: NDArray[np.int64],
+    scale: NDArray[np.float64],
+    shift: NDArray[np.float64],
+    device: Any,
+) -> label_kmeans.LabelProblem:
+    """Label rows on a device, for k-means; see `consilience.kernels.kmeans.labels.lloyd`."""
+    return label_kmeans.LabelProblem(label_rows(members, starts, device), weights, scale, shift)
 
 
 def rule_of(grading: Grading, scale: Scale) -> weak.Rule:

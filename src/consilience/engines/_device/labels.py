@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from consilience.engines._device._torch import kernels_for, torch
+from consilience.engines._device._torch import full_precision, kernels_for, torch
 from consilience.engines._device.memory import pinned, streamed
 
-__all__ = ["LabelRows", "first_largest"]
+__all__ = ["LabelRows", "bins", "first_largest"]
 
 UNSEEN = -2
 # Numbers of a block's sums that exist at once.
@@ -126,7 +126,7 @@ class LabelRows:
                 own = own.to(torch.int64)
                 inside = (own >= 0) & (part >= 0)
                 code = torch.where(inside, own * n_parts + part, (end - start) * n_parts)
-                found = _bins(code, (end - start) * n_parts + 1, times)
+                found = bins(code, (end - start) * n_parts + 1, times)
                 total[start * n_parts : end * n_parts] += found[:-1]
         return total.view(self.n_rows, n_parts)
 
@@ -137,8 +137,73 @@ class LabelRows:
             part, times = parts[some], None if weights is None else weights[some]
             for r, own in enumerate(labels):
                 inside = (own != UNSEEN) & (part >= 0)
-                total[r] += _bins(torch.where(inside, part, n_parts), n_parts + 1, times)[:-1]
+                total[r] += bins(torch.where(inside, part, n_parts), n_parts + 1, times)[:-1]
         return total
+
+    def contingency(self, outside: int = 0) -> Any:
+        """Objects in both of two clusters, for all clusters of all members: (C, C) int64.
+
+        Parameters
+        ----------
+        outside : {0, 2}
+            2 counts unseen and noise as two more clusters of each member, before the others.
+        """
+        first = self._first(outside)
+        total = self.n_rows + outside * self.n_members
+        found = torch.zeros((total, total), dtype=torch.int64, device=self.device)
+        for _, labels in self.blocks(max(total, 1)):
+            code = labels.to(torch.int64) + outside
+            # A column at the end takes what belongs to no cluster, and is cut off.
+            code = torch.where(code >= 0, code + first[:, None], total)
+            kind = torch.float16 if self.device.type == "cuda" else torch.float32
+            hot = torch.zeros((labels.shape[1], total + 1), dtype=kind, device=self.device)
+            hot.scatter_(1, code.T, 1)
+            found += _squared(hot[:, :total]).to(torch.int64)
+        return found
+
+    def pair_sums(self, table: Any, pairs: Any, outside: int = 0) -> NDArray[np.float64]:
+        """Sums over pairs of members of the cell of a table that an object is in.
+
+        Parameters
+        ----------
+        table : tensor of shape (C, C), float64
+            As `contingency` has its rows and columns.
+        pairs : ndarray of shape (n_pairs, 2)
+            Members; sums go in their order.
+        outside : {0, 2}
+            As in `contingency`; labels of no row add nothing.
+        """
+        first, found = self._first(outside), np.empty(self.n_objects)
+        kernels = kernels_for(self.device)
+        for some, labels in self.blocks():
+            if kernels is not None:
+                own = kernels.pair_sums(labels, first, table, self.there(pairs), outside)
+            else:
+                own = torch.zeros(labels.shape[1], dtype=torch.float64, device=self.device)
+                code = labels.to(torch.int64) + outside
+                # Behind the table there is a row and a column of zeros.
+                wide = torch.nn.functional.pad(table, (0, 1, 0, 1))
+                code = torch.where(code >= 0, code + first[:, None], len(table))
+                for a, b in np.asarray(pairs).tolist():
+                    own += wide[code[a], code[b]]
+            found[some] = own.cpu().numpy()
+        return found
+
+    def _first(self, outside: int) -> Any:
+        """First row of each member where each has so many more."""
+        return self.starts + outside * torch.arange(self.n_members, device=self.device)
+
+    def moments(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Sums over all objects j of V_ij and of V_ij squared, V_ij the members that join i and j.
+
+        As `consilience.kernels.pairs.confusion.pair_moments`, of objects that count once.
+        """
+        table = self.contingency().to(torch.float64)
+        first = np.empty(self.n_objects)
+        for some, _, sums in self.row_sums(table.diagonal()[:, None].contiguous()):
+            first[some] = sums[:, 0].cpu().numpy()
+        pairs = np.stack(np.triu_indices(self.n_members, 1), axis=1)
+        return first, 2.0 * self.pair_sums(table, pairs) + first
 
     def there(self, values: Any) -> Any:
         """An array on the device; None stays None."""
@@ -159,7 +224,7 @@ class LabelRows:
         parts, weights = self.there(labels), self.there(weights)
         table = self.counts(parts, n_parts, weights)
         seen = self.seen(parts, n_parts, weights).to(torch.float64) if by_seen else None
-        sizes = _bins(torch.where(parts >= 0, parts, n_parts), n_parts + 1, weights)[:-1]
+        sizes = bins(torch.where(parts >= 0, parts, n_parts), n_parts + 1, weights)[:-1]
         found: tuple[NDArray[Any], NDArray[Any], NDArray[Any]] = (
             np.empty(self.n_objects),
             np.empty(self.n_objects),
@@ -196,7 +261,15 @@ def first_largest(values: Any) -> Any:
     return torch.where(values == most, place, values.shape[1]).amin(dim=1)
 
 
-def _bins(codes: Any, n_bins: int, weights: Any = None) -> Any:
+def _squared(hot: Any) -> Any:
+    """Products of all columns with each other: counts of at most 2^24 objects, exact."""
+    if hot.dtype == torch.float16:
+        return torch.mm(hot.T, hot, out_dtype=torch.float32)
+    with full_precision():
+        return hot.T @ hot
+
+
+def bins(codes: Any, n_bins: int, weights: Any = None) -> Any:
     """How often each code occurs, int64; or the whole weight of those that have it."""
     if weights is None:
         return torch.bincount(codes, minlength=n_bins)

@@ -14,7 +14,7 @@ from consilience.engines._triton.kmeans import (
     square_parts,
     values_of,
 )
-from consilience.engines._triton.labels import label_sums
+from consilience.engines._triton.labels import label_sums, pair_sums
 from consilience.engines._triton.pairs import count_pairs, nearest_objects
 from consilience.engines._triton.weak import WeakBlock, add_scores, sizes_of
 
@@ -29,6 +29,7 @@ __all__ = [
     "label_sums",
     "nearest_centres",
     "nearest_objects",
+    "pair_sums",
     "sizes_of",
     "square_parts",
     "values_of",

@@ -5,7 +5,7 @@ from typing import Any
 from consilience.engines._device._torch import torch
 from consilience.engines._triton._language import tl, triton
 
-__all__ = ["label_sums"]
+__all__ = ["label_sums", "pair_sums"]
 
 
 @triton.jit
@@ -23,6 +23,34 @@ def _label_sums(
         total += tl.load(table + row[:, None] * k + q[None, :], mask=there, other=0)
     place = sums + i.to(tl.int64)[:, None] * k + q[None, :]
     tl.store(place, total, mask=inside[:, None] & (q < k)[None, :])
+
+
+@triton.jit
+def _pair_sums(
+    labels, stride, first, table, width, pairs, n_pairs, sums, n, outside, TILE: tl.constexpr
+):
+    """Sums of the cells that a tile of objects is in, one pair of members after another."""
+    i = tl.program_id(0) * TILE + tl.arange(0, TILE)
+    inside = i < n
+    total = tl.zeros((TILE,), tl.float64)
+    for p in range(n_pairs):
+        a, b = tl.load(pairs + 2 * p).to(tl.int64), tl.load(pairs + 2 * p + 1).to(tl.int64)
+        one = tl.load(labels + a * stride + i, mask=inside, other=-128).to(tl.int64) + outside
+        two = tl.load(labels + b * stride + i, mask=inside, other=-128).to(tl.int64) + outside
+        place = (tl.load(first + a) + one) * width + tl.load(first + b) + two
+        total += tl.load(table + place, mask=(one >= 0) & (two >= 0), other=0.0)
+    tl.store(sums + i, total, mask=inside)
+
+
+def pair_sums(labels: Any, first: Any, table: Any, pairs: Any, outside: int) -> Any:
+    """Sums over pairs of members of the cell of a table that each object is in, float64."""
+    n = labels.shape[1]
+    sums = torch.empty(n, dtype=torch.float64, device=labels.device)
+    _pair_sums[(triton.cdiv(n, 256),)](
+        labels, labels.stride(0), first, table.contiguous(), table.shape[1], pairs, len(pairs),
+        sums, n, outside, TILE=256, num_warps=4,
+    )  # fmt: skip
+    return sums
 
 
 def label_sums(labels: Any, starts: Any, table: Any) -> Any:
