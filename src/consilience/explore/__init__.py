@@ -1,7 +1,8 @@
 """The explorer: a result as something to ask questions of, in a browser or a notebook.
 
-`view` turns a result into plain values and arrays; `special`, `why` and `groups_inside` answer what
-people ask of them. One page shows a view: in the report, by a local server (`serve`), in a notebook.
+`view` turns a result into plain values and arrays; `special`, `why` and `groups_inside` answer
+what people ask of them. One page shows a view: in the report, by a local server (`serve`), in a
+notebook.
 """
 
 from consilience.explore._door import explore

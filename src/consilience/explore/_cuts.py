@@ -3,8 +3,8 @@
 Cuts of one tree are nested, so all of them are a number of a leaf for each object and a small table
 of leaves x numbers of groups. The tree goes *through* the answer: at its own number of groups the
 cut is the answer, object for object. Above it groups are joined by average link of the
-co-association, as `consilience.consensus.levels` does; below it each group is divided by Ward's link
-of the co-association, which does not split off single objects one by one.
+co-association, as `consilience.consensus.levels` does; below it each group is divided by Ward's
+link of the co-association, which does not split off single objects one by one.
 """
 
 import warnings

@@ -1,5 +1,6 @@
 """Results of every job as views."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -51,7 +52,8 @@ def view(result: Any) -> View:
     """
     if isinstance(result, LargeResult):
         found = _of_clusters(result.sample)
-        return _with_missing(found, f"The map and all figures are of {result.of_how_many}.")
+        words = f"The map and all figures are of {result.of_how_many}."
+        return replace(found, missing=(words, *found.missing))
     if isinstance(result, ClusterResult):
         return _of_clusters(result)
     if isinstance(result, MinorityResult):
@@ -151,9 +153,8 @@ def _of_minority(result: MinorityResult) -> View:
     data = result.data
     maps, missing = _maps(data, None)
     taken = result.model.threshold_result_
-    rules = ((taken.method, float(taken.value)),) + tuple(
-        (rule.method, float(rule.value)) for rule in result.rules if rule.method != taken.method
-    )
+    others = [rule for rule in result.rules if rule.method != taken.method]
+    rules = tuple((rule.method, float(rule.value)) for rule in (taken, *others))
     wanted = None if result.truth is None else (result.truth > 0).astype(np.int8)
     threshold = float(result.model.threshold_)
     return View(
@@ -175,12 +176,6 @@ def _of_minority(result: MinorityResult) -> View:
         facts=tuple(result.headline()),
         missing=missing,
     )
-
-
-def _with_missing(found: View, words: str) -> View:
-    from dataclasses import replace
-
-    return replace(found, missing=(words, *found.missing))
 
 
 def _maps(data: Data, evidence: Map | None) -> tuple[tuple[Map, ...], tuple[str, ...]]:

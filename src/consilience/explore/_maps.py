@@ -59,7 +59,10 @@ def map_of_columns(X: Any, columns: tuple[str, ...]) -> Map | str:
     named = found.names[0] == "feature 0" and len(columns)
     first = columns[0] if named else found.names[0]
     second = columns[1] if named and len(columns) > 1 else found.names[1]
-    words = "Objects near each other have alike columns. Two directions can hide what is apart in others."
+    words = (
+        "Objects near each other have alike columns. Two directions can hide what is apart in "
+        "others."
+    )
     axes = (first, second or "random height, means nothing")
     return Map("columns", words, axes, found.points.astype(np.float32))
 
@@ -143,7 +146,7 @@ def _along(axes: Floats, direction: Floats) -> Floats:
 
 
 def _laid_out(distances: Floats) -> Floats:
-    """Points on a plane with these distances, as nearly as stress majorisation gets from scaling."""
+    """Points on a plane with these distances, as nearly as stress majorisation gets."""
     k = len(distances)
     centred = -0.5 * (distances**2)
     centred -= centred.mean(axis=0) + centred.mean(axis=1)[:, None] - centred.mean()

@@ -70,9 +70,9 @@ def _not_kept(place: Path) -> str | None:
     if _inside(place, FACTS) is not None:
         return None
     return (
-        f"There is no {FACTS}: the run was made by 'minority' or 'ambiguous', with --no-keep, or by "
-        "an earlier version, which kept neither data nor members. Explore such results from Python: "
-        "result.explore()."
+        f"There is no {FACTS}: the run was made by 'minority' or 'ambiguous', with --no-keep, or "
+        "by an earlier version, which kept neither data nor members. Explore such results from "
+        "Python: result.explore()."
     )
 
 
@@ -91,7 +91,7 @@ def _inside(place: Path, name: str) -> Path | None:
 
 
 def _of_table(place: Path, name: str, column: str, reason: str) -> View:
-    """A view of a table of labels: groups, confidence and scores, and no map that means anything."""
+    """A view of a table of labels: groups, confidence and scores, no map that means anything."""
     table = _read(place / name)
     if "id" not in table or column not in table:
         raise InvalidInputError(
@@ -155,8 +155,8 @@ def _whole(cell: str, name: str) -> int:
         return int(cell)
     except ValueError as error:
         raise InvalidInputError(
-            f"{name} has the group {cell!r}, which is no whole number: it is damaged, or consilience "
-            "did not write it."
+            f"{name} has the group {cell!r}, which is no whole number: it is damaged, or "
+            "consilience did not write it."
         ) from error
 
 

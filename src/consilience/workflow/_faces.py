@@ -1,8 +1,8 @@
 """The one door from results to what people look at.
 
 `report` and `explore` stand above this room, because they can show any result; a result opens them
-here, when it is asked for a page or to be explored, and nowhere else. The import contract names this
-module as the exception.
+here, when it is asked for a page or to be explored, and nowhere else. The import contract names
+this module as the exception.
 """
 
 from typing import Any, Literal
