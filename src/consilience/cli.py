@@ -19,6 +19,7 @@ _COMMANDS = (
     "ambiguous",
     "minority",
     "predict",
+    "explore",
     "methods",
     "doctor",
     "reproduce",

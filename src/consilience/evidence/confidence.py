@@ -11,7 +11,7 @@ from consilience._validation import DEVICE, Boolean, NoneValue, Options, check_j
 from consilience.ensemble import Collapsed, Ensemble, takes_ensemble
 from consilience.errors import InvalidInputError
 from consilience.evidence.coassociation import CoAssociation, Missing
-from consilience.kernels._parallel import by_rows, in_threads
+from consilience.kernels._parallel import in_threads
 from consilience.kernels.labels.confidence import Nearness, nearness
 
 __all__ = ["DOUBTFUL_BELOW", "Confidence", "confidence", "doubtful", "suited_elsewhere"]
@@ -124,22 +124,17 @@ def confidence(
     pairwise = missing == "pair" and ensemble.has_unseen
     if exact is None:
         exact = n * n <= _EXACT_PAIRS
+    share = np.empty(n)
     if pairwise and exact:
         own, other, runner_up = _over_pairs(ensemble, codes, n_clusters, n_jobs)
+        total = own + other
+        share = np.divide(own, total, out=np.zeros(n), where=total > 0)
         device = None
     else:
         counts = ensemble.counts if isinstance(ensemble, Collapsed) else None
         own, other, runner_up = _through_tables(
-            ensemble, codes, n_clusters, counts, pairwise, n_jobs, device
+            ensemble, codes, n_clusters, counts, pairwise, share, n_jobs, device
         )
-    share = np.empty(n)
-
-    def divide(rows: slice) -> None:
-        total = own[rows] + other[rows]
-        share[rows] = np.divide(own[rows], total, out=np.zeros(len(total)), where=total > 0)
-
-    # A slice is over sooner than a thread has started, unless there are many objects.
-    by_rows(divide, n, n_jobs, size=2**16)
     return Confidence(
         share, own, other, runner_up, exact=exact or not pairwise, device=device or "cpu"
     )
@@ -228,20 +223,24 @@ def _through_tables(
     n_clusters: int,
     counts: NDArray[np.int64] | None,
     by_seen: bool,
+    share: NDArray[np.float64],
     n_jobs: int | None,
     device: str | None,
 ) -> Nearness:
-    """Means through the tables of consensus clusters in the members' clusters."""
+    """Means through the tables of consensus clusters in the members' clusters; fills ``share``."""
     starts = ensemble.offsets()
     if device is None:
         return nearness(
             ensemble.members, labels, n_clusters, by_seen=by_seen, starts=starts, counts=counts,
-            n_jobs=n_jobs,
+            share=share, n_jobs=n_jobs,
         )  # fmt: skip
     from consilience.engines.torch import label_rows
 
     rows = label_rows(ensemble.members, starts, device)
-    return Nearness(*rows.nearness(labels, n_clusters, by_seen=by_seen, weights=counts))
+    found = Nearness(*rows.nearness(labels, n_clusters, by_seen=by_seen, weights=counts))
+    total = found.own + found.other
+    share[:] = np.divide(found.own, total, out=np.zeros(len(total)), where=total > 0)
+    return found
 
 
 def _over_pairs(
