@@ -57,7 +57,9 @@ def cluster_contingency(
     """
     starts = first_columns(members)
     table = np.zeros((int(starts[-1]), int(starts[-1])))
-    w = np.ones(1) if weights is None else np.ascontiguousarray(weights, np.float64)
+    # Objects that all count once are told by one number: nothing is read for each of them.
+    once = weights is None or bool((weights == 1).all())
+    w = np.ones(1) if once else np.ascontiguousarray(weights, np.float64)
     n_members = len(members)
     # A member with itself and with some later ones, those of most members first.
     groups = [(r, s) for r in range(n_members) for s in range(r, n_members, _AT_ONCE)]
