@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from consilience._threads import one_thread
 from consilience.kernels._parallel import in_threads
 from consilience.minority._divergence import Euclidean
 from consilience.minority.weak import SAMPLE, random
@@ -50,7 +51,9 @@ def gamma_of_distances(X: Any, seed: int, n_jobs: int | None = 1) -> float:
     n = X.shape[0]
     if n > _MOST_OBJECTS:
         X = X[np.sort(random(seed, SAMPLE, 1).choice(n, _MOST_OBJECTS, replace=False))]
-    gaps = Euclidean().pair(X.astype(np.float64), X.astype(np.float64))
+    # Threads of the product would still turn, waiting for more, while ours score the objects.
+    with one_thread():
+        gaps = Euclidean().pair(X.astype(np.float64), X.astype(np.float64))
     equal = _EQUAL * float(gaps.max(initial=0.0))
     apart = gaps[gaps > equal]
     if not len(apart):
