@@ -175,3 +175,14 @@ def test_other_objects_are_refused():
 def test_answers_about_nobody_are_refused():
     with pytest.raises(InvalidInputError, match="must hold objects"):
         cs.compare_results([], [])
+
+
+@pytest.mark.parametrize("labels", [{}, {"a": 1}, set(), ()])
+def test_collections_of_another_length_are_refused(labels):
+    with pytest.raises(InvalidInputError, match=f"Got 3 and {len(labels)} objects"):
+        cs.compare_results([0, 1, 1], labels)
+
+
+def test_labels_may_come_one_by_one():
+    found = cs.compare_results([0, 1, 1], (name for name in "xyy"))
+    assert found.ari.value == 1.0
