@@ -2,6 +2,7 @@
 
 import csv
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -178,3 +179,22 @@ def test_callbacks_see_the_stages_and_can_cancel(numbers, seen, stop_at, folder,
 def test_what_cannot_be_is_refused_by_name(numbers, job, asked, named):
     with pytest.raises(ConsilienceError, match=named):
         getattr(cs, job)(numbers, **asked)
+
+
+@pytest.mark.parametrize(
+    ("shares", "auc", "words"),
+    [
+        ((0.5, 0.25), 0.875, "50% of the ambiguous ones, 25% of the others (AUC of the scores 0.8"),
+        ((None, 0.0), None, "3 objects lie in a group that is not that of their known group: none"),
+        ((1.0, None), None, "100% of the ambiguous ones, none of the others"),
+    ],
+)
+def test_where_misplaced_objects_lie_is_told(numbers, shares, auc, words):
+    result = cs.ambiguous_objects(numbers, 2, n_members=4, random_state=0)
+    assert result.agreement is None
+    assert result.truth_in_words() == ""
+    names = ("misplaced_ambiguous", "misplaced_others")
+    known = dict(zip(names, shares, strict=True)) | {"n_misplaced": 3, "auc": auc}
+    told = replace(result, agreement=known).truth_in_words()
+    assert words in told
+    assert ("AUC" in told) == (auc is not None)
