@@ -1,5 +1,8 @@
 """Two answers beside each other: partners, what moved, agreement and its interval."""
 
+import errno
+import io
+import sys
 from itertools import permutations
 from pathlib import Path
 
@@ -163,6 +166,22 @@ def test_what_cannot_be_compared_is_refused(folder, other, words, capsys):
     assert main(["compare", "a", "b"]) == 2
     assert main(["compare", "a", "nowhere"]) == 2
     assert "nowhere" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("moved", [True, False])
+def test_files_are_named_though_the_words_cannot_be_written(folder, moved, capsys, monkeypatch):
+    class Full(io.StringIO):
+        def write(self, text):
+            raise OSError(errno.ENOSPC, "No space left")
+
+    runs(LABELS, OTHERS)
+    asked = ["--moved", "moved.csv"] if moved else []
+    with monkeypatch.context() as patch:
+        patch.setattr(sys, "stdout", Full())
+        assert main(["compare", "a", "b", *asked]) == 2
+    told = ". Wrote moved.csv." if moved else ""
+    assert capsys.readouterr().err == f"consilience: No space left{told}\n"
+    assert Path("moved.csv").exists() == moved
 
 
 def test_other_objects_are_refused():
