@@ -4,6 +4,7 @@ import csv
 import json
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from consilience.cli import main
 from consilience.datasets import read_table
 from consilience.errors import ConsilienceError
 from consilience.generate import KMeansEnsemble
+from consilience.workflow import AmbiguityResult
 
 pytest.importorskip("cyclopts")
 
@@ -198,3 +200,19 @@ def test_where_misplaced_objects_lie_is_told(numbers, shares, auc, words):
     told = replace(result, agreement=known).truth_in_words()
     assert words in told
     assert ("AUC" in told) == (auc is not None)
+
+
+def test_ambiguous_objects_are_listed_the_least_sure_first():
+    scores = np.array([0.4, np.nan, *np.linspace(0.1, 0.3, 12), 0.9])
+    flags = np.arange(15) < 14
+    result = SimpleNamespace(
+        flags=flags, scores=scores, labels=np.arange(15), runner_up=None,
+        data=SimpleNamespace(plain_id=lambda i: f"o{i}"),
+    )  # fmt: skip
+    listed = AmbiguityResult.most_ambiguous(result)
+    assert [one["id"] for one in listed] == [f"o{i}" for i in (1, *range(2, 11))]
+    assert listed[0] == {"id": "o1", "score": None, "cluster": 1, "runner_up": -1}
+    assert listed[1]["score"] == 0.1
+    assert [one["id"] for one in AmbiguityResult.most_ambiguous(result, 14)][-1] == "o0"
+    result.runner_up = np.arange(15) + 1
+    assert AmbiguityResult.most_ambiguous(result, 2)[1]["runner_up"] == 3

@@ -205,3 +205,10 @@ def test_collections_of_another_length_are_refused(labels):
 def test_labels_may_come_one_by_one():
     found = cs.compare_results([0, 1, 1], (name for name in "xyy"))
     assert found.ari.value == 1.0
+
+
+def test_groups_stand_in_their_order_and_no_group_last():
+    found = cs.compare_results([-1, 2, 0, 10, 2], ["b", "a", "a", "b", None])
+    assert found.first == (0, 2, 10, -1)
+    assert found.second == ("a", "b", -1)
+    assert found.counts.tolist() == [[1, 0, 0], [1, 0, 1], [0, 1, 0], [0, 1, 0]]
