@@ -291,7 +291,7 @@ def test_the_state_is_in_the_address(browser, addresses, page, shown):
     page.page.get_by_label("Places by").select_option(label="the columns")
     page.page.get_by_label("Colour by").select_option(label="confidence")
     page.panel("groups").locator('tr[data-group="6"]').get_by_role("button", name="Select").click()
-    page.page.wait_for_function("() => location.hash.includes('rows=')")
+    page.page.wait_for_function(f"() => location.hash === '#explore:' + {EXPLORER}.state()")
     other = Opened(browser, page.page.url)
     try:
         np.testing.assert_array_equal(other.groups(), shown.cuts.labels(7))
