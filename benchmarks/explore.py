@@ -124,8 +124,10 @@ window.started = async (n, width, height, pointSize) => {
     x[i] = 0.66 * Math.cos(angle) + r * Math.cos(t);
     y[i] = 0.66 * Math.sin(angle) + r * Math.sin(t);
   }
-  window.scatterplot = createScatterplot({canvas, width, height, pointSize, colorBy: 'category', pointColor:
-    ['#1b5478', '#d08117', '#6282fc', '#8d1446', '#028261', '#c63c28', '#244210', '#6441bf']});
+  const pointColor =
+    ['#1b5478', '#d08117', '#6282fc', '#8d1446', '#028261', '#c63c28', '#244210', '#6441bf'];
+  const options = {canvas, width, height, pointSize, colorBy: 'category', pointColor};
+  window.scatterplot = createScatterplot(options);
   await window.scatterplot.draw({x, y, z, category: z});
 };
 """

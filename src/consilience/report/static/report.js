@@ -1,5 +1,5 @@
 /*!
-consilience report, sources 55ca0c8a4537d9e16098d4ef858304a837a4e8400f737455451e25fde0ca9b3e
+consilience report, sources 7e4b140dc6fe651ddbc7417ac96361cea97a3b7ce174cf3f9928b901f4ad2f05
 BSD-3-Clause, the consilience developers. Contains uPlot, under the following licence.
 
 uPlot 1.6.32
