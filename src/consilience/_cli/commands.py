@@ -246,6 +246,32 @@ def methods(*, json: Annotated[bool, Parameter(negative=(), show_default=False)]
     list_methods(json=json)
 
 
+def doctor(
+    *,
+    no_benchmark: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
+    json: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
+) -> None:
+    """Say what this machine offers: cores, memory, packages, devices, and how fast it is.
+
+    The benchmark takes some ten seconds, a minute at most; the first one also compiles.
+
+    For example:
+
+    - `consilience doctor`
+    - `consilience doctor --no-benchmark --json`
+
+    Parameters
+    ----------
+    no_benchmark : bool
+        Only look, measure nothing.
+    json : bool
+        Print all of it as JSON, for machines.
+    """
+    from consilience._cli.doctor import examine
+
+    examine(json=json, benchmark=not no_benchmark)
+
+
 def reproduce(
     table: str | None = None,
     /,
@@ -309,10 +335,11 @@ def reproduce(
     console = Speaker()
     if table is None:
         list_experiments(console)
+        console.close("")
     else:
         asked = (data, runs, sets, members, seed, jobs, out, force, columns, store, stored_only)
-        run(Wish(table, *asked), console)
-    console.close("")
+        folder = run(Wish(table, *asked), console)
+        console.close(f"The results are in {str(folder)!r}.")
 
 
 app.command(demo)
@@ -323,4 +350,5 @@ app.command(predict, usage="Usage: consilience predict RUN NEW [OPTIONS]")
 app.command(compare, usage="Usage: consilience compare FIRST SECOND [OPTIONS]")
 app.command(explore, usage="Usage: consilience explore RUN [OPTIONS]")
 app.command(methods)
+app.command(doctor)
 app.command(reproduce, usage="Usage: consilience reproduce [TABLE] [OPTIONS]")

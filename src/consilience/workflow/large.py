@@ -167,7 +167,7 @@ class LargeResult:
             raise InvalidInputError(
                 f"The folder {str(target)!r} is not empty. Name one that is new or empty."
             )
-        (target / "labels").mkdir(parents=True, exist_ok=True)
+        (target / "labels").mkdir(parents=True)
         for number, start in enumerate(range(0, self.n_objects, _PART), 1):
             some = slice(start, min(start + _PART, self.n_objects))
             columns = {"object": np.arange(some.start, some.stop)}
