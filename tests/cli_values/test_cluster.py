@@ -149,6 +149,8 @@ def _check_clarity(model, found, said):
         "n_objects": N,
         "sparsity": round(clear.sparsity, 4),
         "expected": round(clear.expected, 4),
+        "valley": round(clear.valley, 4),
+        "expected_valley": round(clear.expected_valley, 4),
         "agreement": round(clear.agreement, 4),
         "words": clear.words,
     }
