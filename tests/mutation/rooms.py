@@ -25,7 +25,10 @@ ROOMS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "datasets": (("datasets/*.py",), ("datasets/test_*.py", "test_cli_tables.py")),
     "compare": (("compare/*.py",), ("compare/test_*.py", _WORKERS)),
     "explain": (("explain/*.py",), ("explain/test_*.py",)),
-    "report": (("report/*.py",), ("report/test_*.py", "cli_values/test_*.py")),
+    "report": (
+        ("report/*.py", "explore/*.py"),
+        ("report/test_*.py", "explore/test_*.py", "cli_values/test_*.py"),
+    ),
     "plot": (("plot/*.py",), ("plot/test_*.py",)),
     "experiments": (("experiments/*.py",), ("experiments/test_*.py", "test_reproduce.py")),
     "workflow": (
