@@ -13,7 +13,7 @@ _WORKERS = "test_workers.py"
 ROOMS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "kernels": (("kernels/**/*.py",), ("kernels/test_*.py",)),
     "engines": (
-        ("engines/*.py", "engines/_device/*.py"),
+        ("engines/**/*.py",),
         ("engines/test_*.py", "gpu/test_*.py", "scale/test_*.py", "kernels/test_*.py"),
     ),
     "evidence": (("evidence/*.py",), ("evidence/test_*.py", _WORKERS)),
