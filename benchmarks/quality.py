@@ -83,7 +83,10 @@ def _run_options(one):
     one.add_argument("--part", required=True, choices=[*generated.FAMILIES, *REAL, "yours"])
     one.add_argument("--store", required=True, type=Path)
     one.add_argument(
-        "--candidates", type=_names, default=_names(UNKNOWN), help=", ".join([*CANDIDATES, "methods"])
+        "--candidates",
+        type=_names,
+        default=_names(UNKNOWN),
+        help=", ".join([*CANDIDATES, "methods"]),
     )
     one.add_argument("--seeds", type=int, default=5)
     one.add_argument("--jobs", type=int, default=1, help="processes; 0: in this one")
