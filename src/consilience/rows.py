@@ -5,12 +5,12 @@ Arrow table, a list of lists, a torch tensor, or as anything that hands out rows
 data set, a zarr array). Here it is read once, checked once and remembered with its names and index;
 behind this border a `Rows` is passed on, and nothing converts or checks the numbers again.
 
-Tables larger than memory (`open_rows`) stay where they are: `Rows` of a `Stored` table are read
+Tables larger than memory (`stored_rows`) stay where they are: `Rows` of a `Stored` table are read
 and checked block by block, each time they are needed.
 """
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -29,9 +29,9 @@ __all__ = [
     "is_dask",
     "is_table_path",
     "is_tensor",
-    "open_rows",
     "rows_of",
     "same_objects",
+    "stored_rows",
 ]
 
 Kind = Literal["floats", "float64"]
@@ -108,33 +108,13 @@ class Rows:
             )
 
 
-def open_rows(X: Any) -> Rows:
-    """Rows of a table that stays where it is: on a disk or on a Dask cluster.
+def stored_rows(X: Any, *, ignore: Sequence[str] = ()) -> Rows:
+    """Rows of a table that stays where it is; `consilience.datasets.open_rows` takes more.
 
-    Parameters
-    ----------
-    X : path, memory map, Dask array or frame, zarr array, or anything else sliced by rows
-        A path to a ``.npy`` file, a ``.parquet`` file, a folder of such files (in the order of
-        their names) or a ``.zarr`` array. Columns are numbers; whole numbers become float64.
-
-    Returns
-    -------
-    Rows
-        Nothing was read but the shape. Blocks are checked when they are read: a number that is
-        not finite, a column too many, a block of another type is an `InvalidInputError` that
-        names the block and the row.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     np.save(Path(folder, "x.npy"), np.arange(6.0).reshape(3, 2))
-    ...     rows = open_rows(Path(folder, "x.npy"))
-    ...     rows.shape, rows.take([2, 0]).values.tolist()
-    ((3, 2), [[4.0, 5.0], [0.0, 1.0]])
+    >>> stored_rows(np.zeros((3, 2)).view(np.memmap)).shape
+    (3, 2)
     """
-    table = open_stored(X)
+    table = open_stored(X, ignore)
     if table is None:
         raise InvalidInputError(
             "open_rows takes a path, a memory map, a Dask array or frame, or something else that "
@@ -171,7 +151,7 @@ def rows_of(
         Whether float32 stays as it is.
     min_objects : int, default=1
     allow_stored : bool, default=False
-        Whether rows that are not in memory (`open_rows`) may pass, and Dask arrays stay so.
+        Whether rows that are not in memory (`stored_rows`) may pass, and Dask arrays stay so.
 
     Raises
     ------
@@ -179,7 +159,7 @@ def rows_of(
         In scikit-learn's words, for what is no table of finite numbers.
     """
     if allow_stored and is_dask(X):
-        X = open_rows(X)
+        X = stored_rows(X)
     known = X if isinstance(X, Rows) else None
     if known is not None and known.is_stored:
         return _checked_stored(known, owner, min_objects, allow_stored)

@@ -11,12 +11,12 @@ import pytest
 from scale.tables import SOME, STARTS, N, X, check_same, chunked, runs_in_memory
 
 from consilience import _stored
+from consilience.datasets import open_rows
 from consilience.engines import blocks, engine_for
 from consilience.engines.cpu import Cpu
 from consilience.engines.dask import Cluster
 from consilience.errors import ClusterLostError
 from consilience.kernels._blocks import BLOCK_ROWS
-from consilience.rows import open_rows
 
 distributed = pytest.importorskip(
     "distributed", reason="the extra 'distributed' is not installed: nothing of Dask is tested"

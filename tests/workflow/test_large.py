@@ -107,6 +107,6 @@ def test_what_needs_memory_is_refused_by_name(table):
     with pytest.raises(InvalidParameterError, match=r"Got 'eac' instead. Take 'lwgp'"):
         cs.cluster(table, 3, method="eac")
     with pytest.raises(InvalidInputError, match="Got the name of a file instead"):
-        cs.cluster("table.csv")
+        cs.cluster("table.xls")
     with pytest.raises(FileNotFoundError):
         cs.cluster("no-such.parquet")

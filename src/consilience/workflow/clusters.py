@@ -25,6 +25,7 @@ from consilience._validation import (
 from consilience.compare import against_truth, compare_methods
 from consilience.consensus import CONSENSUS
 from consilience.consensus import refine as refined
+from consilience.datasets._large import is_large_path, open_rows
 from consilience.ensemble import Ensemble
 from consilience.errors import InvalidInputError, InvalidParameterError, warn
 from consilience.evidence import confidence as confidence_in
@@ -32,7 +33,7 @@ from consilience.evidence import never_seen
 from consilience.generate import RunFolder, default_generator, with_defaults
 from consilience.predict._hashes import row_hashes
 from consilience.predict._seen import Seen
-from consilience.rows import Rows, is_dask, is_table_path, open_rows
+from consilience.rows import Rows, is_dask
 from consilience.workflow._choosing import Number, by_criteria, by_lines, strict_method
 from consilience.workflow._data import Data, check_scale, checked_ensemble, gather
 from consilience.workflow._job import Job
@@ -140,7 +141,8 @@ def cluster(
         One row an object, finite numbers. A frame's index and column names are kept. A `Table`
         of `consilience.datasets.read_table` brings its identifiers and known groups. Not needed
         with ``ensemble``. Tables larger than memory are gone through in blocks: the path of a
-        ``.parquet``, ``.npy`` or ``.zarr`` table, a Dask array or frame, `consilience.open_rows`.
+        ``.parquet``, ``.npy``, ``.zarr`` or text table, a Dask array or frame, and what
+        `consilience.open_rows` opened.
     n_clusters : int or None, default=None
         None finds the best supported number, see `consilience.AutoConsensus`.
     method : str or None, default=None
@@ -207,7 +209,8 @@ def cluster(
     >>> result.labels.shape, float(result.confidence.mean()) > 0.9
     ((150,), True)
     """
-    stored = _stored(X)
+    with noting() as said:  # a text file is converted
+        stored = _stored(X)
     if stored is not None:
         refuse_in_memory_only(
             {
@@ -245,6 +248,7 @@ def cluster(
             n_jobs=n_jobs,
             run=folder,
             max_memory=max_memory,
+            said=tuple(said),
         )
         return cluster_large(stored, large, owner=_OWNER, callbacks=callbacks)
     if [one.name for one in named.methods] == [_OURS] and not strict:
@@ -284,7 +288,7 @@ def _stored(X: Any) -> Rows | None:
     """Rows that are gone through in blocks; None where X is to be in memory."""
     if isinstance(X, Rows):
         return X if X.is_stored else None
-    if is_dask(X) or (isinstance(X, str | PathLike) and is_table_path(X)):
+    if is_dask(X) or (isinstance(X, str | PathLike) and is_large_path(X)):
         return open_rows(X)
     return None
 

@@ -58,6 +58,7 @@ class LargeTask:
     n_jobs: int | None
     run: RunFolder | None
     max_memory: Any
+    said: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -240,7 +241,7 @@ def cluster_large(
 
     with noting() as notes:
         done = job.run(work)
-    return _result(rows.values, task, method, done, tuple(notes), job.seconds)
+    return _result(rows.values, task, method, done, (*task.said, *notes), job.seconds)
 
 
 def _method(task: LargeTask, rows: Rows) -> str:
