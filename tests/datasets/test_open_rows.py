@@ -1,4 +1,4 @@
-"""Text files larger than memory: converted once, by blocks, to the numbers that read_table gives."""
+"""Text files larger than memory: converted once, by blocks, to the numbers of read_table."""
 
 import errno
 import gc
