@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral
-from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -25,7 +24,6 @@ from consilience._validation import (
 from consilience.compare import against_truth, compare_methods
 from consilience.consensus import CONSENSUS
 from consilience.consensus import refine as refined
-from consilience.datasets._large import is_large_path, open_rows
 from consilience.ensemble import Ensemble
 from consilience.errors import InvalidInputError, InvalidParameterError, warn
 from consilience.evidence import confidence as confidence_in
@@ -33,7 +31,6 @@ from consilience.evidence import never_seen
 from consilience.generate import RunFolder, default_generator, with_defaults
 from consilience.predict._hashes import row_hashes
 from consilience.predict._seen import Seen
-from consilience.rows import Rows, is_dask
 from consilience.workflow._choosing import Number, by_criteria, by_lines, strict_method
 from consilience.workflow._data import Data, check_scale, checked_ensemble, gather
 from consilience.workflow._job import Job
@@ -49,7 +46,12 @@ from consilience.workflow._notes import noting
 from consilience.workflow._one_column import warn_of_one_column
 from consilience.workflow._seeds import job_seed
 from consilience.workflow.cluster_result import ClusterResult
-from consilience.workflow.large import LargeTask, cluster_large, refuse_in_memory_only
+from consilience.workflow.large import (
+    LargeTask,
+    cluster_large,
+    refuse_in_memory_only,
+    rows_in_blocks,
+)
 
 __all__ = ["cluster"]
 
@@ -210,7 +212,7 @@ def cluster(
     ((150,), True)
     """
     with noting() as said:  # a text file is converted
-        stored = _stored(X)
+        stored = rows_in_blocks(X)
     if stored is not None:
         refuse_in_memory_only(
             {
@@ -282,15 +284,6 @@ def cluster(
     return ClusterResult(
         asked=n_clusters, seed=task.seed, seconds=job.seconds, notes=tuple(notes), **found
     )
-
-
-def _stored(X: Any) -> Rows | None:
-    """Rows that are gone through in blocks; None where X is to be in memory."""
-    if isinstance(X, Rows):
-        return X if X.is_stored else None
-    if is_dask(X) or (isinstance(X, str | PathLike) and is_large_path(X)):
-        return open_rows(X)
-    return None
 
 
 def _seen(data: Data, generator: Any) -> Seen | None:
