@@ -1,11 +1,6 @@
 """Tables that do not fit: gone through in blocks by the command, written in parts, resumed."""
 
 import json
-import os
-import signal
-import subprocess
-import sys
-import time
 
 import numpy as np
 import pytest
@@ -163,24 +158,3 @@ def test_a_full_disk_leaves_nothing_that_counts(table, tmp_path, capsys, monkeyp
     assert not (tmp_path / "run" / "summary.json").exists()
     assert not (tmp_path / "run" / "labels").exists()
     monkeypatch.undo()
-
-
-def test_killed_at_any_moment_the_command_goes_on(table, tmp_path):
-    np.save("big.npy", np.tile(X, (40, 1)))
-    command = [sys.executable, "-m", "consilience", "cluster", "big.npy", "-k", "3", "--members"]
-    command += ["6", "--max-memory", "256MiB", "--out", "run", "--quiet", "--no-report"]
-    code = "import sys; from consilience.workflow import large; large._ALWAYS_READ = 0; "
-    code += "from consilience.cli import main; sys.exit(main(sys.argv[1:]))"
-    command[1:3] = ["-c", code]
-    child = subprocess.Popen(command)
-    until = time.monotonic() + 60
-    while not list((tmp_path / "run").glob("members/group-*/0*.npz")) and child.poll() is None:
-        assert time.monotonic() < until
-        time.sleep(0.01)
-    child.send_signal(signal.SIGKILL)
-    child.wait()
-    assert subprocess.run([*command, "--resume"], check=False).returncode == 0
-    _, parts = parts_of(tmp_path / "run")
-    assert len(parts["labels"]) == 40 * N
-    assert os.listdir(tmp_path / "run" / "labels")
-    assert not (tmp_path / "run" / "members").exists()

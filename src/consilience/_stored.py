@@ -87,8 +87,10 @@ class Stored(ABC):
     def __len__(self) -> int:
         return self.shape[0]
 
-    def __getitem__(self, rows: slice) -> Floats:
-        """Rows by a slice without steps, as those of an array."""
+    def __getitem__(self, rows: Any) -> Floats:
+        """Rows by a slice without steps, by their numbers or by a mask, as those of an array."""
+        if not isinstance(rows, slice):
+            return self.take(rows)
         start, stop, _ = rows.indices(self.shape[0])
         return self.read(start, max(start, stop))
 

@@ -162,7 +162,10 @@ def rows_of(
         X = stored_rows(X)
     known = X if isinstance(X, Rows) else None
     if known is not None and known.is_stored:
-        return _checked_stored(known, owner, min_objects, allow_stored)
+        found = _checked_stored(known, owner, min_objects, allow_stored)
+        if fitted is not None:
+            _remember(found, fitted, reset)
+        return found
     options = {
         "accept_sparse": "csr" if allow_sparse else False,
         "dtype": [np.float64, np.float32] if kind == "floats" else np.float64,
@@ -202,6 +205,19 @@ def _checked_stored(rows: Rows, owner: Any, min_objects: int, allowed: bool) -> 
             f"{min_objects} rows and one column."
         )
     return rows
+
+
+def _remember(rows: Rows, fitted: Any, reset: bool) -> None:
+    """Have an estimator remember the columns, or check that they are those it remembers."""
+    if reset:
+        fitted.n_features_in_ = rows.shape[1]
+        if rows.names is not None:
+            fitted.feature_names_in_ = np.array(rows.names, dtype=object)
+    elif rows.shape[1] != fitted.n_features_in_:
+        raise InvalidInputError(
+            f"X has {rows.shape[1]} features, but {type(fitted).__name__} is expecting "
+            f"{fitted.n_features_in_} features as input."
+        )
 
 
 def same_objects(rows: Rows, n_objects: int) -> Rows:

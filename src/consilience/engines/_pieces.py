@@ -50,6 +50,10 @@ class Pieces(Protocol):
         """
         ...
 
+    def revisit(self, call: Callable[..., Any], kept: Sequence[Any], *shared: Any) -> Iterator[Any]:
+        """``call(own, *shared)`` of what was kept with every piece; no row is read."""
+        ...
+
 
 class Keeper(Protocol):
     """Where what was made of pieces is kept, so that it need not be made again."""
@@ -138,6 +142,11 @@ class Disk:
                 yield found
 
         return now, told(steps(), len(pieces))
+
+    def revisit(self, call: Callable[..., Any], kept: Sequence[Any], *shared: Any) -> Iterator[Any]:
+        """See `Pieces.revisit`."""
+        for own, (start, stop) in zip(kept, self.table.pieces(), strict=True):
+            yield call(own, *within(shared, start, stop))
 
 
 def label_room(shape: tuple[int, ...], kind: Any, *, beside: int = 1) -> NDArray[Any]:

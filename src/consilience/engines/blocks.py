@@ -13,6 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from consilience.engines._pieces import Chosen, Disk, Keeper, Pieces, label_room
+from consilience.engines._ranks import order_statistics
+from consilience.engines._weak_pieces import Sums, add_repetitions
 from consilience.errors import InvalidInputError, InvalidParameterError
 from consilience.kernels._blocks import add_in_tree, block_edges, tree_sum
 from consilience.kernels._parallel import Team
@@ -125,8 +127,25 @@ class Blocks:
         memory: Memory,
         sizes: NDArray[np.float64] | None = None,
     ) -> Batch:
-        """Weak clusterings are made of rows in memory only."""
-        raise self._only_in_memory("Weak clusterings (EWOCS) are")
+        """A batch of weak clusterings gives scores of all objects at once; see `add_scores`."""
+        raise self._only_in_memory("Scores of single weak clusterings are")
+
+    def add_scores(
+        self,
+        terms: Any,
+        models: Models,
+        grading: Grading,
+        scale: Scale,
+        sums: Sums,
+        *,
+        n_jobs: int | None = None,
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Add the scores of weak clusterings to their sums; see `add_repetitions`."""
+        return add_repetitions(self._pieces, terms, models, grading, scale, sums, n_jobs)
+
+    def order_statistics(self, ranks: Sequence[int]) -> NDArray[np.float64]:
+        """Values of every column at these ranks, from 0 for the least: (n_ranks, n_columns)."""
+        return order_statistics(self._pieces, ranks)
 
     def pair_counts(
         self, *, with_seen: bool, condensed: bool = False, n_jobs: int | None = None

@@ -154,6 +154,17 @@ class Cluster:
         self._sent.update((*states, *found))
         return states, told(map(_fetched, found), len(found))
 
+    def revisit(self, call: Callable[..., Any], kept: Sequence[Any], *shared: Any) -> Iterator[Any]:
+        """See `Pieces.revisit`; where it is kept."""
+        self._check()
+        found = []
+        for own, (start, stop) in zip(kept, self._bounds, strict=True):
+            mine = within(shared, start, stop)
+            future = self._asked(self._client.submit, call, own, *mine, pure=False)
+            self._sent.add(future)
+            found.append(future)
+        return map(_fetched, found)
+
     def _check(self) -> None:
         if self._client.status != "running":
             raise _lost(f"the client is {self._client.status}")

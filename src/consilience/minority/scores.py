@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from consilience._threads import one_thread
 from consilience._validation import Options, check_jobs, check_value
+from consilience.engines import label_room
 from consilience.kernels._parallel import Team, workers
 from consilience.kernels.minority.passes import Batch, Scale, add_scores
 from consilience.minority._batches import Drawn, Scorer
@@ -75,7 +76,9 @@ class Running:
         """No repetitions yet, of data of that type."""
         single = dtype == np.float32
         rounding = float(np.finfo(np.float32 if single else np.float64).eps)
-        return cls(aggregate, np.zeros(n_objects), np.zeros(n_objects), rounding)
+        total, squares = (label_room((n_objects,), np.float64) for _ in range(2))
+        total[:], squares[:] = 0.0, 0.0
+        return cls(aggregate, total, squares, rounding)
 
     @property
     def n_repetitions(self) -> int:
