@@ -10,6 +10,7 @@ from consilience.workflow.ambiguity import AmbiguityResult, ambiguous_objects
 from consilience.workflow.cluster_result import ClusterResult
 from consilience.workflow.clusters import cluster
 from consilience.workflow.large import LargeResult
+from consilience.workflow.large_minority import LargeMinorityResult
 from consilience.workflow.minority import MinorityResult, minority_groups
 from consilience.workflow.result import Result
 from consilience.workflow.two_answers import TwoAnswers, compare_results
@@ -17,6 +18,7 @@ from consilience.workflow.two_answers import TwoAnswers, compare_results
 __all__ = [
     "AmbiguityResult",
     "ClusterResult",
+    "LargeMinorityResult",
     "LargeResult",
     "MinorityResult",
     "Result",

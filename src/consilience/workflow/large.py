@@ -50,6 +50,7 @@ __all__ = [
     "part_names",
     "watched",
     "workers_at",
+    "write_columns",
     "write_part",
 ]
 
@@ -245,10 +246,15 @@ def part_names(n_objects: int) -> list[str]:
 
 def write_part(result: LargeResult, number: int, path: Path) -> None:
     """Write one part of the labels; the ending of the path says as what."""
-    some = _parts(result.n_objects)[number]
+    names = ("labels", "confidence", "runner_up")
+    write_columns({name: getattr(result, name) for name in names}, result.n_objects, number, path)
+
+
+def write_columns(values: dict[str, Any], n_objects: int, number: int, path: Path) -> None:
+    """Write one part of arrays that have a value an object, with the numbers of the objects."""
+    some = _parts(n_objects)[number]
     columns = {"object": np.arange(some.start, some.stop)}
-    for name in ("labels", "confidence", "runner_up"):
-        columns[name] = np.asarray(getattr(result, name)[some])
+    columns |= {name: np.asarray(array[some]) for name, array in values.items()}
     if path.suffix == ".npz":
         np.savez(path, allow_pickle=False, **columns)
         return
