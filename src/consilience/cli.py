@@ -13,7 +13,16 @@ from consilience.errors import ConsilienceError, MissingPackageError
 
 __all__ = ["main"]
 
-_COMMANDS = ("demo", "cluster", "ambiguous", "minority", "predict", "methods", "reproduce")
+_COMMANDS = (
+    "demo",
+    "cluster",
+    "ambiguous",
+    "minority",
+    "predict",
+    "explore",
+    "methods",
+    "reproduce",
+)
 _REFUSED = 2
 _INTERRUPTED = 130
 

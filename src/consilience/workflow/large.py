@@ -38,6 +38,7 @@ from consilience.predict._seen import Seen
 from consilience.rows import Rows, Stored, is_dask, stored_rows
 from consilience.workflow._choosing import Number, by_lines
 from consilience.workflow._data import Data
+from consilience.workflow._faces import face
 from consilience.workflow._job import Job
 from consilience.workflow._members import make_members
 from consilience.workflow._notes import noting
@@ -171,6 +172,10 @@ class LargeResult:
     def report(self, path: str | PathLike[str], *, title: str | None = None) -> None:
         """Write the report of the sample; it says of how many objects that is."""
         self.sample.report(Path(path), title=title)
+
+    def explore(self, *, host: str = "127.0.0.1", port: int = 0, browser: bool = True) -> Any:
+        """Look closer at the sample; see `ClusterResult.explore`."""
+        return face("explore").explore(self, host=host, port=port, browser=browser)
 
     def to_dict(self) -> dict[str, Any]:
         """All of it but what there is one of for each object, as values that JSON can hold."""
