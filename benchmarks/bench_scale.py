@@ -120,7 +120,9 @@ def workers(n_rows, how, threads):
     sizes += [n_rows - sum(sizes)] * (n_rows > sum(sizes))
     table, starts = Generated(n_rows), np.concatenate([[0], np.cumsum(sizes)])
     with (
-        distributed.LocalCluster(int(how), threads_per_worker=1, dashboard_address=None) as made,
+        distributed.LocalCluster(
+            n_workers=int(how), threads_per_worker=1, dashboard_address=None
+        ) as made,
         distributed.Client(made) as client,
     ):
         parts = [

@@ -33,7 +33,7 @@ def client(request):
     """A cluster of threads in this process."""
     with (
         distributed.LocalCluster(
-            request.param, threads_per_worker=1, processes=False, dashboard_address=None
+            n_workers=request.param, threads_per_worker=1, processes=False, dashboard_address=None
         ) as cluster,
         distributed.Client(cluster) as client,
     ):

@@ -62,7 +62,7 @@ def workers_at(where: str, n_workers: int | None = None, memory: float | None = 
         if where == "local":
             n_workers = 2 if n_workers is None else n_workers
             target = distributed.LocalCluster(
-                n_workers,
+                n_workers=n_workers,
                 threads_per_worker=1,
                 memory_limit="auto" if memory is None else memory / n_workers,
                 dashboard_address=None,
