@@ -313,10 +313,11 @@ def reproduce(
     console = Speaker()
     if table is None:
         list_experiments(console)
+        console.close("")
     else:
         asked = (data, runs, sets, members, seed, jobs, out, force, columns, store, stored_only)
-        run(Wish(table, *asked), console)
-    console.close("")
+        folder = run(Wish(table, *asked), console)
+        console.close(f"The results are in {str(folder)!r}.")
 
 
 app.command(demo)

@@ -488,7 +488,7 @@ float, default="reference"
         errors = self.standard_errors_
         self.undecided_ = (np.abs(self.scores_ - self.threshold_) <= 2 * errors) & (errors > 0)
         self.labels_ = self._fitted.split(self, X, data, foreground)
-        self._fitted = self._fitted.with_reach(data, foreground)
+        self._fitted = self._fitted.with_reach(data, foreground, self.n_jobs)
         self.n_foreground_ = int(foreground.sum())
         self.n_clusters_ = int(self.labels_.max()) + 1
         return self
