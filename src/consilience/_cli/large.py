@@ -27,7 +27,7 @@ __all__ = ["LargeConsensus", "find_large", "goes_by_blocks"]
 _OWNER = "consilience cluster"
 _MOST_ROWS = 30
 # Options that need all objects in memory, of the wish and of how its table is read.
-_IN_MEMORY = ("labels", "methods", "refine", "strict", "linkage")
+_IN_MEMORY = ("labels", "methods", "refine", "strict", "linkage", "device")
 _READING = ("truth_column", "impute", "encode", "encoding")
 
 
