@@ -80,12 +80,15 @@ class Writing:
         Print the summary as JSON, for machines; progress goes to the standard error stream.
     quiet : bool
         Print nothing.
+    no_data : bool
+        A report that holds no object's values: figures of whole groups only.
     """
 
     out: Path | None = None
     force: _Flag = False
     json: _Flag = False
     quiet: _Flag = False
+    no_data: _Flag = False
 
 
 @Parameter(name="*")

@@ -118,7 +118,7 @@ class Reported(Result):
             More lines about what was done, or others in place of ours.
         """
 
-    def report(self, path: str | Path, *, title: str | None = None) -> None:
+    def report(self, path: str | Path, *, title: str | None = None, data: bool = True) -> None:
         """Write the report, one HTML page that needs nothing else.
 
         Parameters
@@ -127,8 +127,16 @@ class Reported(Result):
             A file; one that is there is replaced.
         title : str, optional
             By default the name of the data.
+        data : bool, default=True
+            Whether the page holds objects: a table, a map, and what it can be explored by.
+            Without, it has figures of groups only, for people who may not pass their data on.
         """
-        face("report").write_report(self.page(title=title), path)
+        page = self.page(title=title)
+        if data:
+            view = face("explore").report_data(self)
+            face("report").write_report(page, path, view=view)
+        else:
+            face("report").write_report(face("report").without_objects(page), path)
 
     def explore(self, *, host: str = "127.0.0.1", port: int = 0, browser: bool = True) -> Any:
         """Look closer: another number of groups, what is special of some objects, and why.
