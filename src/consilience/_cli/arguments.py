@@ -80,12 +80,15 @@ class Writing:
         Print the summary as JSON, for machines; progress goes to the standard error stream.
     quiet : bool
         Print nothing.
+    no_data : bool
+        A report that holds no object's values: figures of whole groups only.
     """
 
     out: Path | None = None
     force: _Flag = False
     json: _Flag = False
     quiet: _Flag = False
+    no_data: _Flag = False
 
 
 @Parameter(name="*")
@@ -125,6 +128,8 @@ class ClusterWish:
         Equal seeds give equal results, whatever --jobs.
     jobs : int
         Threads; -1 takes all cores. [default: 1]
+    device : str
+        A torch device, such as cuda, for what can run there. [default: the processor]
     max_memory : str
         Memory for the matrix of pairs, such as "2 GiB", for methods that need it.
         [default: 4 GiB]
@@ -151,6 +156,7 @@ class ClusterWish:
     no_scale: _Flag = False
     seed: int = 0
     jobs: int | None = None
+    device: str | None = None
     max_memory: str | None = None
     resume: _Flag = False
     reading: Reading = Reading()
@@ -275,6 +281,8 @@ class MinorityWish:
         Equal seeds give equal results, whatever --jobs.
     jobs : int
         Threads; -1 takes all cores. [default: 1]
+    device : str
+        A torch device, such as cuda, for what can run there. [default: the processor]
     no_report : bool
         Leave out report.html.
     """
@@ -292,6 +300,7 @@ class MinorityWish:
     background: str | None = None
     seed: int = 0
     jobs: int | None = None
+    device: str | None = None
     reading: Reading = Reading()
     no_report: Annotated[_Flag, Parameter(group=_RESULTS)] = False
     writing: Writing = Writing()

@@ -20,6 +20,7 @@ from consilience.datasets import write_labels
 from consilience.workflow import ClusterResult, cluster
 from consilience.workflow._kept import kept_files
 from consilience.workflow._methods import check_methods as check_options
+from consilience.workflow._places import chosen_device
 
 __all__ = ["CLUSTER", "Consensus", "find"]
 
@@ -114,6 +115,7 @@ def find(wish: ClusterWish, folder: Path, *, callbacks: Sequence[Any] = ()) -> C
             strict=wish.strict,
             random_state=wish.seed,
             n_jobs=wish.jobs,
+            device=wish.device,
             run=run if given.ensemble is None else None,
             callbacks=callbacks,
             **options,
@@ -125,6 +127,7 @@ def _checked(wish: ClusterWish) -> tuple[tuple[str, ...], dict[str, Any]]:
     """The methods asked for by name and their options, once every option is known to be usable."""
     _ = wish.source
     check_common(wish, _OWNER)
+    chosen_device(None, wish.device, owner=_OWNER)
     if wish.max_memory is not None:
         memory_in_bytes(wish.max_memory, owner=_OWNER, name="--max-memory")
     names = check_methods(wish)

@@ -43,7 +43,7 @@ from consilience.minority._stopping import Progress, count_up, n_lines
 from consilience.minority.divergences import DIVERGENCES, Divergence
 from consilience.minority.scores import Running
 from consilience.minority.weak import WeakClusterer, weak_clusterer
-from consilience.rows import as_given, is_tensor
+from consilience.rows import as_given, device_of_data
 
 __all__ = ["EWOCS"]
 
@@ -420,7 +420,7 @@ float, default="reference"
 
     def _device(self, X: Any) -> str | None:
         """The torch device to compute on; None for the processor."""
-        return str(X.device) if self.device is None and is_tensor(X) else self.device
+        return device_of_data(X) if self.device is None else self.device
 
     def _count(self, X: Any, data: Any, wanted: int | None, device: str | None) -> None:
         """Add repetitions up to the number wanted, or until the rule is satisfied."""
