@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral
-from os import PathLike
 from types import MappingProxyType
 from typing import Any
 
@@ -33,7 +32,6 @@ from consilience.evidence import confidence as confidence_in
 from consilience.generate import RunFolder, default_generator, with_defaults
 from consilience.predict._hashes import row_hashes
 from consilience.predict._seen import Seen
-from consilience.rows import Rows, is_dask, is_table_path, open_rows
 from consilience.workflow._choosing import Number, by_criteria, by_lines, strict_method
 from consilience.workflow._data import Data, check_scale, checked_ensemble, gather
 from consilience.workflow._job import Job
@@ -50,7 +48,12 @@ from consilience.workflow._one_column import warn_of_one_column
 from consilience.workflow._places import advise, chosen_device, place_of_members
 from consilience.workflow._seeds import job_seed
 from consilience.workflow.cluster_result import ClusterResult
-from consilience.workflow.large import LargeTask, cluster_large, refuse_in_memory_only
+from consilience.workflow.large import (
+    LargeTask,
+    cluster_large,
+    refuse_in_memory_only,
+    rows_in_blocks,
+)
 
 __all__ = ["cluster"]
 
@@ -144,7 +147,8 @@ def cluster(
         One row an object, finite numbers. A frame's index and column names are kept. A `Table`
         of `consilience.datasets.read_table` brings its identifiers and known groups. Not needed
         with ``ensemble``. Tables larger than memory are gone through in blocks: the path of a
-        ``.parquet``, ``.npy`` or ``.zarr`` table, a Dask array or frame, `consilience.open_rows`.
+        ``.parquet``, ``.npy``, ``.zarr`` or text table, a Dask array or frame, and what
+        `consilience.open_rows` opened.
     n_clusters : int or None, default=None
         None finds the best supported number, see `consilience.AutoConsensus`.
     method : str or None, default=None
@@ -215,7 +219,8 @@ def cluster(
     >>> result.labels.shape, float(result.confidence.mean()) > 0.9
     ((150,), True)
     """
-    stored = _stored(X)
+    with noting() as said:  # a text file is converted
+        stored = rows_in_blocks(X)
     if stored is not None:
         refuse_in_memory_only(
             {
@@ -255,6 +260,7 @@ def cluster(
             n_jobs=n_jobs,
             run=folder,
             max_memory=max_memory,
+            said=tuple(said),
         )
         return cluster_large(stored, large, owner=_OWNER, callbacks=callbacks)
     if [one.name for one in named.methods] == [_OURS] and not strict:
@@ -292,15 +298,6 @@ def cluster(
     return ClusterResult(
         asked=n_clusters, seed=task.seed, seconds=job.seconds, notes=tuple(notes), **found
     )
-
-
-def _stored(X: Any) -> Rows | None:
-    """Rows that are gone through in blocks; None where X is to be in memory."""
-    if isinstance(X, Rows):
-        return X if X.is_stored else None
-    if is_dask(X) or (isinstance(X, str | PathLike) and is_table_path(X)):
-        return open_rows(X)
-    return None
 
 
 def _seen(data: Data, generator: Any) -> Seen | None:
