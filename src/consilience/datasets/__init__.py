@@ -14,6 +14,7 @@ from consilience.datasets._minority import (
     make_toy_minority,
     minority_sources,
 )
+from consilience.datasets._mixed_sets import MixedSample, make_mixed
 from consilience.datasets._recipe import Recipe
 from consilience.datasets._relations import EntityPairs, load_conll04
 from consilience.datasets._synthetic import make_gaussians, make_half_rings, make_spirals
@@ -27,6 +28,7 @@ __all__ = [
     "Documents",
     "EntityPairs",
     "MinoritySources",
+    "MixedSample",
     "Recipe",
     "Table",
     "informative_terms",
@@ -38,6 +40,7 @@ __all__ = [
     "make_gaussians",
     "make_half_rings",
     "make_minority",
+    "make_mixed",
     "make_spirals",
     "make_toy_minority",
     "make_woec_toy",

@@ -1,6 +1,6 @@
 """What is kept of results on disk, and how they are made of it again."""
 
-from dataclasses import fields
+from dataclasses import fields, replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -10,6 +10,7 @@ import numpy as np
 from consilience import __version__
 from consilience.compare import Comparison
 from consilience.consensus._kept import kinds as kinds_of_consensus
+from consilience.datasets._points import Points
 from consilience.datasets._recipe import Column, Recipe
 from consilience.datasets._scale import Scaling
 from consilience.keep import KeptFiles, Kind, Omitted, dataclass_kind, read_kept, write_kept
@@ -71,7 +72,7 @@ def _kinds() -> dict[str, Kind]:
         Kind("ClusterResult", ClusterResult, _result_fields, _result),
         Kind("Data", Data, _data_fields, _data),
         Kind("Comparison", Comparison, _comparison_fields, _comparison),
-        *(dataclass_kind(one) for one in (Scaling, Recipe, Column)),
+        *(dataclass_kind(one) for one in (Scaling, Points, Recipe, Column)),
     ]
     return kinds_of_consensus() | {kind.name: kind for kind in found}
 
@@ -106,10 +107,9 @@ def _data_fields(data: Data) -> dict[str, Any]:
 
 
 def _data(found: dict[str, Any]) -> Data:
-    if found["scaling"] is not None:
-        found["X"] = found["scaling"].applied(found["original"])
     known = {one.name for one in fields(Data)}
-    return Data(**{name: value for name, value in found.items() if name in known})
+    data = Data(**{name: value for name, value in found.items() if name in known})
+    return data if data.scaling is None else replace(data, X=data.as_clustered(data.original))
 
 
 def _comparison_fields(comparison: Comparison) -> dict[str, Any]:

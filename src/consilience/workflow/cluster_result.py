@@ -358,8 +358,7 @@ class ClusterResult(Reported):
         placer = self.placer()
         found = matched(self.data, X)
         hashes = row_hashes(found.values) if lookup else None
-        scaling = self.data.scaling
-        values = found.values if scaling is None else scaling.applied(found.values)
+        values = self.data.as_clustered(found.values)
         return placed(placer, values, hashes, n_jobs=n_jobs, notes=found.notes, index=found.index)
 
     def placer(self) -> Placer:

@@ -34,6 +34,7 @@ from consilience.predict._hashes import row_hashes
 from consilience.predict._seen import Seen
 from consilience.rows import Rows, is_dask, is_table_path, open_rows
 from consilience.workflow._choosing import Number, by_criteria, by_lines, strict_method
+from consilience.workflow._columns import checked_columns
 from consilience.workflow._data import Data, check_scale, checked_ensemble, gather
 from consilience.workflow._job import Job
 from consilience.workflow._members import check_source, make_members, run_folder
@@ -44,6 +45,7 @@ from consilience.workflow._methods import (
     own_limits,
     prepared,
 )
+from consilience.workflow._mixed import mixed_generator
 from consilience.workflow._notes import noting
 from consilience.workflow._one_column import warn_of_one_column
 from consilience.workflow._seeds import job_seed
@@ -117,6 +119,9 @@ def cluster(
     ids: Any = None,
     truth: Any = None,
     scale: Any = "auto",
+    gaps: str | None = None,
+    transform: str | None = None,
+    column_weights: Mapping[str, float] | None = None,
     refine: bool = False,
     max_clusters: int | None = None,
     effort: str = "default",
@@ -137,9 +142,10 @@ def cluster(
     Parameters
     ----------
     X : array, pandas or polars frame, CSR matrix, or Table, optional
-        One row an object, finite numbers. A frame's index and column names are kept. A `Table`
-        of `consilience.datasets.read_table` brings its identifiers and known groups. Not needed
-        with ``ensemble``. Tables larger than memory are gone through in blocks: the path of a
+        One row an object, finite numbers. A frame's index and column names are kept, and it may
+        have columns of categories, which members see as such (`consilience.generate.MixedEnsemble`).
+        A `Table` of `consilience.datasets.read_table` brings its identifiers and known groups. Not
+        needed with ``ensemble``. Tables larger than memory are gone through in blocks: the path of a
         ``.parquet``, ``.npy`` or ``.zarr`` table, a Dask array or frame, `consilience.open_rows`.
     n_clusters : int or None, default=None
         None finds the best supported number, see `consilience.AutoConsensus`.
@@ -161,6 +167,14 @@ def cluster(
     scale : "auto" or bool, default="auto"
         Bring every column to mean 0 and variance 1, and leave out constant ones. "auto" does so
         unless X is sparse.
+    gaps : {"keep"} or None, default=None
+        What to do about missing values (NaN). None refuses them. "keep" keeps them as gaps: a
+        clustering sees the objects that have its columns, and no object is dropped.
+    transform : {"log", "compositional"} or None, default=None
+        What to make of the numbers first: log(1 + x) of counts, or the centred log-ratios of
+        shares.
+    column_weights : mapping of str to float, optional
+        How much columns count in squared distances, by name; 1 where nothing is said.
     refine : bool, default=False
         Move objects that another cluster suits better to it, once.
     max_clusters : int or None, default=None
@@ -215,6 +229,9 @@ def cluster(
                 "ensemble": (ensemble, None),
                 "ids": (ids, None),
                 "truth": (truth, None),
+                "gaps": (gaps, None),
+                "transform": (transform, None),
+                "column_weights": (column_weights, None),
                 "refine": (refine, False),
                 "effort": (effort, "default"),
                 "strict": (strict, False),
@@ -231,6 +248,7 @@ def cluster(
     for name, value in (("max_clusters", max_clusters), ("effort", effort)):
         check_value(name, value, CONSENSUS[_OURS].rules[name], owner=_OWNER)
     check_scale(scale, owner=_OWNER)
+    columns = checked_columns(gaps, transform, column_weights, owner=_OWNER)
     folder = run_folder(run, owner=_OWNER)
     if stored is not None:
         large = LargeTask(
@@ -268,7 +286,15 @@ def cluster(
 
     def work(job: Job) -> dict[str, Any]:
         with job.stage("prepare"):
-            data = gather(X, ensemble=members, ids=ids, truth=truth, scale=scale, owner=_OWNER)
+            data = gather(
+                X,
+                ensemble=members,
+                ids=ids,
+                truth=truth,
+                scale=scale,
+                columns=columns,
+                owner=_OWNER,
+            )
             check_objects(data, n_clusters, owner=_OWNER)
         found = _found(job, task, data, members)
         return {"data": data, "seen": _seen(data, found["generator"]), **found}
@@ -293,8 +319,7 @@ def _seen(data: Data, generator: Any) -> Seen | None:
     """What new objects are placed by; None without data."""
     if data.rows is None:
         return None
-    scaled = data.scaling is not None
-    hashes = row_hashes(data.original) if scaled else None
+    hashes = None if data.X is data.original else row_hashes(data.original)
     return Seen(data.X, getattr(generator, "models_", None), hashes)
 
 
@@ -363,7 +388,10 @@ def _found(job: Job, task: _Task, data: Data, given: Ensemble | None) -> dict[st
         number = _number(job, task, data, None)
     generator, why_members = _generator(task, data, given, number.n_clusters if first else None)
     with job.stage("generate", generator):
-        ensemble = given if given is not None else make_members(generator, data.rows, task.run)
+        ensemble = given
+        if ensemble is None:
+            rows = data.rows if task.generator is not None else data.seen_by_members
+            ensemble = make_members(generator, rows, task.run)
     if task.wants_number and not first and not task.by_lines:
         number = _number(job, task, data, ensemble)
     found = _consensus(job, task, data, ensemble, number)
@@ -400,6 +428,8 @@ def _generator(
         wanted = with_defaults(task.generator, task.seed, task.n_jobs)
         return wanted, f"{type(wanted).__name__}, as asked."
     _warn_of_few(task.n_members)
+    if data.mixed is not None:
+        return mixed_generator(data, task.n_members, n_groups, task.seed, task.n_jobs)
     n, d = data.X.shape
     taken = default_generator(
         n,
