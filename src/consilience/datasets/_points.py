@@ -1,8 +1,7 @@
 """Points for a table of numbers and categories with gaps: what is looked at as distances.
 
-Columns of one weight each, categories by what they say of other columns, and gaps at their expected
-place, given what is known of the object. Members of an ensemble do not see these places: for them a
-gap stays a gap.
+Columns of one weight each, categories by what they say of other columns, and gaps where the nearest
+objects are. Members of an ensemble do not see these places: for them a gap stays a gap.
 """
 
 from collections.abc import Sequence
@@ -17,12 +16,12 @@ from consilience._words import listed
 from consilience.datasets._columns import Floats
 from consilience.errors import InvalidInputError, warn
 
-__all__ = ["Points", "points_with_gaps"]
+__all__ = ["Points", "drawn", "points_with_gaps"]
 
-# Directions in which columns hang together, that gaps are filled along; rounds of fitting them.
-_DIRECTIONS, _ROUNDS = 10, 25
-# Rows of which the expected places are found together.
-_ROWS = 4096
+# Objects that a gap is filled from, and of how many these are the nearest.
+_NEAREST, _ENOUGH = 30, 5_000
+# Rows of which the nearest are found together.
+_ROWS = 1024
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,22 +34,27 @@ class Points:
         Columns that are not constant.
     mean, spread : ndarray of float64
         Of each of these: the mean is taken away, and it is divided.
-    directions : ndarray of shape (n_kept, r)
-        How columns hang together: a gap is put where they expect it. Without gaps r is 0.
-    noise : float
-        Variance of a column beside these directions.
+    reference : ndarray of shape (n_reference, n_kept) or None
+        Objects that gaps are filled from; None where there were none.
     """
 
     kept: NDArray[np.intp]
     mean: Floats
     spread: Floats
-    directions: Floats
-    noise: float
+    reference: Floats | None = None
 
     def applied(self, X: Any) -> Floats:
         """Rows of all columns as points: the same numbers from the same rows."""
         scaled = (np.asarray(X, np.float64)[:, self.kept] - self.mean) / self.spread
-        return np.ascontiguousarray(_filled(scaled, self.directions, self.noise))
+        if not np.isnan(scaled).any():
+            return np.ascontiguousarray(scaled)
+        if self.reference is None:  # nobody had gaps before: the mean
+            return np.nan_to_num(scaled)
+        return np.ascontiguousarray(_filled(scaled, self.reference))
+
+    def with_gaps(self, X: Floats) -> Floats:
+        """The same with the gaps as they are."""
+        return (X[:, self.kept] - self.mean) / self.spread
 
 
 def points_with_gaps(
@@ -108,65 +112,33 @@ def points_with_gaps(
     together = np.sqrt(np.bincount(group, variance, minlength=len(weights)))[group]
     spread = scale * np.where(together > 0, together, 1.0) / weights[group]
     scaled = (some - mean) / spread
-    directions, noise = _directions(scaled) if np.isnan(scaled).any() else (np.empty((0, 0)), 1.0)
-    made = Points(kept, mean, spread, directions, noise)
+    made = Points(kept, mean, spread, drawn(scaled) if np.isnan(scaled).any() else None)
     return made.applied(X), tuple(compress(columns, varies)), dropped, made
 
 
-def _directions(scaled: Floats) -> tuple[Floats, float]:
-    """Probabilistic principal components of a table with gaps, by expectation and maximisation.
-
-    Ilin & Raiko (2010), Practical approaches to principal component analysis in the presence of
-    missing values, JMLR 11, section 3: the expectation of the components of each object given what
-    is known of it, then directions and noise that fit best.
-    """
-    n, d = scaled.shape
-    r = min(_DIRECTIONS, d - 1, n - 1)
-    if r < 1:
-        return np.empty((d, 0)), 1.0
-    known = ~np.isnan(scaled)
-    cells = np.where(known, scaled, 0.0)
-    _, lengths, axes = np.linalg.svd(cells, full_matrices=False)
-    directions = axes[:r].T * (lengths[:r] / np.sqrt(n))
-    noise = max(float((cells**2).sum() - (lengths[:r] ** 2).sum()) / (n * d), 1e-3)
+def _filled(scaled: Floats, reference: Floats) -> Floats:
+    """Gaps at the mean of the nearest objects, by what is known of both; 0, the mean, of none."""
+    rows = np.flatnonzero(np.isnan(scaled).any(axis=1))
+    known = ~np.isnan(reference)
+    there = np.where(known, reference, 0.0)
     mask = known.astype(np.float64)
-    for _ in range(_ROUNDS):
-        z, spread = _components(cells, mask, directions, noise)
-        moments = (z[:, :, None] * z[:, None, :] + noise * spread).reshape(n, -1)
-        left = (mask.T @ moments).reshape(d, r, r) + 1e-6 * np.eye(r)
-        directions = np.linalg.solve(left, (cells.T @ z)[:, :, None])[:, :, 0]
-        fitted = z @ directions.T
-        unsure = (mask @ (directions[:, :, None] * directions[:, None, :]).reshape(d, -1)).reshape(
-            n, r, r
-        )
-        doubt = noise * float((unsure * spread).sum())
-        total = float((mask * (cells - fitted) ** 2).sum()) + doubt
-        noise = max(total / float(mask.sum()), 1e-3)
-    return np.ascontiguousarray(directions), noise
-
-
-def _components(
-    cells: Floats, mask: Floats, directions: Floats, noise: float
-) -> tuple[Floats, Floats]:
-    """Expected components of objects given what is known, and the inverses that say how sure."""
-    d, r = directions.shape
-    products = (directions[:, :, None] * directions[:, None, :]).reshape(d, -1)
-    inverse = np.linalg.inv((mask @ products).reshape(-1, r, r) + noise * np.eye(r))
-    return np.einsum("nab,nb->na", inverse, cells @ directions), inverse
-
-
-def _filled(scaled: Floats, directions: Floats, noise: float) -> Floats:
-    """Gaps at their expected place."""
-    gaps = np.isnan(scaled)
-    rows = np.flatnonzero(gaps.any(axis=1))
-    if not rows.size:
-        return scaled
-    if not directions.size:
-        return np.where(gaps, 0.0, scaled)
+    near = min(_NEAREST, len(reference))
     for start in range(0, len(rows), _ROWS):
         some = rows[start : start + _ROWS]
-        mask = (~gaps[some]).astype(np.float64)
-        cells = np.where(gaps[some], 0.0, scaled[some])
-        z, _ = _components(cells, mask, directions, noise)
-        scaled[some] = np.where(gaps[some], z @ directions.T, cells)
+        has = ~np.isnan(scaled[some])
+        cells = np.where(has, scaled[some], 0.0)
+        both = has @ mask.T
+        away = cells**2 @ mask.T - 2.0 * cells @ there.T + has @ (there**2).T
+        away = np.where(both > 0, away / np.maximum(both, 1.0), np.inf)
+        nearest = np.argpartition(away, near - 1, axis=1)[:, :near]
+        count = mask[nearest].sum(axis=1)
+        means = there[nearest].sum(axis=1) / np.maximum(count, 1.0)
+        scaled[some] = np.where(has, cells, means)
     return scaled
+
+
+def drawn(points: Floats) -> Floats:
+    """The objects that gaps of others are filled from."""
+    if len(points) <= _ENOUGH:
+        return points
+    return points[np.sort(np.random.default_rng(0).permutation(len(points))[:_ENOUGH])]

@@ -117,9 +117,14 @@ class Data:
 
     def as_clustered(self, original: Any) -> Any:
         """Rows of the original columns as those of X were made."""
-        if self.transform is not None:
-            original = transformed(original, self.transform, self._numbers())
+        original = self.transformed(original)
         return original if self.scaling is None else self.scaling.applied(original)
+
+    def transformed(self, original: Any) -> Any:
+        """Rows of the original columns, with logarithms where they were taken."""
+        if self.transform is None:
+            return original
+        return transformed(original, self.transform, self._numbers())
 
     def _numbers(self) -> NDArray[np.bool_]:
         """Which of the original columns are numbers, not parts of categories."""

@@ -103,13 +103,18 @@ def _data_fields(data: Data) -> dict[str, Any]:
         if found[name] is not None:
             found[name] = np.asarray(found[name])
     # What was scaled is made again from the original, to the same numbers.
-    return found | ({"X": None} if data.scaling is not None else {})
+    return found | ({"X": None} if _follows(data) else {})
+
+
+def _follows(data: Data) -> bool:
+    """Whether X follows from the original; where it had gaps, the members filled them."""
+    return data.scaling is not None and getattr(data.scaling, "reference", None) is None
 
 
 def _data(found: dict[str, Any]) -> Data:
     known = {one.name for one in fields(Data)}
     data = Data(**{name: value for name, value in found.items() if name in known})
-    return data if data.scaling is None else replace(data, X=data.as_clustered(data.original))
+    return replace(data, X=data.as_clustered(data.original)) if _follows(data) else data
 
 
 def _comparison_fields(comparison: Comparison) -> dict[str, Any]:

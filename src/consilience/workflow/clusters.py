@@ -45,7 +45,7 @@ from consilience.workflow._methods import (
     own_limits,
     prepared,
 )
-from consilience.workflow._mixed import mixed_generator
+from consilience.workflow._mixed import mixed_generator, refilled
 from consilience.workflow._notes import noting
 from consilience.workflow._one_column import warn_of_one_column
 from consilience.workflow._seeds import job_seed
@@ -297,7 +297,7 @@ def cluster(
             )
             check_objects(data, n_clusters, owner=_OWNER)
         found = _found(job, task, data, members)
-        return {"data": data, "seen": _seen(data, found["generator"]), **found}
+        return {"seen": _seen(found["data"], found["generator"]), **found}
 
     with noting() as notes:
         found = job.run(work)
@@ -392,12 +392,14 @@ def _found(job: Job, task: _Task, data: Data, given: Ensemble | None) -> dict[st
         if ensemble is None:
             rows = data.rows if task.generator is not None else data.seen_by_members
             ensemble = make_members(generator, rows, task.run)
+    data = refilled(data, ensemble)
     if task.wants_number and not first and not task.by_lines:
         number = _number(job, task, data, ensemble)
     found = _consensus(job, task, data, ensemble, number)
     warn_of_one_column(data, found["labels"])
     truth = None if data.truth is None else against_truth(data.truth, found["labels"])
     return found | {
+        "data": data,
         "ensemble": ensemble,
         "generator": generator,
         "why_members": why_members,
