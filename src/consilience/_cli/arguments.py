@@ -46,10 +46,13 @@ class Reading:
     ignore : tuple[str, ...]
         Columns to leave out: --ignore a b, or --ignore a,b.
     impute : str
-        What to do about missing values. [default: refuse them]
+        What to do about missing values; keep leaves them as gaps, and each clustering sees the
+        objects that have its columns. [default: refuse them]
     encode : str
-        What to do about columns of text: columns of 0 and 1 for categories and days for
-        dates, or days for dates only. [default: refuse them]
+        What to do about columns of text: mixed takes categories as such, onehot makes columns of 0
+        and 1 of them, and both days of dates; dates only the latter. [default: refuse them]
+    ordinal : tuple[str, ...]
+        Categories of a column that have an order, the lowest first: --ordinal stage=I,II,III.
     decimal : str
         Decimal mark of a text file. [default: a point, or a comma where it is sure]
     encoding : str
@@ -59,10 +62,18 @@ class Reading:
     id_column: str | None = None
     truth_column: str | None = None
     ignore: Annotated[tuple[str, ...], Parameter(negative=(), show_default=False)] = ()
-    impute: Literal["median", "mean", "drop-rows"] | None = None
-    encode: Literal["onehot", "dates"] | None = None
+    impute: Literal["median", "mean", "drop-rows", "keep"] | None = None
+    encode: Literal["mixed", "onehot", "dates"] | None = None
+    ordinal: Annotated[tuple[str, ...], Parameter(negative=(), show_default=False)] = ()
     decimal: Literal[".", ","] | None = None
     encoding: str | None = None
+
+    def orders(self) -> dict[str, tuple[str, ...]]:
+        """Categories of columns from the lowest to the highest."""
+        named = named_values(self.ordinal, "--ordinal", "stage=I,II,III")
+        return {
+            name: tuple(part.strip() for part in words.split(",")) for name, words in named.items()
+        }
 
 
 @Parameter(name="*", group=_RESULTS)
@@ -121,6 +132,12 @@ class ClusterWish:
         Move objects that another cluster suits better (confidence below 0.5) to it, once.
     no_scale : bool
         Keep the columns as they are. By default each is brought to mean 0 and variance 1.
+    log : bool
+        Counts: take log(1 + x) of the numbers first.
+    compositional : bool
+        Shares of a whole: take the centred log-ratios of the numbers first.
+    weight : tuple[str, ...]
+        How much a column counts, 1 where nothing is said: --weight age=2.
     seed : int
         Equal seeds give equal results, whatever --jobs.
     jobs : int
@@ -149,6 +166,9 @@ class ClusterWish:
     linkage: str | None = None
     refine: _Flag = False
     no_scale: _Flag = False
+    log: _Flag = False
+    compositional: _Flag = False
+    weight: Annotated[tuple[str, ...], Parameter(negative=(), show_default=False)] = ()
     seed: int = 0
     jobs: int | None = None
     max_memory: str | None = None
@@ -162,6 +182,26 @@ class ClusterWish:
     def source(self) -> Path:
         """The file that names the run: the data, or else the labels."""
         return _source(self.data, self.labels, "consilience cluster", "data.csv")
+
+    def transform(self) -> str | None:
+        """What is made of the numbers first."""
+        if self.log and self.compositional:
+            raise InvalidParameterError(
+                "--log and --compositional cannot both be given: log-ratios are logarithms already."
+            )
+        return "log" if self.log else "compositional" if self.compositional else None
+
+    def column_weights(self) -> dict[str, float]:
+        """Weights of columns by name."""
+        found = {}
+        for name, value in named_values(self.weight, "--weight", "age=2").items():
+            try:
+                found[name] = float(value)
+            except ValueError as error:
+                raise InvalidParameterError(
+                    f"--weight must be a column and a number, such as age=2. Got {name}={value}."
+                ) from error
+        return found
 
     def method_names(self) -> tuple[str, ...]:
         """The methods asked for by name; none if the choice is left to us."""
@@ -301,6 +341,23 @@ class MinorityWish:
         """The file that names the job."""
         assert self.data is not None
         return self.data
+
+
+def named_values(given: Sequence[str], option: str, example: str) -> dict[str, str]:
+    """What was typed as NAME=VALUE; the name goes up to the last equals sign.
+
+    >>> named_values(("age=2", "a=b=3"), "--weight", "age=2")
+    {'age': '2', 'a=b': '3'}
+    """
+    found = {}
+    for word in given:
+        name, sign, value = word.rpartition("=")
+        if not sign or not name or not value:
+            raise InvalidParameterError(
+                f"{option} must be NAME=VALUE, such as {example}. Got {word!r} instead."
+            )
+        found[name] = value
+    return found
 
 
 def as_command(job: str, wish: Any) -> str:

@@ -108,6 +108,8 @@ def find(wish: ClusterWish, folder: Path, *, callbacks: Sequence[Any] = ()) -> C
             ensemble=given.ensemble,
             truth=given.truth,
             scale=False if wish.no_scale else "auto",
+            transform=wish.transform(),
+            column_weights=wish.column_weights() or None,
             refine=wish.refine,
             max_clusters=wish.max_k,
             effort=wish.effort,
@@ -123,7 +125,7 @@ def find(wish: ClusterWish, folder: Path, *, callbacks: Sequence[Any] = ()) -> C
 
 def _checked(wish: ClusterWish) -> tuple[tuple[str, ...], dict[str, Any]]:
     """The methods asked for by name and their options, once every option is known to be usable."""
-    _ = wish.source
+    _ = wish.source, wish.transform(), wish.column_weights(), wish.reading.orders()
     check_common(wish, _OWNER)
     if wish.max_memory is not None:
         memory_in_bytes(wish.max_memory, owner=_OWNER, name="--max-memory")

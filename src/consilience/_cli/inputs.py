@@ -83,6 +83,7 @@ def gather(data: Path | None, labels: Path | None, reading: Reading) -> Input:
         ignore=reading.ignore,
         impute=reading.impute,
         encode=reading.encode,
+        ordinal=reading.orders(),
         decimal=reading.decimal,
         encoding=reading.encoding,
     )

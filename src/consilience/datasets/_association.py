@@ -80,7 +80,7 @@ def _codes(column: Floats, is_category: bool) -> NDArray[np.int64]:
     found = np.full(len(column), -1, np.int64)
     if not known.any():
         return found
-    values = column[known]
+    values: NDArray[Any] = column[known]
     if not is_category:
         edges = np.unique(np.quantile(values, np.arange(1, _BINS) / _BINS))
         values = np.searchsorted(edges, values, side="right")

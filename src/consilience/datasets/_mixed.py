@@ -53,7 +53,8 @@ def mixed_of(X: Floats, sources: Sequence[str], recipe: Recipe | None) -> Mixed:
     places: dict[str, list[int]] = {}
     for j, source in enumerate(sources):
         places.setdefault(source, []).append(j)
-    columns, categorical = [], []
+    columns: list[Floats] = []
+    categorical: list[int] = []
     for source, at in places.items():
         if source in known and known[source].categories and not known[source].ordered:
             categorical.append(len(columns))

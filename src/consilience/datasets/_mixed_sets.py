@@ -7,12 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from consilience._optional import optional
-from consilience._validation import Interval
+from consilience._validation import Interval, Rule
 from consilience.datasets._synthetic import _COUNT, _NOISE, Seed, _check, _enough, _rng, _shared_out
 
 __all__ = ["MixedSample", "make_mixed"]
 
-_NOT_NEGATIVE = [Interval(Integral, 0)]
+_NOT_NEGATIVE: list[Rule] = [Interval(Integral, 0)]
 
 
 class MixedSample(NamedTuple):
@@ -40,35 +40,35 @@ class MixedSample(NamedTuple):
 
 
 def make_mixed(
-    n_objects: int = 400,
+    n_objects: int = 200,
     n_clusters: int = 4,
     *,
-    n_numbers: int = 3,
-    n_categories: int = 3,
+    n_numbers: int = 2,
+    n_categories: int = 2,
     n_noise: int = 20,
     n_levels: int = 4,
-    separation: float = 1.0,
-    purity: float = 0.6,
+    separation: float = 1.5,
+    purity: float = 0.8,
     random_state: Seed = None,
 ) -> MixedSample:
     """Groups that show a little in each of a few numbers and categories, among noise categories.
 
     Parameters
     ----------
-    n_objects : int, default=400
+    n_objects : int, default=200
         Number of objects, at least one a group, shared out as evenly as possible.
     n_clusters : int, default=4
         Number of groups.
-    n_numbers, n_categories : int, default=3
+    n_numbers, n_categories : int, default=2
         Columns of numbers and of categories that know the groups.
     n_noise : int, default=20
         Columns of categories that know nothing: every category is as likely for every object.
     n_levels : int, default=4
         Categories of a column.
-    separation : float, default=1.0
+    separation : float, default=1.5
         Standard deviation of the groups' centres in each column of numbers, in units of that
         within a group.
-    purity : float, default=0.6
+    purity : float, default=0.8
         Share of the objects of a group that have its own category; the others have any. Groups
         have different own categories where there are enough.
     random_state : int, RandomState or None, default=None
@@ -83,7 +83,7 @@ def make_mixed(
     --------
     >>> sample = make_mixed(60, 3, random_state=0)
     >>> sample.numbers.shape, sample.categories.shape, np.bincount(sample.groups).tolist()
-    ((60, 3), (60, 23), [20, 20, 20])
+    ((60, 2), (60, 22), [20, 20, 20])
     """
     owner = "make_mixed"
     _check(owner, random_state, n_objects=(n_objects, _COUNT), n_clusters=(n_clusters, _COUNT))

@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 from numbers import Real
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from consilience._labels import UNSEEN, is_frame
-from consilience._validation import COUNT, N_MEMBERS, Interval, NoneValue, Options, Satisfies
+from consilience._validation import COUNT, N_MEMBERS, Interval, NoneValue, Satisfies
 from consilience.datasets._association import association_weights
 from consilience.datasets._mixed import as_mixed
 from consilience.errors import InvalidInputError, InvalidParameterError
@@ -22,6 +22,9 @@ __all__ = ["MixedEnsemble"]
 Floats = NDArray[np.float64]
 
 _KINDS = ("numbers", "categories", "both")
+# Numbers alone, or categories alone, know less than both; some members of each keep a group in sight
+# that only one kind knows.
+_TURNS = ("both", "numbers", "both", "categories", "both")
 # Rows above the table: weights, views, kinds.
 _HEAD = 3
 _ALGORITHMS = {"numbers": "k-means", "categories": "k-modes", "both": "k-prototypes"}
@@ -63,8 +66,9 @@ class MixedEnsemble(Generator):
         Clusters of a member, as in `KMeansEnsemble`; fewer where fewer objects are seen.
     categorical : "auto", or list of int or str, default="auto"
         Columns of categories, by place or name. "auto": those of a frame that are no numbers.
-    kinds : sequence of {"numbers", "categories", "both"}, default=all three
-        What members look at, in turn; kinds of which the table has nothing are left out.
+    kinds : sequence of {"numbers", "categories", "both"}
+        What members look at, in turn; kinds of which the table has nothing are left out. By
+        default three of five look at both.
     weights : "association", or array of shape (n_columns,), or None, default="association"
         How likely a column is drawn, and the root of what it counts in distances. "association"
         gives numbers 1, and categories from 0.1 to 1 by what they say of other columns. None: all 1.
@@ -131,7 +135,7 @@ class MixedEnsemble(Generator):
         n_clusters: Any = ("sqrt/2", "sqrt"),
         *,
         categorical: Any = "auto",
-        kinds: Any = _KINDS,
+        kinds: Any = _TURNS,
         weights: Any = "association",
         views: Any = None,
         max_features: Any = (0.5, 1.0),

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from consilience._labels import is_frame
-from consilience._validation import Interval, NoneValue, Options, check_value
+from consilience._validation import Interval, NoneValue, Options, Rule, check_value
 from consilience._words import listed
 from consilience.datasets import Table
 from consilience.datasets._association import association_weights
@@ -98,7 +98,7 @@ class Columns:
 def checked_columns(gaps: Any, transform: Any, column_weights: Any, *, owner: str) -> Columns:
     """What is said of the columns, once it is known to be usable."""
     check_value("gaps", gaps, [Options(("keep",)), NoneValue()], owner=owner)
-    how = [Options(("log", "compositional")), NoneValue()]
+    how: list[Rule] = [Options(("log", "compositional")), NoneValue()]
     check_value("transform", transform, how, owner=owner)
     weights = {} if column_weights is None else column_weights
     positive = Interval(Real, 0, open_low=True)
@@ -111,9 +111,7 @@ def checked_columns(gaps: Any, transform: Any, column_weights: Any, *, owner: st
     return Columns(gaps == "keep", transform, named)
 
 
-def number_columns(
-    recipe: Recipe | None, sources: Sequence[str], width: int
-) -> NDArray[np.bool_]:
+def number_columns(recipe: Recipe | None, sources: Sequence[str], width: int) -> NDArray[np.bool_]:
     """Which columns are numbers, not parts of categories."""
     if recipe is None or not sources:
         return np.ones(width, bool)

@@ -11,8 +11,8 @@ from scipy import sparse
 from consilience._labels import is_frame
 from consilience._validation import Boolean, Options, check_value
 from consilience.datasets import Table
-from consilience.datasets._recipe import Recipe
 from consilience.datasets._points import Points, points_with_gaps
+from consilience.datasets._recipe import Recipe
 from consilience.datasets._scale import Scaling, standardise
 from consilience.datasets._transform import Transform, transformed
 from consilience.ensemble import Ensemble
@@ -196,15 +196,17 @@ def gather(
     plain : bool
         Whether X must be numbers; otherwise it is left to who uses it.
     columns : Columns or None
-        What else is said of the columns: gaps, logarithms, weights.
+        What else is said of the columns: gaps, logarithms, weights. None where the job knows plain
+        numbers only: categories are then split, and gaps refused.
     owner : str
         The function as messages name it.
     """
     _check_given(X, ensemble, owner=owner)
     said = Columns() if columns is None else columns
-    table = X if isinstance(X, Table) else said.table_of(X) if plain else None
+    knows = plain and columns is not None and X is not None
+    table = X if isinstance(X, Table) else said.table_of(X) if knows else None
     values = X if table is None else table.X
-    gappy = said.has_gaps(values, table) if plain and X is not None else False
+    gappy = knows and said.has_gaps(values, table)
     if X is not None and plain:
         values = _with_gaps(values) if gappy else _numbers(values, owner=owner).values
     n = ensemble.n_objects if values is None else _length(values)  # type: ignore[union-attr]
@@ -225,7 +227,7 @@ def gather(
     scaling: Any = None
     recipe = None if table is None else table.recipe
     unscaled = values
-    mixed = said.mixed(values, sources or names, recipe, gappy)
+    mixed = said.mixed(values, sources or names, recipe, gappy) if knows else None
     if mixed is not None:
         weights = said.weights_of(mixed, owner=owner)
         values, names, dropped, scaling = points_with_gaps(
