@@ -66,7 +66,28 @@ def gaps(seed):
     return found
 
 
-JOBS = {"mixed": mixed, "gaps": gaps}
+def views(seed):
+    """ARI of each of two views, of both, and of both where 30 % of the objects lack the second."""
+    found, how = {}, {"effort": "quick", "random_state": seed}
+    for missing in (0.0, 0.3):
+        sample = cs.datasets.make_views(missing=missing, random_state=seed)
+        there = ~np.isnan(sample.second[:, 0])
+        name = f"{missing:.0%} missing"
+        if missing:
+            tables = {"first": sample.first, "second": sample.second}
+            joint = cs.cluster(tables, gaps="keep", **how)
+        else:
+            joint = cs.cluster({"first": sample.first, "second": sample.second}, **how)
+            first = cs.cluster(sample.first, **how)
+            found["first alone"] = adjusted_rand_score(sample.groups, first.labels)
+        second = cs.cluster(sample.second[there], **how)
+        found[f"second alone, {name}"] = adjusted_rand_score(sample.groups[there], second.labels)
+        assert len(joint.labels) == len(sample.groups)
+        found[f"both, {name}"] = adjusted_rand_score(sample.groups, joint.labels)
+    return found
+
+
+JOBS = {"mixed": mixed, "gaps": gaps, "views": views}
 
 
 def main():

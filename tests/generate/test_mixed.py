@@ -69,8 +69,7 @@ def test_names_and_order_of_categories_do_not_matter(table):
 def test_a_frame_brings_its_categories(sample):
     pytest.importorskip("pandas")
     frame = sample.to_pandas()
-    with pytest.warns(UserWarning, match="hold categories"):
-        ensemble = MixedEnsemble(3, 4, random_state=0).generate(frame)
+    ensemble = MixedEnsemble(3, 4, random_state=0).generate(frame)
     assert [record["algorithm"] for record in ensemble.records][1] == "k-means"
 
 

@@ -1,5 +1,7 @@
 """k-means of numbers and categories, beside its definition in indicators."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -68,4 +70,4 @@ def test_every_round_lowers_the_cost(missing):
     rounds = [
         cost(prototypes(numbers, codes, np.empty(0), one, starts, max_iter=m)) for m in range(1, 6)
     ]
-    assert all(later <= earlier + 1e-9 for earlier, later in zip(rounds, rounds[1:], strict=False))
+    assert all(later <= earlier + 1e-9 for earlier, later in pairwise(rounds))

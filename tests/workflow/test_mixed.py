@@ -92,9 +92,9 @@ def test_logarithms_and_weights_are_done_to_new_objects_too(tmp_path):
     result.save(tmp_path)
     again = cs.load(tmp_path)
     np.testing.assert_array_equal(again.predict(frame).labels, result.labels)
-    with pytest.raises(ConsilienceError, match="'column_weights' .* 'c'"):
+    with pytest.raises(ConsilienceError, match=r"'column_weights' .* 'c'"):
         cs.cluster(frame, column_weights={"c": 1.0})
-    with pytest.raises(ConsilienceError, match="'column_weights' .* above 0"):
+    with pytest.raises(ConsilienceError, match=r"'column_weights' .* above 0"):
         cs.cluster(frame, column_weights={"a": 0.0})
     with pytest.raises(ConsilienceError, match="'transform' parameter of cluster"):
         cs.cluster(frame, transform="root")

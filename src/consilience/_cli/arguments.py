@@ -125,6 +125,9 @@ class ClusterWish:
     labels : Path
         Clusterings you already have, one column each, instead of new ones; an empty cell
         means that a clustering left the object out.
+    view : tuple[str, ...]
+        Several tables of the same objects, matched by their identifiers, instead of one:
+        --view rna=rna.csv --view protein=protein.csv.
     linkage : str
         average (compact groups), single (chains), complete or ward, for method eac.
         [default: average]
@@ -163,6 +166,7 @@ class ClusterWish:
     methods: str | None = None
     members: int = 100
     labels: Path | None = None
+    view: Annotated[tuple[str, ...], Parameter(negative=(), show_default=False)] = ()
     linkage: str | None = None
     refine: _Flag = False
     no_scale: _Flag = False
@@ -180,8 +184,27 @@ class ClusterWish:
 
     @property
     def source(self) -> Path:
-        """The file that names the run: the data, or else the labels."""
-        return _source(self.data, self.labels, "consilience cluster", "data.csv")
+        """The file that names the run: the data, or the first view, or else the labels."""
+        views = list(self.views().values())
+        if views and (self.data is not None or self.labels is not None):
+            raise InvalidParameterError(
+                "--view takes the place of the data and of --labels. Give the table as one more "
+                f"view, such as --view clinic={self.data or self.labels}."
+            )
+        first = views[0] if views else self.data
+        return _source(first, self.labels, "consilience cluster", "data.csv")
+
+    def views(self) -> dict[str, Path]:
+        """Files of several views, by name."""
+        found = {}
+        for word in self.view:
+            name, sign, path = word.partition("=")
+            if not sign or not name or not path or name in found:
+                raise InvalidParameterError(
+                    f"--view must be NAME=FILE, such as rna=rna.csv, each name once. Got {word!r}."
+                )
+            found[name] = Path(path)
+        return found
 
     def transform(self) -> str | None:
         """What is made of the numbers first."""

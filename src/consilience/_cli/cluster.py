@@ -96,12 +96,12 @@ def find(wish: ClusterWish, folder: Path, *, callbacks: Sequence[Any] = ()) -> C
         If the wish, the files or their contents cannot be used.
     """
     names, options = _checked(wish)
-    was_read = read(wish.data, wish.labels, wish.reading)
+    was_read = read(wish.data, wish.labels, wish.reading, wish.views())
     given = was_read.input
     check_enough_objects(wish, given.n_objects)
     with run_in(folder, wish) as run:
         result = cluster(
-            given.table,
+            given.views or given.table,
             wish.n_clusters,
             methods=names or None,
             n_members=wish.members,

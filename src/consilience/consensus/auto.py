@@ -31,7 +31,7 @@ from consilience.kernels.labels.contingency import first_columns
 from consilience.kernels.labels.products import row_sums
 from consilience.partition import one_thread
 
-__all__ = ["Alternative", "AutoConsensus", "autoconsensus", "points_of"]
+__all__ = ["Alternative", "AutoConsensus", "autoconsensus", "by_votes", "points_of"]
 
 Floats = NDArray[np.float64]
 Labels = NDArray[np.int32]
@@ -211,7 +211,7 @@ def _found(
         "line": found[best].line,
         "n_looked_at": len(some),
     }
-    return ConsensusResult(_everybody(ensemble, some, labels), details=details)
+    return ConsensusResult(by_votes(ensemble, some, labels), details=details)
 
 
 def _agreement(scene: Scene, support: Support, best: int) -> float:
@@ -301,8 +301,17 @@ def _alternatives(found: list[Partition], support: Support, best: int) -> tuple[
     )
 
 
-def _everybody(ensemble: Ensemble, some: Ints, labels: Labels) -> Labels:
-    """Labels of all objects: each votes with those of the sample that members put it with."""
+def by_votes(ensemble: Ensemble, some: Ints, labels: Labels) -> Labels:
+    """Labels of all objects: each votes with those of the sample that members put it with.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+    some : ndarray of int
+        Objects whose labels are known.
+    labels : ndarray of shape (n_some,), int32
+        Groups 0, 1, ... of these.
+    """
     everybody = np.empty(ensemble.n_objects, np.int32)
     if len(some) < len(everybody):
         everybody[:] = _votes(ensemble, some, labels).argmax(axis=1)

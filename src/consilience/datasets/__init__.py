@@ -20,6 +20,7 @@ from consilience.datasets._relations import EntityPairs, load_conll04
 from consilience.datasets._synthetic import make_gaussians, make_half_rings, make_spirals
 from consilience.datasets._tables import Table, read_like, read_table
 from consilience.datasets._text import STOP_WORDS, informative_terms
+from consilience.datasets._view_sets import ViewSample, make_views
 from consilience.datasets._woec import make_woec_toy
 from consilience.rows import open_rows
 
@@ -31,6 +32,7 @@ __all__ = [
     "MixedSample",
     "Recipe",
     "Table",
+    "ViewSample",
     "informative_terms",
     "load",
     "load_conll04",
@@ -43,6 +45,7 @@ __all__ = [
     "make_mixed",
     "make_spirals",
     "make_toy_minority",
+    "make_views",
     "make_woec_toy",
     "minority_sources",
     "open_rows",

@@ -26,7 +26,13 @@ def holds_words(frame: Any) -> bool:
     return any(_kind(_column(frame, j)) != "numbers" for j in range(len(frame.columns)))
 
 
-def frame_table(frame: Any, *, encode: Encode | None = "mixed", impute: Impute | None) -> Table:
+def frame_table(
+    frame: Any,
+    *,
+    encode: Encode | None = "mixed",
+    impute: Impute | None,
+    say: bool = True,
+) -> Table:
     """A frame as `consilience.datasets.read_table` would read it from a file.
 
     Parameters
@@ -35,13 +41,15 @@ def frame_table(frame: Any, *, encode: Encode | None = "mixed", impute: Impute |
         Columns of numbers, texts, dates; ordered categories of pandas keep their order.
     encode, impute
         As in `read_table`.
+    say : bool
+        Whether to warn of what was done.
     """
     columns, ordinal = _columns(frame, {*()})
     roles = Roles.named(_NAME, columns.names, NO_IDS, None, (), columns.notes)
     found = prepare(
         columns, roles, impute=impute, encode=encode, decimal=None, guess=False, ordinal=ordinal
     )
-    return _table(found, columns)
+    return _table(found, columns, say)
 
 
 def frame_like(frame: Any, recipe: Recipe) -> Table:
@@ -51,11 +59,11 @@ def frame_like(frame: Any, recipe: Recipe) -> Table:
     columns, _ = _columns(frame, words)
     others = recipe.others(_NAME, columns.names, columns.notes)
     roles = Roles.named(_NAME, columns.names, NO_IDS, None, others, columns.notes)
-    return _table(prepare_like(columns, roles, recipe, None), columns)
+    return _table(prepare_like(columns, roles, recipe, None), columns, True)
 
 
-def _table(found: Any, columns: Columns) -> Table:
-    for note in dict.fromkeys(columns.notes):
+def _table(found: Any, columns: Columns, say: bool) -> Table:
+    for note in dict.fromkeys(columns.notes) if say else ():
         warn(note)
     return Table(
         found.X,

@@ -84,7 +84,7 @@ def as_mixed(X: Any, categorical: Any) -> Mixed:
         More columns of categories: their different numbers are the categories.
     """
     if is_frame(X) and holds_words(X):
-        table = frame_table(X, impute="keep")
+        table = frame_table(X, impute="keep", say=False)
         found = mixed_of(table.X, table.sources, table.recipe)
     elif is_frame(X):
         values = np.array(X, np.float64)

@@ -489,9 +489,10 @@ def _kept_gaps(
     rows = np.flatnonzero(~known)
     if not known.any():
         raise no_finite_rows(columns)
+    one = len(rows) == 1
     columns.notes.append(
-        f"{plural(len(rows), 'row')} of {columns.source.name!r} {'has' if len(rows) == 1 else 'have'}"
-        f" no value in any column and {'is' if len(rows) == 1 else 'are'} left out, without a label "
+        f"{plural(len(rows), 'row')} of {columns.source.name!r} {'has' if one else 'have'} no "
+        f"value in any column and {'is' if one else 'are'} left out, without a label "
         f"(row{'s' * (len(rows) > 1)} {listed(rows.tolist())}, counted from 0)."
     )
     return known

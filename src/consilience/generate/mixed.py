@@ -22,8 +22,8 @@ __all__ = ["MixedEnsemble"]
 Floats = NDArray[np.float64]
 
 _KINDS = ("numbers", "categories", "both")
-# Numbers alone, or categories alone, know less than both; some members of each keep a group in sight
-# that only one kind knows.
+# Numbers alone, or categories alone, know less than both; some members of each keep a group in
+# sight that only one kind knows.
 _TURNS = ("both", "numbers", "both", "categories", "both")
 # Rows above the table: weights, views, kinds.
 _HEAD = 3
@@ -71,7 +71,7 @@ class MixedEnsemble(Generator):
         default three of five look at both.
     weights : "association", or array of shape (n_columns,), or None, default="association"
         How likely a column is drawn, and the root of what it counts in distances. "association"
-        gives numbers 1, and categories from 0.1 to 1 by what they say of other columns. None: all 1.
+        gives numbers 1, and categories from 0.1 to 1 by what they say of other columns. None: 1.
     views : sequence of int of length n_columns, or None, default=None
         Columns measured together have the same number: a member draws one or more of these views
         and sees the objects that have them.
@@ -90,8 +90,8 @@ class MixedEnsemble(Generator):
     Notes
     -----
     Numbers are brought to variance 1, categories to the same: half the squared distance from the
-    shares of a cluster over its mean in the whole table. Centres are means and shares, not modes, so
-    that every round lowers the sum of distances (San, Huynh & Nakamori's centres with Huang's
+    shares of a cluster over its mean in the whole table. Centres are means and shares, not modes,
+    so that every round lowers the sum of distances (San, Huynh & Nakamori's centres with Huang's
     mixed distance). Gaps cost nothing and move no centre.
 
     Time of a member O(n k d) a round; memory O(n d).
@@ -286,14 +286,18 @@ class MixedEnsemble(Generator):
         kind = wanted[number % len(wanted)] if wanted else "both"
         if not several:
             kind = "numbers" if there["numbers"].any() else "categories"
-        candidates = np.flatnonzero(there[kind])
         share = self.max_features
         if isinstance(share, tuple):
             share = float(rng.uniform(*share))
-        size = min(subset_size(share, len(candidates)), len(candidates))
-        likely = weights[candidates] / weights[candidates].sum()
-        columns = np.sort(rng.choice(candidates, size, replace=False, p=likely))
-        return columns, kind, chosen.astype(int).tolist()
+        # View by view, lest one of many columns leave the others no place.
+        columns = []
+        for view in chosen:
+            candidates = np.flatnonzero(there[kind] & (views == view))
+            if candidates.size:
+                size = min(subset_size(share, candidates.size), candidates.size)
+                likely = weights[candidates] / weights[candidates].sum()
+                columns.append(rng.choice(candidates, size, replace=False, p=likely))
+        return np.sort(np.concatenate(columns)), kind, chosen.astype(int).tolist()
 
 
 def _unit_variance(X: Floats) -> Floats:

@@ -19,6 +19,7 @@ from consilience.datasets._mixed import Mixed, mixed_of
 from consilience.datasets._recipe import Recipe
 from consilience.datasets._scale import Scaling
 from consilience.datasets._transform import Transform
+from consilience.datasets._views import Views
 from consilience.errors import InvalidParameterError
 
 __all__ = ["Columns", "checked_columns", "number_columns"]
@@ -56,19 +57,32 @@ class Columns:
         return found.dtype.kind == "f" and found.ndim == 2 and bool(np.isnan(found).any())
 
     def mixed(
-        self, values: Any, sources: Sequence[str], recipe: Recipe | None, gappy: bool
+        self,
+        values: Any,
+        sources: Sequence[str],
+        recipe: Recipe | None,
+        gappy: bool,
+        views: Views | None,
     ) -> Mixed | None:
-        """What members see of a table with categories or gaps; None of plain numbers."""
+        """What members see of a table with categories, gaps or views; None of plain numbers."""
         if not gappy and (recipe is None or recipe.encode != "mixed"):
             return None
         found = mixed_of(values, sources, recipe)
-        return found if gappy or found.categorical else None
+        return found if gappy or found.categorical or views is not None else None
 
-    def weights_of(self, mixed: Mixed, *, owner: str) -> NDArray[np.float64]:
-        """Weights of the columns: those given, times what categories say of other columns."""
+    def weights_of(
+        self, mixed: Mixed, view_of: Sequence[int], *, owner: str
+    ) -> NDArray[np.float64]:
+        """Weights of the columns: those given, times what categories say of other columns.
+
+        Views have the same weight in all, however many columns they have.
+        """
         self._check_names(mixed.names, owner)
         given = [self.column_weights.get(name, 1.0) for name in mixed.names]
-        return association_weights(mixed.values, mixed.categorical) * np.sqrt(given)
+        weights = association_weights(mixed.values, mixed.categorical) * np.sqrt(given)
+        if len(view_of):
+            weights /= np.sqrt(np.bincount(view_of, weights**2))[list(view_of)]
+        return weights
 
     def weighted(
         self, values: Any, names: Sequence[str], scaling: Scaling | None, *, owner: str
@@ -104,8 +118,8 @@ def checked_columns(gaps: Any, transform: Any, column_weights: Any, *, owner: st
     positive = Interval(Real, 0, open_low=True)
     if not isinstance(weights, Mapping) or not all(map(positive.accepts, weights.values())):
         raise InvalidParameterError(
-            f"The 'column_weights' parameter of {owner} must give columns by name a number above 0. "
-            f"Got {column_weights!r} instead. Leave out columns that are to count for nothing."
+            f"The 'column_weights' parameter of {owner} must give columns by name a number above "
+            f"0. Got {column_weights!r} instead. Leave out columns that are to count for nothing."
         )
     named = {str(name): float(weight) for name, weight in weights.items()}
     return Columns(gaps == "keep", transform, named)

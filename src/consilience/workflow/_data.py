@@ -1,5 +1,6 @@
 """What a job works on: objects with their numbers, names and known groups, checked and scaled."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from os import PathLike
 from typing import Any
@@ -10,11 +11,13 @@ from scipy import sparse
 
 from consilience._labels import is_frame
 from consilience._validation import Boolean, Options, check_value
+from consilience._words import listed
 from consilience.datasets import Table
 from consilience.datasets._points import Points, points_with_gaps
 from consilience.datasets._recipe import Recipe
 from consilience.datasets._scale import Scaling, standardise
 from consilience.datasets._transform import Transform, transformed
+from consilience.datasets._views import side_by_side
 from consilience.ensemble import Ensemble
 from consilience.errors import InvalidInputError, InvalidParameterError
 from consilience.rows import Rows, rows_of
@@ -64,6 +67,10 @@ class Data:
         Columns of it that are categories.
     mixed_weights : ndarray or None
         Of its columns.
+    views : tuple of str
+        Names of the views, where several were given.
+    view_of : tuple of int
+        The view of each column of ``mixed``.
     """
 
     n_objects: int
@@ -86,6 +93,8 @@ class Data:
     mixed: Any = None
     categorical: tuple[int, ...] = ()
     mixed_weights: Any = None
+    views: tuple[str, ...] = ()
+    view_of: tuple[int, ...] = ()
 
     @property
     def rows(self) -> Rows | None:
@@ -104,6 +113,12 @@ class Data:
         if self.X is None or not hasattr(self.X, "shape"):
             return text
         scaled = "standardised" if self.standardised else self.used_as
+        if self.views:
+            parts = [
+                f"{name!r} {self.view_of.count(v)} column{'s' * (self.view_of.count(v) != 1)}"
+                for v, name in enumerate(self.views)
+            ]
+            return f"{text} in {len(self.views)} views: {listed(parts)}"
         if self.mixed is not None:
             numbers = self.mixed.shape[1] - len(self.categorical)
             gaps = int(np.isnan(self.mixed).sum())
@@ -204,7 +219,10 @@ def gather(
     _check_given(X, ensemble, owner=owner)
     said = Columns() if columns is None else columns
     knows = plain and columns is not None and X is not None
+    views = side_by_side(X, owner=owner, keep_gaps=said.keep_gaps) if _are_views(X, knows) else None
     table = X if isinstance(X, Table) else said.table_of(X) if knows else None
+    if views is not None:
+        table = views.table
     values = X if table is None else table.X
     gappy = knows and said.has_gaps(values, table)
     if X is not None and plain:
@@ -227,9 +245,10 @@ def gather(
     scaling: Any = None
     recipe = None if table is None else table.recipe
     unscaled = values
-    mixed = said.mixed(values, sources or names, recipe, gappy) if knows else None
+    mixed = said.mixed(values, sources or names, recipe, gappy, views) if knows else None
     if mixed is not None:
-        weights = said.weights_of(mixed, owner=owner)
+        view_of = () if views is None else tuple(views.view_of[name] for name in mixed.names)
+        weights = said.weights_of(mixed, view_of, owner=owner)
         values, names, dropped, scaling = points_with_gaps(
             values, names, sources=sources or names, weights=weights, what=what
         )
@@ -259,7 +278,14 @@ def gather(
         mixed=None if mixed is None else mixed.values,
         categorical=() if mixed is None else mixed.categorical,
         mixed_weights=None if mixed is None else weights,
+        views=() if views is None else views.names,
+        view_of=() if mixed is None else view_of,
     )
+
+
+def _are_views(X: Any, knows: bool) -> bool:
+    """Whether several tables were given by name."""
+    return knows and isinstance(X, Mapping) and not is_frame(X)
 
 
 def _with_gaps(X: Any) -> NDArray[np.float64]:

@@ -16,6 +16,7 @@ from consilience.datasets._scale import Scaling
 from consilience.keep import KeptFiles, Kind, Omitted, dataclass_kind, read_kept, write_kept
 from consilience.predict._seen import Seen
 from consilience.workflow._data import Data
+from consilience.workflow._view_agreement import ViewAgreement
 from consilience.workflow.cluster_result import ClusterResult
 
 __all__ = ["kept_files", "load", "save"]
@@ -72,7 +73,7 @@ def _kinds() -> dict[str, Kind]:
         Kind("ClusterResult", ClusterResult, _result_fields, _result),
         Kind("Data", Data, _data_fields, _data),
         Kind("Comparison", Comparison, _comparison_fields, _comparison),
-        *(dataclass_kind(one) for one in (Scaling, Points, Recipe, Column)),
+        *(dataclass_kind(one) for one in (Scaling, Points, Recipe, Column, ViewAgreement)),
     ]
     return kinds_of_consensus() | {kind.name: kind for kind in found}
 

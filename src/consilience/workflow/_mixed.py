@@ -12,13 +12,15 @@ from consilience.evidence import co_association
 from consilience.generate import MixedEnsemble
 from consilience.workflow._data import Data
 
-__all__ = ["mixed_generator", "refilled"]
+__all__ = ["in_all_views", "mixed_generator", "refilled"]
 
 Floats = NDArray[np.float64]
 
 # As for numbers: past so many objects members have fewer clusters than the root of their number.
 _MODERATE = 20_000
 _CLUSTERS = (20, 60)
+# Fewer objects tell nothing of groups.
+_FEWEST = 20
 # Up to so many objects the co-association of all pairs says who is near.
 _PAIRS = 4_000
 
@@ -33,6 +35,7 @@ def mixed_generator(
         n_clusters if n_groups is None else min(n_groups, data.n_objects),
         categorical=list(data.categorical),
         weights=[float(weight) for weight in data.mixed_weights],
+        views=list(data.view_of) or None,
         random_state=seed,
         n_jobs=n_jobs,
     )
@@ -45,6 +48,9 @@ def mixed_generator(
         reasons[0] += " with nothing a small one"
     else:
         names = "k-means on parts of the columns"
+    if data.views:
+        names = names.replace("parts of the columns", "parts of the views and of their columns")
+        reasons.append("what several views show by themselves is hardly an accident of one of them")
     if np.isnan(data.mixed).any():
         reasons.append(
             "each clustering sees the objects that have most of its columns, and the others are "
@@ -52,6 +58,22 @@ def mixed_generator(
         )
     why = "; ".join(reasons)
     return generator, f"{names}. {why[:1].upper()}{why[1:]}."
+
+
+def in_all_views(data: Data) -> NDArray[np.intp] | None:
+    """Objects of which every view knows something; None where that are all, or less than half.
+
+    What the groups are is told from these: where a view is missing, groups that only it tells
+    apart would lie upon each other. The other objects go where members put them.
+    """
+    if not data.views:
+        return None
+    known = ~np.isnan(data.mixed)
+    views = np.array(data.view_of)
+    there = [known[:, views == view].any(axis=1) for view in range(len(data.views))]
+    whole = np.flatnonzero(np.logical_and.reduce(there))
+    few = max(data.n_objects // 2, _FEWEST)
+    return whole if few <= len(whole) < data.n_objects else None
 
 
 def refilled(data: Data, ensemble: Ensemble) -> Data:

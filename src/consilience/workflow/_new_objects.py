@@ -1,7 +1,8 @@
 """New objects brought into the columns of those that were clustered, and what is to be said."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,6 +13,7 @@ from consilience._words import listed, plural
 from consilience.datasets import Table
 from consilience.datasets._frames import frame_like
 from consilience.datasets._recipe import Column, Recipe
+from consilience.datasets._views import side_by_side
 from consilience.errors import InvalidInputError
 from consilience.rows import rows_of
 from consilience.workflow._data import Data
@@ -44,7 +46,9 @@ def matched(data: Data, X: Any) -> NewObjects:
     """
     wanted, given = data.original_columns, X
     notes: list[str] = []
-    if data.recipe is not None and data.recipe.encode == "mixed" and is_frame(X):
+    if data.views:
+        X = _of_views(data, X)
+    elif data.recipe is not None and data.recipe.encode == "mixed" and is_frame(X):
         with noting() as said:  # of categories that were not there, and of other columns
             X = frame_like(X, data.recipe)
         notes += [note for note in said if "missing or infinite" not in note]
@@ -65,6 +69,28 @@ def matched(data: Data, X: Any) -> NewObjects:
         getattr(given, "index", None) if is_frame(given) else None,
         given.ids if isinstance(given, Table) else None,
     )
+
+
+def _of_views(data: Data, X: Any) -> Table:
+    """New objects in the columns of the views; of a view that is missing nothing is known."""
+    if not isinstance(X, Mapping) or is_frame(X):
+        raise InvalidInputError(
+            f"The views {listed(map(repr, data.views))} were clustered: give new objects as a "
+            "mapping of these names to tables."
+        )
+    others = [str(name) for name in X if str(name) not in data.views]
+    if others:
+        raise InvalidInputError(
+            f"There was no view {listed(map(repr, others))}; those clustered are "
+            f"{listed(map(repr, data.views))}."
+        )
+    table = side_by_side(X, owner="predict", keep_gaps=True, least=1).table
+    values = np.full((len(table.X), len(data.original_columns)), np.nan)
+    for j, name in enumerate(table.columns):
+        if name not in data.original_columns:
+            raise InvalidInputError(f"The column {name!r} was not clustered. Leave it out.")
+        values[:, data.original_columns.index(name)] = table.X[:, j]
+    return replace(table, X=values, columns=data.original_columns, sources=data.sources)
 
 
 def recipe_of(data: Data) -> Recipe | None:

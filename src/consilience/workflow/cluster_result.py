@@ -35,6 +35,7 @@ from consilience.workflow._decisions import (
 )
 from consilience.workflow._faces import face
 from consilience.workflow._new_objects import matched
+from consilience.workflow._view_agreement import ViewAgreement
 from consilience.workflow.result import Reported
 
 __all__ = ["ClusterResult"]
@@ -91,6 +92,8 @@ class ClusterResult(Reported):
         and the time of each stage.
     seen : Seen or None
         What new objects are placed by; None without data.
+    view_agreement : ViewAgreement or None
+        How far several views agree, by view and by group; None of a single table.
     """
 
     job: ClassVar[str] = "cluster"
@@ -123,6 +126,7 @@ class ClusterResult(Reported):
     names: tuple[str, ...] = ()
     changes: tuple[str, ...] = ()
     seen: Seen | None = None
+    view_agreement: ViewAgreement | None = None
 
     # ---- figures ----------------------------------------------------------------------
 
@@ -413,6 +417,7 @@ class ClusterResult(Reported):
                 "why": self.why_method,
             },
             "seed": self.seed,
+            **({} if self.view_agreement is None else {"views": self.view_agreement.to_dict()}),
             "n_clusters": self.n_clusters,
             "n_clusters_chosen_by": self.chosen_by,
             "n_clusters_candidates": self.candidates(),

@@ -25,6 +25,7 @@ from consilience._validation import (
 from consilience.compare import against_truth, compare_methods
 from consilience.consensus import CONSENSUS
 from consilience.consensus import refine as refined
+from consilience.consensus.auto import by_votes
 from consilience.ensemble import Ensemble
 from consilience.errors import InvalidInputError, InvalidParameterError, warn
 from consilience.evidence import confidence as confidence_in
@@ -45,10 +46,11 @@ from consilience.workflow._methods import (
     own_limits,
     prepared,
 )
-from consilience.workflow._mixed import mixed_generator, refilled
+from consilience.workflow._mixed import in_all_views, mixed_generator, refilled
 from consilience.workflow._notes import noting
 from consilience.workflow._one_column import warn_of_one_column
 from consilience.workflow._seeds import job_seed
+from consilience.workflow._view_agreement import view_agreement
 from consilience.workflow.cluster_result import ClusterResult
 from consilience.workflow.large import LargeTask, cluster_large, refuse_in_memory_only
 
@@ -143,10 +145,12 @@ def cluster(
     ----------
     X : array, pandas or polars frame, CSR matrix, or Table, optional
         One row an object, finite numbers. A frame's index and column names are kept, and it may
-        have columns of categories, which members see as such (`consilience.generate.MixedEnsemble`).
-        A `Table` of `consilience.datasets.read_table` brings its identifiers and known groups. Not
-        needed with ``ensemble``. Tables larger than memory are gone through in blocks: the path of a
-        ``.parquet``, ``.npy`` or ``.zarr`` table, a Dask array or frame, `consilience.open_rows`.
+        have columns of categories, which members see as such, see
+        `consilience.generate.MixedEnsemble`. A `Table` of `consilience.datasets.read_table` brings
+        its identifiers and known groups. Not needed with ``ensemble``. Tables larger than memory
+        are gone through in blocks: the path of a ``.parquet``, ``.npy`` or ``.zarr`` table, a Dask
+        array or frame, `consilience.open_rows`. Several views of the same objects are a mapping
+        of names to tables, matched by index or identifiers; an object may be missing from some.
     n_clusters : int or None, default=None
         None finds the best supported number, see `consilience.AutoConsensus`.
     method : str or None, default=None
@@ -398,8 +402,14 @@ def _found(job: Job, task: _Task, data: Data, given: Ensemble | None) -> dict[st
     found = _consensus(job, task, data, ensemble, number)
     warn_of_one_column(data, found["labels"])
     truth = None if data.truth is None else against_truth(data.truth, found["labels"])
+    agreement = None
+    if data.views and given is None:
+        agreement = view_agreement(data.views, ensemble, found["labels"])
+        for sentence in agreement.sentences() if agreement is not None else ():
+            warn(sentence)
     return found | {
         "data": data,
+        "view_agreement": agreement,
         "ensemble": ensemble,
         "generator": generator,
         "why_members": why_members,
@@ -483,8 +493,14 @@ def _by_lines(job: Job, task: _Task, data: Data, ensemble: Ensemble) -> dict[str
     method = CONSENSUS[_OURS]
     own = {"max_clusters": task.max_clusters, "effort": task.effort}
     model = prepared(method, task.n_clusters, own, random_state=task.seed, n_jobs=task.n_jobs)
+    whole = in_all_views(data)
     with job.stage("consensus", model):
-        found = fit_method(method, model, data.rows, ensemble)
+        if whole is None:
+            found = fit_method(method, model, data.rows, ensemble)
+        else:
+            found = fit_method(method, model, Rows(data.X[whole]), ensemble.take(whole))
+            labels = by_votes(ensemble, whole, found["labels"])
+            found |= {"labels": labels} | _sure(ensemble, labels, task.n_jobs)
         found |= {
             "choice": model.choice_,
             "clarity": model.clarity_,
