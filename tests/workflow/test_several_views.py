@@ -106,12 +106,10 @@ def test_identifiers_that_cannot_be_matched(frames):
     others = frames["protein"].rename(index=lambda name: "x" + name)
     with pytest.raises(ConsilienceError, match="nothing in common"):
         cs.cluster({"rna": frames["rna"], "protein": others})
-    twice = (
-        frames["protein"].rename(index={"p1": "p2"}) if "p1" in frames["protein"].index else None
-    )
-    if twice is not None and "p2" in frames["protein"].index:
-        with pytest.raises(ConsilienceError, match="several objects of the same identifier"):
-            cs.cluster({"rna": frames["rna"], "protein": twice})
+    first, second = frames["protein"].index[:2]
+    twice = frames["protein"].rename(index={first: second})
+    with pytest.raises(ConsilienceError, match="several objects of the same identifier"):
+        cs.cluster({"rna": frames["rna"], "protein": twice})
 
 
 def test_views_from_files(frames, tmp_path, monkeypatch):
