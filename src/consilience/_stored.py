@@ -5,6 +5,7 @@ is, and how such files are read, is known here and nowhere else. Every block is 
 read: its columns, its types, that all numbers are finite; messages name the block and the row.
 """
 
+import tokenize
 from abc import ABC, abstractmethod
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
@@ -19,7 +20,7 @@ from numpy.typing import NDArray
 
 from consilience._optional import optional
 from consilience._words import listed
-from consilience.errors import InvalidInputError
+from consilience.errors import ClusterLostError, InvalidInputError
 from consilience.kernels._blocks import BLOCK_ROWS
 
 __all__ = ["BLOCK", "Stored", "is_dask", "is_table_path", "open_stored", "piece_rows"]
@@ -30,6 +31,16 @@ Floats = NDArray[np.floating[Any]]
 BLOCK = 2**22
 
 _ENDINGS = (".npy", ".parquet", ".zarr")
+# What reading a damaged block ends in: Arrow has errors of its own, codecs of zarr run-time errors.
+_UNREADABLE = (
+    TypeError,
+    ValueError,
+    OSError,
+    EOFError,
+    OverflowError,
+    NotImplementedError,
+    RuntimeError,
+)
 
 
 def piece_rows(n_columns: int) -> int:
@@ -108,8 +119,11 @@ class Stored(ABC):
         """Rows start..stop-1, checked, in C order."""
         try:
             block = self.base._read(start, stop)
-        except (TypeError, ValueError) as error:  # rows of different lengths, for one
-            raise self._unreadable(start, str(error).splitlines()[0]) from error
+        except ClusterLostError:
+            raise
+        except _UNREADABLE as error:  # rows of different lengths, damaged pages, a file gone
+            why = (str(error).splitlines() or [type(error).__name__])[0]
+            raise self._unreadable(start, why.rstrip(".")) from error
         return self.made_of(block, start, stop)
 
     def made_of(self, block: Any, start: int, stop: int) -> Floats:
@@ -227,7 +241,7 @@ def _of_path(path: Path) -> Stored:
     if ending == ".npy" and path.is_file():
         try:
             values = np.load(path, mmap_mode="r", allow_pickle=False)
-        except (ValueError, OSError, EOFError) as error:
+        except (*_UNREADABLE, SyntaxError, tokenize.TokenError) as error:  # of its header
             raise InvalidInputError(
                 f"{path.name!r} is damaged, or no array of numbers ({error}). Write it with "
                 "numpy.save."
@@ -339,7 +353,7 @@ class _Parquet(Stored):
             self._cursor = None  # in case of an error
             while row < stop:
                 if not len(left):
-                    left = next(batches)
+                    left = _next(batches)
                 some = left[: stop - row]
                 out[row - start : row - start + len(some)] = some
                 row, left = row + len(some), left[len(some) :]
@@ -353,7 +367,7 @@ class _Parquet(Stored):
         skipped = self._starts[group]
         left = np.empty((0, self.shape[1]), self.dtype)
         while skipped < row:
-            left = next(batches)
+            left = _next(batches)
             over = min(len(left), row - skipped)
             skipped, left = skipped + over, left[over:]
         return row, batches, left
@@ -376,6 +390,13 @@ class _Parquet(Stored):
         group = min(bisect_right(self._starts, row), len(self._groups)) - 1
         _, part, number = self._groups[group]
         return f"row group {number} of {part.name!r}"
+
+
+def _next(batches: Iterator[Floats]) -> Floats:
+    """The next rows; their number is written in another place of the file than they are."""
+    for batch in batches:
+        return batch
+    raise ValueError("the file holds fewer rows than it says")
 
 
 def _opened(part: Path, **options: Any) -> Any:

@@ -20,7 +20,7 @@ ROOMS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "metrics": (("metrics.py",), ("test_metrics.py",)),
     "consensus": (("consensus/*.py",), ("consensus/test_*.py", _WORKERS)),
     "generate": (("generate/*.py",), ("generate/test_*.py", _WORKERS)),
-    "minority": (("minority/*.py",), ("minority/test_*.py", _WORKERS)),
+    "minority": (("minority/*.py",), ("minority/test_*.py", "gpu/test_faces.py", _WORKERS)),
     "partition": (("partition/*.py",), ("partition/test_*.py", _WORKERS)),
     "datasets": (("datasets/*.py",), ("datasets/test_*.py", "test_cli_tables.py")),
     "compare": (("compare/*.py",), ("compare/test_*.py", _WORKERS)),

@@ -110,3 +110,16 @@ def test_what_needs_memory_is_refused_by_name(table):
         cs.cluster("table.csv")
     with pytest.raises(FileNotFoundError):
         cs.cluster("no-such.parquet")
+
+
+def test_a_small_table_is_looked_at_whole_and_says_so(table, tmp_path):
+    path = tmp_path / "small.npy"
+    np.save(path, X[:300])
+    found = cs.cluster(path, n_members=6, random_state=0, method="kcc")
+    assert found.of_how_many == "all 300 objects"
+    assert found.sample.ids.tolist() == list(range(300))
+    assert found.sample.data.name == "small.npy"
+    # Members of this method wait for the number, so it is found without them.
+    assert any("looked for in 300 of 300 objects" in note for note in found.notes)
+    assert found.n_clusters == 3
+    assert (found.ensemble.n_clusters == 3).all()

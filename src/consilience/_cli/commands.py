@@ -193,6 +193,41 @@ def compare(
     compare_runs(first, second, moved=moved, picture=picture)
 
 
+def explore(
+    run: Path,
+    /,
+    *,
+    port: int = 0,
+    host: str = "127.0.0.1",
+    no_browser: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
+) -> None:
+    """Look closer at a run, in the browser.
+
+    Drag the number of groups, lasso objects and see what is special of them, ask why one is where
+    it is; rename, join and divide groups and save them. Ends with Ctrl-C.
+
+    For example:
+
+    - `consilience explore consilience-iris`
+    - `consilience explore consilience-iris --port 8080 --no-browser`
+
+    Parameters
+    ----------
+    run : Path
+        Folder of a run, or of a saved result.
+    port : int
+        Port of the server. [default: one that is free]
+    host : str
+        Address of the server. By default only this machine can ask; another lets in whoever
+        can reach it and knows the address that is printed.
+    no_browser : bool
+        Print the address and open nothing.
+    """
+    from consilience._cli.explore import explore_run
+
+    explore_run(run, host=host, port=port, browser=not no_browser)
+
+
 def methods(*, json: Annotated[bool, Parameter(negative=(), show_default=False)] = False) -> None:
     """List the consensus methods.
 
@@ -274,10 +309,11 @@ def reproduce(
     console = Speaker()
     if table is None:
         list_experiments(console)
+        console.close("")
     else:
         asked = (data, runs, sets, members, seed, jobs, out, force, columns, store, stored_only)
-        run(Wish(table, *asked), console)
-    console.close("")
+        folder = run(Wish(table, *asked), console)
+        console.close(f"The results are in {str(folder)!r}.")
 
 
 app.command(demo)
@@ -286,5 +322,6 @@ app.command(ambiguous, usage="Usage: consilience ambiguous [DATA] [OPTIONS]")
 app.command(minority, usage="Usage: consilience minority DATA [OPTIONS]")
 app.command(predict, usage="Usage: consilience predict RUN NEW [OPTIONS]")
 app.command(compare, usage="Usage: consilience compare FIRST SECOND [OPTIONS]")
+app.command(explore, usage="Usage: consilience explore RUN [OPTIONS]")
 app.command(methods)
 app.command(reproduce, usage="Usage: consilience reproduce [TABLE] [OPTIONS]")

@@ -11,7 +11,7 @@ from consilience._validation import Boolean, NoneValue, Options, check_jobs, che
 from consilience.ensemble import Collapsed, Ensemble, takes_ensemble
 from consilience.errors import InvalidInputError
 from consilience.evidence.coassociation import CoAssociation, Missing
-from consilience.kernels._parallel import by_rows, in_threads
+from consilience.kernels._parallel import in_threads
 from consilience.kernels.labels.confidence import Nearness, nearness
 
 __all__ = ["DOUBTFUL_BELOW", "Confidence", "confidence", "doubtful", "suited_elsewhere"]
@@ -117,8 +117,11 @@ def confidence(
     pairwise = missing == "pair" and ensemble.has_unseen
     if exact is None:
         exact = n * n <= _EXACT_PAIRS
+    share = np.empty(n)
     if pairwise and exact:
         own, other, runner_up = _over_pairs(ensemble, codes, n_clusters, n_jobs)
+        total = own + other
+        share = np.divide(own, total, out=np.zeros(n), where=total > 0)
     else:
         own, other, runner_up = nearness(
             ensemble.members,
@@ -127,16 +130,9 @@ def confidence(
             by_seen=pairwise,
             starts=ensemble.offsets(),
             counts=ensemble.counts if isinstance(ensemble, Collapsed) else None,
+            share=share,
             n_jobs=n_jobs,
         )
-    share = np.empty(n)
-
-    def divide(rows: slice) -> None:
-        total = own[rows] + other[rows]
-        share[rows] = np.divide(own[rows], total, out=np.zeros(len(total)), where=total > 0)
-
-    # A slice is over sooner than a thread has started, unless there are many objects.
-    by_rows(divide, n, n_jobs, size=2**16)
     return Confidence(share, own, other, runner_up, exact=exact or not pairwise)
 
 

@@ -65,7 +65,7 @@ def render(summary: Mapping[str, Any]) -> str:
     markup = optional("markupsafe", extra="report", what="render").Markup
     _check(summary)
     summary = readable(dict(summary))
-    style, script = _static("report.css"), _static("report.js")
+    style, script = static("report.css"), static("report.js")
     return _template().render(
         summary=summary,
         version=__version__,
@@ -76,7 +76,7 @@ def render(summary: Mapping[str, Any]) -> str:
         object_words=_object_words(summary),
         number=_number,
         percent=_percent,
-        policy=_policy(style, script),
+        policy=policy(style, script),
         icon="data:image/svg+xml," + _ICON.replace("#", "%23"),
         style=markup(style),
         script=markup(script),
@@ -117,7 +117,8 @@ def _check(summary: Mapping[str, Any]) -> None:
 
 
 @cache
-def _static(name: str) -> str:
+def static(name: str) -> str:
+    """A built file of the front end."""
     return (files("consilience.report") / "static" / name).read_text(encoding="utf-8")
 
 
@@ -142,7 +143,7 @@ def _json(summary: Mapping[str, Any]) -> str:
     return text.replace("<", "\\u003c")
 
 
-def _policy(style: str, script: str) -> str:
+def policy(style: str, script: str) -> str:
     """Nothing from outside, no script but ours: told by their hashes."""
 
     def digest(text: str) -> str:

@@ -31,6 +31,7 @@ from consilience.predict._seen import Seen
 from consilience.rows import Rows, Stored
 from consilience.workflow._choosing import Number, by_lines
 from consilience.workflow._data import Data
+from consilience.workflow._faces import face
 from consilience.workflow._job import Job
 from consilience.workflow._members import make_members
 from consilience.workflow._notes import noting
@@ -131,6 +132,10 @@ class LargeResult:
         """Write the report of the sample; it says of how many objects that is."""
         self.sample.report(Path(path), title=title)
 
+    def explore(self, *, host: str = "127.0.0.1", port: int = 0, browser: bool = True) -> Any:
+        """Look closer at the sample; see `ClusterResult.explore`."""
+        return face("explore").explore(self, host=host, port=port, browser=browser)
+
     def to_dict(self) -> dict[str, Any]:
         """All of it but what there is one of for each object, as values that JSON can hold."""
         return {
@@ -162,7 +167,7 @@ class LargeResult:
             raise InvalidInputError(
                 f"The folder {str(target)!r} is not empty. Name one that is new or empty."
             )
-        (target / "labels").mkdir(parents=True, exist_ok=True)
+        (target / "labels").mkdir(parents=True)
         for number, start in enumerate(range(0, self.n_objects, _PART), 1):
             some = slice(start, min(start + _PART, self.n_objects))
             columns = {"object": np.arange(some.start, some.stop)}

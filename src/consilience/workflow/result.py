@@ -123,3 +123,26 @@ class Reported(Result):
             By default the name of the data.
         """
         face("report").write_report(self.page(title=title), path)
+
+    def explore(self, *, host: str = "127.0.0.1", port: int = 0, browser: bool = True) -> Any:
+        """Look closer: another number of groups, what is special of some objects, and why.
+
+        In a notebook (extra ``notebook``) this is a widget, whose ``selected`` are the rows that
+        were last selected. Anywhere else (extra ``explore``) a server on this machine shows the
+        same in a browser.
+
+        Parameters
+        ----------
+        host : str, default="127.0.0.1"
+            Address of the server; by default nobody but this machine can ask it.
+        port : int, default=0
+            Its port; 0 takes one that is free.
+        browser : bool, default=True
+            Whether the browser is opened.
+
+        Returns
+        -------
+        Explorer or Served
+            The widget; or what has the ``url`` of the server, and ``stop()`` to end it.
+        """
+        return face("explore").explore(self, host=host, port=port, browser=browser)

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from consilience.kernels._jit import compiled
-from consilience.kernels._parallel import in_turns
+from consilience.kernels._parallel import Team
+from consilience.kernels._tasks import counter, next_task
 
 __all__ = ["cluster_contingency", "first_columns"]
 
@@ -54,21 +55,20 @@ def cluster_contingency(
     starts = first_columns(members)
     table = np.zeros((int(starts[-1]), int(starts[-1])))
     w = np.ones(1) if weights is None else np.ascontiguousarray(weights, np.float64)
-    n_pairs = len(members) * (len(members) + 1) // 2
-    in_turns(lambda at, step: _fill_pairs(members, starts, w, at, step, table), n_pairs, n_jobs)
+    pairs = np.stack(np.triu_indices(len(members)), axis=1)
+    taken = counter()
+    with Team(n_jobs, len(pairs)) as team:
+        team.run(lambda _: _fill_pairs(members, starts, w, pairs, taken, table))
     return table
 
 
 @compiled
-def _fill_pairs(members, starts, weights, first, turn, table):
-    """Fill the tables of the pairs of members that have this turn; all cost the same."""
-    n_members = members.shape[0]
-    pair = 0
-    for r in range(n_members):
-        for s in range(r, n_members):
-            if pair % turn == first:
-                _fill_pair(members, starts, weights, r, s, table)
-            pair += 1
+def _fill_pairs(members, starts, weights, pairs, taken, table):
+    """Fill the tables of pairs of members, as long as there are any."""
+    pair = next_task(taken)
+    while pair < pairs.shape[0]:
+        _fill_pair(members, starts, weights, pairs[pair, 0], pairs[pair, 1], table)
+        pair = next_task(taken)
 
 
 @compiled

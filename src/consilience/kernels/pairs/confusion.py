@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from consilience.kernels._jit import compiled
-from consilience.kernels._parallel import in_turns, streamed
+from consilience.kernels._parallel import Team, streamed
+from consilience.kernels._tasks import counter, next_task, shrinking_blocks
 from consilience.kernels.labels.contingency import cluster_contingency, first_columns
 
 __all__ = ["pair_moments", "sum_over_pairs"]
@@ -19,8 +20,9 @@ __all__ = ["pair_moments", "sum_over_pairs"]
 Labels = NDArray[np.signedinteger[Any]]
 Moments = tuple[NDArray[np.float64], NDArray[np.float64]]
 
-# Labels of one block of objects stay in the second-level cache for fifty members.
-_BLOCK = 4096
+# Labels of one block of objects stay in the second-level cache for fifty members; in a smaller one,
+# at the end, tables are read for fewer objects.
+_BLOCK, _LEAST = 4096, 512
 # Largest matrix of all tables; past it, tables are made pair of members by pair of members.
 _TABLE_BYTES = 2**28
 
@@ -66,11 +68,10 @@ def pair_moments(
     table = cluster_contingency(members, weights, n_jobs=n_jobs)
     first, second = np.empty(n_objects), np.empty(n_objects)
 
-    in_turns(
-        lambda at, step: _gather_blocks(members, starts, table, at, step, first, second),
-        -(-n_objects // _BLOCK),
-        n_jobs,
-    )
+    with Team(n_jobs, -(-n_objects // _BLOCK)) as team:
+        edges = shrinking_blocks(n_objects, team.size, most=_BLOCK, least=_LEAST)
+        taken = counter()
+        team.run(lambda _: _gather_blocks(members, starts, table, edges, taken, first, second))
     return first, second
 
 
@@ -94,13 +95,12 @@ def _by_member_pairs(
 
 
 @compiled
-def _gather_blocks(members, starts, table, at, turn, first, second):
-    """Moments of the objects of one of ``turn`` equal parts, block by block."""
-    n_objects = members.shape[1]
-    last = n_objects * (at + 1) // turn
-    for start in range(n_objects * at // turn, last, _BLOCK):
-        stop = min(last, start + _BLOCK)
-        _gather_block(members, starts, table, start, stop, first, second)
+def _gather_blocks(members, starts, table, edges, taken, first, second):
+    """Moments of the objects, block by block."""
+    block = next_task(taken)
+    while block < edges.size - 1:
+        _gather_block(members, starts, table, edges[block], edges[block + 1], first, second)
+        block = next_task(taken)
 
 
 @compiled
