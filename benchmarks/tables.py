@@ -87,7 +87,35 @@ def views(seed):
     return found
 
 
-JOBS = {"mixed": mixed, "gaps": gaps, "views": views}
+def overlapping(seed):
+    """Four Gaussian groups 3 apart in three columns, and three columns that know nothing."""
+    X, y = cs.datasets.make_gaussians(300, 4, 3, separation=3.0, random_state=seed)
+    rng = np.random.default_rng(seed)
+    X = np.column_stack([X, rng.normal(size=(300, 3))])
+    pairs = np.array([rng.choice(300, 2, replace=False) for _ in range(60)])
+    return X, y, pairs
+
+
+def known(seed):
+    """ARI without and with 60 random pairs, of all objects and of those in no pair."""
+    X, y, pairs = overlapping(seed)
+    same = y[pairs[:, 0]] == y[pairs[:, 1]]
+    free = np.ones(len(X), bool)
+    free[pairs.ravel()] = False
+    how = {"effort": "quick", "random_state": seed}
+    plain = cs.cluster(X, **how)
+    told = cs.cluster(X, must_link=pairs[same], cannot_link=pairs[~same], **how)
+    must = pairs[same]
+    assert (told.labels[must[:, 0]] == told.labels[must[:, 1]]).all()
+    return {
+        "nothing known": adjusted_rand_score(y, plain.labels),
+        "60 pairs known": adjusted_rand_score(y, told.labels),
+        "nothing known, objects in no pair": adjusted_rand_score(y[free], plain.labels[free]),
+        "60 pairs known, objects in no pair": adjusted_rand_score(y[free], told.labels[free]),
+    }
+
+
+JOBS = {"mixed": mixed, "gaps": gaps, "views": views, "known": known}
 
 
 def main():

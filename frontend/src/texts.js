@@ -15,6 +15,7 @@ export const TEXTS = {
     `The map draws ${counted(shown, "object")} of ${number(all)}, because this screen is small. All are counted and can be found.`,
   noWebGL: "This browser has no WebGL: the map is drawn on a plain canvas, more slowly and without shapes.",
   loading: "Loading …",
+  start: "Start the explorer",
   failed: (why) => `The explorer could not be shown: ${why}`,
   lost: (why) => `No answer: ${why}. Is the server or the notebook's kernel still running?`,
   missing: "What cannot be shown here",

@@ -21,6 +21,7 @@ _COMMANDS = (
     "predict",
     "explore",
     "methods",
+    "doctor",
     "reproduce",
 )
 _REFUSED = 2

@@ -70,7 +70,7 @@ export function explore(root, buffer, { ask = null, address = true, texts = TEXT
   follow(root, context, store);
   if (address) followAddress(store, life.signal);
   return {
-    store, model, map,
+    store, model, map, answers,
     state: () => stateText(store),
     restore: (text) => restore(store, text),
     watch: (work) => watchables(store).forEach((one) => one.watch(work)),

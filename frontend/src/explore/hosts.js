@@ -4,6 +4,7 @@ import { h } from "../dom.js";
 import { TEXTS } from "../texts.js";
 import { bufferOf, kernelAsk, serverAsk } from "./asking.js";
 import { explore } from "./explore.js";
+import { PREFIX } from "./store.js";
 import { decoded } from "./wire.js";
 
 /** Say when it was drawn: two frames later the browser has shown it. Scripts find it at the element. */
@@ -23,6 +24,8 @@ export async function exploreOwnPage() {
   if (!root) return null;
   const inside = document.getElementById("consilience-view");
   try {
+    // A report is read before it is explored: what it holds is unpacked when somebody asks for it.
+    if (inside && root.dataset.waits && !location.hash.startsWith(PREFIX)) await asked(root);
     if (inside) {
       const explorer = explore(root, decoded(inside.textContent));
       drawn(root, explorer);
@@ -38,6 +41,13 @@ export async function exploreOwnPage() {
     root.replaceChildren(h("p", { class: "cs-failed" }, TEXTS.failed(error.message)));
     return null;
   }
+}
+
+/** Until the button of a report is pressed. */
+function asked(root) {
+  return new Promise((done) => {
+    root.append(h("button", { type: "button", class: "cs-button cs-start", onclick: done }, TEXTS.start));
+  });
 }
 
 /** In a notebook, as `anywidget` calls it: the selection goes to the kernel and comes from it. */

@@ -243,7 +243,7 @@ export function labelsFile(store) {
     { name: "id", values: values((i) => model.id(i)) },
     { name: "cluster", values: values((i) => grouping.of(i)) },
   ];
-  if (grouping.names.size) columns.push({ name: "name", values: values((i) => grouping.names.get(grouping.of(i)) ?? "") });
+  if (grouping.names.size) columns.push({ name: "name", values: values((i) => store.name(grouping.of(i))) });
   const last = store.steps.value.slice(store.steps.value.findLastIndex(({ op }) => op === "base"));
   const asFound = !last[0].answer && last[0].k === model.cuts.default && last.slice(1).every(({ op }) => op === "rename");
   // Of other groups nobody has said how sure they are.

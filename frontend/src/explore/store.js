@@ -80,7 +80,7 @@ function nameOf(store, group) {
 
 // ---- the state in the address ------------------------------------------------------------
 
-const PREFIX = "#explore:";
+export const PREFIX = "#explore:";
 const LONGEST = 1800;
 
 /** Rows as runs in base 36: "a-f.k" is 10 to 15 and 20. Null where that is too long. */

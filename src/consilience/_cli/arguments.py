@@ -91,12 +91,15 @@ class Writing:
         Print the summary as JSON, for machines; progress goes to the standard error stream.
     quiet : bool
         Print nothing.
+    no_data : bool
+        A report that holds no object's values: figures of whole groups only.
     """
 
     out: Path | None = None
     force: _Flag = False
     json: _Flag = False
     quiet: _Flag = False
+    no_data: _Flag = False
 
 
 @Parameter(name="*")
@@ -128,6 +131,9 @@ class ClusterWish:
     view : tuple[str, ...]
         Several tables of the same objects, matched by their identifiers, instead of one:
         --view rna=rna.csv --view protein=protein.csv.
+    known : Path
+        What is known of some objects: a CSV file of first, second, link (must or cannot), or of
+        identifier and group.
     linkage : str
         average (compact groups), single (chains), complete or ward, for method eac.
         [default: average]
@@ -145,6 +151,8 @@ class ClusterWish:
         Equal seeds give equal results, whatever --jobs.
     jobs : int
         Threads; -1 takes all cores. [default: 1]
+    device : str
+        A torch device, such as cuda, for what can run there. [default: the processor]
     max_memory : str
         Memory for the matrix of pairs, such as "2 GiB", for methods that need it.
         [default: 4 GiB]
@@ -167,6 +175,7 @@ class ClusterWish:
     members: int = 100
     labels: Path | None = None
     view: Annotated[tuple[str, ...], Parameter(negative=(), show_default=False)] = ()
+    known: Path | None = None
     linkage: str | None = None
     refine: _Flag = False
     no_scale: _Flag = False
@@ -175,6 +184,7 @@ class ClusterWish:
     weight: Annotated[tuple[str, ...], Parameter(negative=(), show_default=False)] = ()
     seed: int = 0
     jobs: int | None = None
+    device: str | None = None
     max_memory: str | None = None
     resume: _Flag = False
     reading: Reading = Reading()
@@ -338,6 +348,8 @@ class MinorityWish:
         Equal seeds give equal results, whatever --jobs.
     jobs : int
         Threads; -1 takes all cores. [default: 1]
+    device : str
+        A torch device, such as cuda, for what can run there. [default: the processor]
     no_report : bool
         Leave out report.html.
     """
@@ -355,6 +367,7 @@ class MinorityWish:
     background: str | None = None
     seed: int = 0
     jobs: int | None = None
+    device: str | None = None
     reading: Reading = Reading()
     no_report: Annotated[_Flag, Parameter(group=_RESULTS)] = False
     writing: Writing = Writing()

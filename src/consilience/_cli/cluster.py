@@ -16,10 +16,11 @@ from consilience._cli.jobs import Found, Job
 from consilience._cli.members import run_in
 from consilience._cli.show_profile import profile_writers
 from consilience._validation import memory_in_bytes
-from consilience.datasets import write_labels
+from consilience.datasets import read_known, write_labels
 from consilience.workflow import ClusterResult, cluster
 from consilience.workflow._kept import kept_files
 from consilience.workflow._methods import check_methods as check_options
+from consilience.workflow._places import chosen_device
 
 __all__ = ["CLUSTER", "Consensus", "find"]
 
@@ -99,6 +100,7 @@ def find(wish: ClusterWish, folder: Path, *, callbacks: Sequence[Any] = ()) -> C
     was_read = read(wish.data, wish.labels, wish.reading, wish.views())
     given = was_read.input
     check_enough_objects(wish, given.n_objects)
+    known = {} if wish.known is None else read_known(wish.known)
     with run_in(folder, wish) as run:
         result = cluster(
             given.views or given.table,
@@ -116,8 +118,10 @@ def find(wish: ClusterWish, folder: Path, *, callbacks: Sequence[Any] = ()) -> C
             strict=wish.strict,
             random_state=wish.seed,
             n_jobs=wish.jobs,
+            device=wish.device,
             run=run if given.ensemble is None else None,
             callbacks=callbacks,
+            **known,
             **options,
         )
     return Consensus(wish=wish, result=_in_our_words(wish, result, was_read))
@@ -127,6 +131,7 @@ def _checked(wish: ClusterWish) -> tuple[tuple[str, ...], dict[str, Any]]:
     """The methods asked for by name and their options, once every option is known to be usable."""
     _ = wish.source, wish.transform(), wish.column_weights(), wish.reading.orders()
     check_common(wish, _OWNER)
+    chosen_device(None, wish.device, owner=_OWNER)
     if wish.max_memory is not None:
         memory_in_bytes(wish.max_memory, owner=_OWNER, name="--max-memory")
     names = check_methods(wish)

@@ -246,6 +246,32 @@ def methods(*, json: Annotated[bool, Parameter(negative=(), show_default=False)]
     list_methods(json=json)
 
 
+def doctor(
+    *,
+    no_benchmark: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
+    json: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
+) -> None:
+    """Say what this machine offers: cores, memory, packages, devices, and how fast it is.
+
+    The benchmark takes some ten seconds, a minute at most; the first one also compiles.
+
+    For example:
+
+    - `consilience doctor`
+    - `consilience doctor --no-benchmark --json`
+
+    Parameters
+    ----------
+    no_benchmark : bool
+        Only look, measure nothing.
+    json : bool
+        Print all of it as JSON, for machines.
+    """
+    from consilience._cli.doctor import examine
+
+    examine(json=json, benchmark=not no_benchmark)
+
+
 def reproduce(
     table: str | None = None,
     /,
@@ -324,4 +350,5 @@ app.command(predict, usage="Usage: consilience predict RUN NEW [OPTIONS]")
 app.command(compare, usage="Usage: consilience compare FIRST SECOND [OPTIONS]")
 app.command(explore, usage="Usage: consilience explore RUN [OPTIONS]")
 app.command(methods)
+app.command(doctor)
 app.command(reproduce, usage="Usage: consilience reproduce [TABLE] [OPTIONS]")

@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import euclidean_distances
 from sklearn.utils import check_random_state
 
-from consilience._validation import Interval, NoneValue, Options
+from consilience._validation import DEVICE, Interval, NoneValue, Options
 from consilience.consensus._auto_choice import Alternative, choice_of, difference
 from consilience.consensus._auto_rule import best_of, number_score, whole_score
 from consilience.consensus._base import ChosenNumber
@@ -31,7 +31,15 @@ from consilience.kernels.labels.contingency import first_columns
 from consilience.kernels.labels.products import row_sums
 from consilience.partition import one_thread
 
-__all__ = ["Alternative", "AutoConsensus", "autoconsensus", "by_votes", "points_of"]
+__all__ = [
+    "EFFORTS",
+    "Alternative",
+    "AutoConsensus",
+    "autoconsensus",
+    "by_votes",
+    "points_of",
+    "scene_of",
+]
 
 Floats = NDArray[np.float64]
 Labels = NDArray[np.int32]
@@ -55,7 +63,7 @@ class _Effort:
     starts: int
 
 
-_EFFORTS = {
+EFFORTS = {
     "quick": _Effort(500, 200, 3),
     "default": _Effort(1500, 400, 5),
     "thorough": _Effort(4000, 800, 20),
@@ -68,7 +76,8 @@ _EFFORTS = {
     memory="n R, and the square of a sample",
     rules={
         "max_clusters": [Interval(Integral, 2), NoneValue()],
-        "effort": [Options(tuple(_EFFORTS))],
+        "effort": [Options(tuple(EFFORTS))],
+        "device": DEVICE,
     },
     needs_n_clusters=False,
 )
@@ -78,6 +87,7 @@ def autoconsensus(
     *,
     max_clusters: int | None = None,
     effort: Effort = "default",
+    device: str | None = None,
     X: Any = None,
     random_state: Any = None,
     n_jobs: int | None = None,
@@ -93,6 +103,11 @@ def autoconsensus(
         of the last; there are never more than a quarter of the objects looked at.
     effort : {"quick", "default", "thorough"}, default="default"
         How many objects the lines look at (500, 1,500, 4,000) and how often k-means starts.
+    device : str or None, default=None
+        A torch device, such as "cuda", where all objects are put beside those of the sample: the
+        same labels. The lines look at the sample on the processor. The estimator also has its
+        members made and its labels judged there. None is the processor, or the device of X where
+        that is a torch tensor.
     X : array of shape (n_objects, n_features), optional
         The data: without them the lines see the co-association only.
     n_jobs : int or None
@@ -144,7 +159,7 @@ def autoconsensus(
         with one_thread(), config_context(array_api_dispatch=False), warnings.catch_warnings():
             # Copies make fewer clusters than a line is asked for, and that is all right.
             warnings.simplefilter("ignore", ConvergenceWarning)
-            return _found(placed, wanted, data, max_clusters, _EFFORTS[effort], rng)
+            return _found(placed, wanted, data, max_clusters, EFFORTS[effort], rng, device)
 
     run_in_order = ordered(run, data=True)
     return solve(
@@ -159,6 +174,7 @@ def _found(
     most: int | None,
     effort: _Effort,
     rng: np.random.RandomState,
+    device: str | None,
 ) -> ConsensusResult:
     n = ensemble.n_objects
     some = np.sort(rng.permutation(n)[: effort.objects])
@@ -168,7 +184,7 @@ def _found(
         # Objects come in an order of the members' labels: the starts of k-means would hang on it.
         order = np.lexsort(points.T[::-1])
         points, some = points[order], some[order]
-    scene = _scene(ensemble.take(some), points, effort)
+    scene = scene_of(ensemble.take(some), points, effort)
     if not scene.distances.any():
         return _undivided(n, k, len(some))
     last = _MOST_NUMBERS if most is None else most
@@ -204,14 +220,16 @@ def _found(
         chosen = choice_of(
             alternatives, clarity, len(some), taken=taken, one_gaussian=support.one_gaussian
         )
-    details = {
+    details: dict[str, Any] = {
         "clarity": clarity,
         "choice": chosen,
         "alternatives": alternatives,
         "line": found[best].line,
         "n_looked_at": len(some),
     }
-    return ConsensusResult(by_votes(ensemble, some, labels), details=details)
+    if device is not None:
+        details["ran_on"] = {"consensus": "cpu", "labels of all objects": device}
+    return ConsensusResult(by_votes(ensemble, some, labels, device), details=details)
 
 
 def _agreement(scene: Scene, support: Support, best: int) -> float:
@@ -234,7 +252,7 @@ def _undivided(n: int, k: int | None, looked_at: int) -> ConsensusResult:
     return ConsensusResult(np.zeros(n, np.int32), details=details)
 
 
-def _scene(ensemble: Ensemble, points: Floats | None, effort: _Effort) -> Scene:
+def scene_of(ensemble: Ensemble, points: Floats | None, effort: _Effort) -> Scene:
     """What the lines look at: data where there are any, else the co-association."""
     if points is None:
         distances = 1.0 - np.asarray(co_association(ensemble), np.float64)
@@ -301,7 +319,7 @@ def _alternatives(found: list[Partition], support: Support, best: int) -> tuple[
     )
 
 
-def by_votes(ensemble: Ensemble, some: Ints, labels: Labels) -> Labels:
+def by_votes(ensemble: Ensemble, some: Ints, labels: Labels, device: str | None = None) -> Labels:
     """Labels of all objects: each votes with those of the sample that members put it with.
 
     Parameters
@@ -311,25 +329,32 @@ def by_votes(ensemble: Ensemble, some: Ints, labels: Labels) -> Labels:
         Objects whose labels are known.
     labels : ndarray of shape (n_some,), int32
         Groups 0, 1, ... of these.
+    device : str or None
+        A torch device to count votes on.
     """
     everybody = np.empty(ensemble.n_objects, np.int32)
     if len(some) < len(everybody):
-        everybody[:] = _votes(ensemble, some, labels).argmax(axis=1)
+        members, starts = ensemble.members, first_columns(ensemble.members)
+        votes = _votes(members, starts, some, labels)
+        if device is None:
+            everybody[:] = row_sums(members, starts, votes).argmax(axis=1)
+        else:
+            from consilience.engines.torch import label_rows
+
+            everybody[:] = label_rows(members, starts, device).largest(votes)
     everybody[some] = labels
     return everybody
 
 
-def _votes(ensemble: Ensemble, some: Ints, labels: Labels) -> Floats:
-    """Of all objects for the groups that some of them are in."""
+def _votes(members: NDArray[Any], starts: Ints, some: Ints, labels: Labels) -> Floats:
+    """Of each cluster of each member for the groups that some of its objects are in."""
     k = int(labels.max()) + 1
-    members = ensemble.members
-    starts = first_columns(members)
     votes = np.zeros((int(starts[-1]), k))
     for member, start in zip(members, starts[:-1], strict=True):
         its = member[some]
         np.add.at(votes, (start + its[its >= 0], labels[its >= 0]), 1.0)
     votes /= np.maximum(votes.sum(axis=1, keepdims=True), 1.0)
-    return row_sums(members, starts, votes)
+    return votes
 
 
 class AutoConsensus(
@@ -370,6 +395,7 @@ class AutoConsensus(
 
     max_clusters: int | None = None
     effort: Effort = "default"
+    device: str | None = None
 
     def _default_generator(self, data: Any = None) -> Any:
         if data is None:

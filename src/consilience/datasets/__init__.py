@@ -6,6 +6,7 @@ from consilience.datasets._documents import (
     load_reuters,
     load_webkb4,
 )
+from consilience.datasets._known_files import read_known
 from consilience.datasets._label_files import read_labels, write_labels
 from consilience.datasets._load import load
 from consilience.datasets._minority import (
@@ -49,6 +50,7 @@ __all__ = [
     "make_woec_toy",
     "minority_sources",
     "open_rows",
+    "read_known",
     "read_labels",
     "read_like",
     "read_table",

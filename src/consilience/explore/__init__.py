@@ -8,7 +8,7 @@ notebook.
 from consilience.explore._door import explore
 from consilience.explore._make import view
 from consilience.explore._opened import open_run
-from consilience.explore._page import static_data, static_page
+from consilience.explore._page import report_data, static_data, static_page
 from consilience.explore._questions import groups_inside, special, why
 from consilience.explore._serve import Served, serve
 from consilience.explore._view import View
@@ -19,6 +19,7 @@ __all__ = [
     "explore",
     "groups_inside",
     "open_run",
+    "report_data",
     "serve",
     "special",
     "static_data",

@@ -132,7 +132,7 @@ class Generator(CallbackSupportMixin, BaseEstimator):
         """
         check_params(self)
         rows = self._rows(X)
-        data = self._prepared(rows.values)
+        data = self._data(rows, checkpoint)
         n_members = self._prepare(data)
         seeds = member_seeds(self.random_state, n_members)
         with opened(checkpoint, self, data, n_members, seeds) as session:
@@ -169,6 +169,10 @@ class Generator(CallbackSupportMixin, BaseEstimator):
     def _rows(self, X: Any) -> Rows:
         """The data, checked."""
         return rows_of(X, owner=self, min_objects=2)
+
+    def _data(self, rows: Rows, checkpoint: Checkpoint | None) -> Any:
+        """What members are made from: rows in memory, unless a generator can do with others."""
+        return self._prepared(rows.values)
 
     def _prepared(self, X: Any) -> Any:
         """The data as members are made from them."""

@@ -11,6 +11,7 @@ from consilience._units import check_range
 from consilience._validation import as_numbers
 from consilience.errors import InvalidInputError, warn
 from consilience.kernels.data.scaling import column_ranges
+from consilience.kernels.labels.signatures import taken
 from consilience.minority._batches import Scorer
 from consilience.minority._groups import Groups, by_clusterer, by_consensus
 from consilience.minority._neighbours import N_NEIGHBOURS, NeighbourScores, Reach
@@ -132,7 +133,7 @@ class Fitted:
         draws = self.informative_draws()
         kind = np.int16 if max(draw.n_clusters for draw in draws) < 2**15 else np.int32
         members = np.empty((len(draws), len(rows)), kind)
-        some = _rows(data, rows)
+        some = _rows(data, rows, n_jobs)
         if Scorer.takes(self.weak, some):
             with Scorer(self.weak, some, n_jobs, len(draws)) as scorer:
                 scorer.nearest(self.kept, draws, members)
@@ -193,12 +194,12 @@ class Fitted:
             )
         return replace(self, neighbours=NeighbourScores.of(data, N_NEIGHBOURS, self.weak.counts))
 
-    def with_reach(self, data: Any, foreground: NDArray[np.bool_]) -> "Fitted":
+    def with_reach(self, data: Any, foreground: NDArray[np.bool_], n_jobs: int | None) -> "Fitted":
         """The same run, knowing how far from its objects the foreground goes."""
         if foreground.sum() < 2 or not hasattr(data, "shape") or self.is_pairwise:
             # Kernels over any objects have no columns to measure distances in.
             return replace(self, reach=None)
-        return replace(self, reach=Reach(data[np.flatnonzero(foreground)]))
+        return replace(self, reach=Reach(_rows(data, np.flatnonzero(foreground), n_jobs)))
 
     @property
     def is_pairwise(self) -> bool:
@@ -233,7 +234,7 @@ def chosen_divergence(estimator: Any, X: Any) -> Divergence:
         # The nearest seed is the same whatever the width.
         return resolve("gaussian", alpha=estimator.alpha)
     if gamma == "distance":
-        gamma = gamma_of_distances(X, estimator.seed_)
+        gamma = gamma_of_distances(X, estimator.seed_, estimator.n_jobs)
         return resolve("gaussian", alpha=estimator.alpha, gamma=gamma)
     return _tuned(estimator, X)
 
@@ -380,7 +381,9 @@ class Grid:
         return np.asarray(self.origin + steps * self.step)
 
 
-def _rows(X: Any, rows: NDArray[np.int64]) -> Any:
+def _rows(X: Any, rows: NDArray[np.int64], n_jobs: int | None = 1) -> Any:
+    if isinstance(X, np.ndarray):
+        return taken(X, rows, n_jobs)
     return X[rows] if hasattr(X, "shape") else [X[i] for i in rows]
 
 

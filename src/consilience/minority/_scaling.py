@@ -9,7 +9,7 @@ from scipy import sparse
 
 from consilience._units import exponents, without_unit
 from consilience.errors import InvalidParameterError
-from consilience.kernels._parallel import in_threads
+from consilience.kernels._parallel import by_rows, in_threads
 from consilience.kernels.data.scaling import column_ranges, map_columns
 
 __all__ = ["Scaling", "fit_scaling"]
@@ -73,7 +73,7 @@ def fit_scaling(kind: str, X: Any, *, owner: str, n_jobs: int | None = 1) -> Sca
     if kind == "box":
         return _box(X, n_jobs)
     powers = exponents(_middle(X, n_jobs) if kind == "robust" else X)
-    plain = without_unit(X, powers)
+    plain = _plain(X, powers, n_jobs)
     if sparse.issparse(X):
         squares = np.asarray(plain.multiply(plain).mean(axis=0)).ravel()
         variance = squares - np.asarray(plain.mean(axis=0)).ravel() ** 2
@@ -96,6 +96,19 @@ def _box(X: Any, n_jobs: int | None) -> Scaling:
     powers = exponents(np.stack([low, high]))
     low, high = (without_unit(ends, powers) for ends in (low, high))
     return _onto_box("box", low, high, powers)
+
+
+def _plain(X: Any, powers: NDArray[np.intc], n_jobs: int | None) -> Any:
+    """`without_unit`, of a dense table by threads."""
+    if sparse.issparse(X):
+        return without_unit(X, powers)
+    plain = np.empty(X.shape)
+
+    def write(some: slice) -> None:
+        plain[some] = without_unit(X[some], powers)
+
+    by_rows(write, len(X), n_jobs)
+    return plain
 
 
 def _onto_box(kind: str, low: Floats, high: Floats, powers: NDArray[np.intc]) -> Scaling:

@@ -43,7 +43,7 @@ from consilience.minority._stopping import Progress, count_up, n_lines
 from consilience.minority.divergences import DIVERGENCES, Divergence
 from consilience.minority.scores import Running
 from consilience.minority.weak import WeakClusterer, weak_clusterer
-from consilience.rows import as_given, is_tensor
+from consilience.rows import as_given, device_of_data
 
 __all__ = ["EWOCS"]
 
@@ -420,7 +420,7 @@ float, default="reference"
 
     def _device(self, X: Any) -> str | None:
         """The torch device to compute on; None for the processor."""
-        return str(X.device) if self.device is None and is_tensor(X) else self.device
+        return device_of_data(X) if self.device is None else self.device
 
     def _count(self, X: Any, data: Any, wanted: int | None, device: str | None) -> None:
         """Add repetitions up to the number wanted, or until the rule is satisfied."""
@@ -474,7 +474,7 @@ float, default="reference"
         errors = self.standard_errors_
         self.undecided_ = (np.abs(self.scores_ - self.threshold_) <= 2 * errors) & (errors > 0)
         self.labels_ = self._fitted.split(self, X, data, foreground)
-        self._fitted = self._fitted.with_reach(data, foreground)
+        self._fitted = self._fitted.with_reach(data, foreground, self.n_jobs)
         self.n_foreground_ = int(foreground.sum())
         self.n_clusters_ = int(self.labels_.max()) + 1
         return self

@@ -10,6 +10,7 @@ import numpy as np
 from consilience import __version__
 from consilience.compare import Comparison
 from consilience.consensus._kept import kinds as kinds_of_consensus
+from consilience.consensus.known import Violation
 from consilience.datasets._points import Points
 from consilience.datasets._recipe import Column, Recipe
 from consilience.datasets._scale import Scaling
@@ -73,13 +74,16 @@ def _kinds() -> dict[str, Kind]:
         Kind("ClusterResult", ClusterResult, _result_fields, _result),
         Kind("Data", Data, _data_fields, _data),
         Kind("Comparison", Comparison, _comparison_fields, _comparison),
-        *(dataclass_kind(one) for one in (Scaling, Points, Recipe, Column, ViewAgreement)),
+        *(
+            dataclass_kind(one)
+            for one in (Scaling, Points, Recipe, Column, ViewAgreement, Violation)
+        ),
     ]
     return kinds_of_consensus() | {kind.name: kind for kind in found}
 
 
-# Times differ between equal runs, whose files are equal.
-_NOT_KEPT = ("seconds", "seen")
+# Times and places differ between equal runs, whose files are equal.
+_NOT_KEPT = ("seconds", "ran_on", "seen")
 
 
 def _result_fields(result: ClusterResult) -> dict[str, Any]:

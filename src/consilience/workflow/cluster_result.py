@@ -13,6 +13,7 @@ from consilience._validation import check_jobs
 from consilience.compare import Comparison
 from consilience.consensus import Alternative, Clarity, Levels, NumberChoice, levels
 from consilience.consensus._auto_choice import worth_a_look
+from consilience.consensus.known import Violation
 from consilience.ensemble import Ensemble
 from consilience.errors import InvalidInputError
 from consilience.evidence import (
@@ -94,6 +95,8 @@ class ClusterResult(Reported):
         What new objects are placed by; None without data.
     view_agreement : ViewAgreement or None
         How far several views agree, by view and by group; None of a single table.
+    violations : tuple of Violation or None
+        Pairs that are not as they were known to be; None where nothing was known.
     """
 
     job: ClassVar[str] = "cluster"
@@ -127,6 +130,7 @@ class ClusterResult(Reported):
     changes: tuple[str, ...] = ()
     seen: Seen | None = None
     view_agreement: ViewAgreement | None = None
+    violations: tuple[Violation, ...] | None = None
 
     # ---- figures ----------------------------------------------------------------------
 
@@ -380,6 +384,17 @@ class ClusterResult(Reported):
             runner_up=self.runner_up,
         )
 
+    def _violations_in_ids(self) -> list[dict[str, Any]]:
+        assert self.violations is not None
+        return [
+            {
+                "first": self.data.plain_id(one.first),
+                "second": self.data.plain_id(one.second),
+                "kind": one.kind,
+            }
+            for one in self.violations
+        ]
+
     def save(self, folder: str | PathLike[str]) -> None:
         """Keep the result in a folder; `consilience.load` gives it back.
 
@@ -418,6 +433,7 @@ class ClusterResult(Reported):
             },
             "seed": self.seed,
             **({} if self.view_agreement is None else {"views": self.view_agreement.to_dict()}),
+            **({} if self.violations is None else {"violations": self._violations_in_ids()}),
             "n_clusters": self.n_clusters,
             "n_clusters_chosen_by": self.chosen_by,
             "n_clusters_candidates": self.candidates(),

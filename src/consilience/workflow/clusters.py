@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral
 from os import PathLike
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -23,13 +24,14 @@ from consilience._validation import (
     check_value,
 )
 from consilience.compare import against_truth, compare_methods
-from consilience.consensus import CONSENSUS
+from consilience.consensus import CONSENSUS, Method
 from consilience.consensus import refine as refined
 from consilience.consensus.auto import by_votes
+from consilience.consensus.known import Knowledge, informed, knowledge_of
 from consilience.ensemble import Ensemble
 from consilience.errors import InvalidInputError, InvalidParameterError, warn
+from consilience.evidence import Missing, never_seen
 from consilience.evidence import confidence as confidence_in
-from consilience.evidence import never_seen
 from consilience.generate import RunFolder, default_generator, with_defaults
 from consilience.predict._hashes import row_hashes
 from consilience.predict._seen import Seen
@@ -49,6 +51,7 @@ from consilience.workflow._methods import (
 from consilience.workflow._mixed import in_all_views, mixed_generator, refilled
 from consilience.workflow._notes import noting
 from consilience.workflow._one_column import warn_of_one_column
+from consilience.workflow._places import advise, chosen_device, place_of_members
 from consilience.workflow._seeds import job_seed
 from consilience.workflow._view_agreement import view_agreement
 from consilience.workflow.cluster_result import ClusterResult
@@ -79,6 +82,7 @@ class _Task:
     refine: bool
     seed: int
     n_jobs: int | None
+    device: str | None
     run: RunFolder | None
 
     @property
@@ -124,12 +128,16 @@ def cluster(
     gaps: str | None = None,
     transform: str | None = None,
     column_weights: Mapping[str, float] | None = None,
+    must_link: Any = None,
+    cannot_link: Any = None,
+    partial_labels: Any = None,
     refine: bool = False,
     max_clusters: int | None = None,
     effort: str = "default",
     strict: bool = False,
     random_state: Any = None,
     n_jobs: int | None = None,
+    device: str | None = None,
     run: Any = None,
     callbacks: Sequence[Any] = (),
     **options: Any,
@@ -143,7 +151,7 @@ def cluster(
 
     Parameters
     ----------
-    X : array, pandas or polars frame, CSR matrix, or Table, optional
+    X : array, pandas or polars frame, CSR matrix, torch tensor, or Table, optional
         One row an object, finite numbers. A frame's index and column names are kept, and it may
         have columns of categories, which members see as such, see
         `consilience.generate.MixedEnsemble`. A `Table` of `consilience.datasets.read_table` brings
@@ -179,6 +187,13 @@ def cluster(
         shares.
     column_weights : mapping of str to float, optional
         How much columns count in squared distances, by name; 1 where nothing is said.
+    must_link, cannot_link : sequences of pairs, optional
+        Objects that belong together, and objects that do not, by identifier where there are
+        identifiers, else by row number. Must-links all hold in the result; the others have a say
+        in which groups are taken, see `consilience.consensus.known.informed`, and what is broken is
+        in ``violations``. Contradictions are refused, with a smallest set of them.
+    partial_labels : sequence of length n_objects, or mapping of objects to groups, optional
+        Known groups of some objects, which have a say; unlike ``truth``, which has none.
     refine : bool, default=False
         Move objects that another cluster suits better to it, once.
     max_clusters : int or None, default=None
@@ -193,6 +208,10 @@ def cluster(
         number, which is ``seed`` of the result.
     n_jobs : int or None, default=None
         Threads; None means one.
+    device : str or None, default=None
+        A torch device, such as "cuda": members are made, objects placed and labels judged there,
+        with the same result. None is the processor, or the device of X where that is a torch
+        tensor. ``ran_on`` of the result says where each stage ran.
     run : path, RunFolder or None, default=None
         Folder that keeps every member as soon as it is made. Whatever ends the job, the same
         call goes on from there; members of another run are refused. It is left as it is in the
@@ -236,9 +255,13 @@ def cluster(
                 "gaps": (gaps, None),
                 "transform": (transform, None),
                 "column_weights": (column_weights, None),
+                "must_link": (must_link, None),
+                "cannot_link": (cannot_link, None),
+                "partial_labels": (partial_labels, None),
                 "refine": (refine, False),
                 "effort": (effort, "default"),
                 "strict": (strict, False),
+                "device": (device, None),
             },
             owner=_OWNER,
         )
@@ -253,6 +276,7 @@ def cluster(
         check_value(name, value, CONSENSUS[_OURS].rules[name], owner=_OWNER)
     check_scale(scale, owner=_OWNER)
     columns = checked_columns(gaps, transform, column_weights, owner=_OWNER)
+    device = chosen_device(X, device, owner=_OWNER)
     folder = run_folder(run, owner=_OWNER)
     if stored is not None:
         large = LargeTask(
@@ -282,6 +306,7 @@ def cluster(
         refine=refine,
         seed=job_seed(random_state, folder),
         n_jobs=n_jobs,
+        device=device,
         run=folder,
     )
     _check_needs_data(named, X)
@@ -300,7 +325,13 @@ def cluster(
                 owner=_OWNER,
             )
             check_objects(data, n_clusters, owner=_OWNER)
-        found = _found(job, task, data, members)
+            if data.X is not None and members is None:
+                n, d = data.X.shape
+                advise(n, d, n_members, device)
+        known = knowledge_of(
+            data.n_objects, must_link, cannot_link, partial_labels, ids=data.ids, owner=_OWNER
+        )
+        found = _found(job, task, data, members, known)
         return {"seen": _seen(found["data"], found["generator"]), **found}
 
     with noting() as notes:
@@ -384,7 +415,13 @@ def _check_looked_for(task: _Task) -> None:
         )
 
 
-def _found(job: Job, task: _Task, data: Data, given: Ensemble | None) -> dict[str, Any]:
+def _found(
+    job: Job,
+    task: _Task,
+    data: Data,
+    given: Ensemble | None,
+    known: Knowledge | None = None,
+) -> dict[str, Any]:
     """Fields of a `ClusterResult`: members, number, consensus."""
     number = Number(task.n_clusters)
     first = task.number_first and given is None
@@ -399,7 +436,12 @@ def _found(job: Job, task: _Task, data: Data, given: Ensemble | None) -> dict[st
     data = refilled(data, ensemble)
     if task.wants_number and not first and not task.by_lines:
         number = _number(job, task, data, ensemble)
-    found = _consensus(job, task, data, ensemble, number)
+    if known is not None and task.by_lines:
+        found = _by_knowledge(job, task, data, ensemble, known)
+    else:
+        found = _consensus(job, task, data, ensemble, number)
+    if known is not None:
+        found |= _respecting(task, ensemble, known, found["labels"])
     warn_of_one_column(data, found["labels"])
     truth = None if data.truth is None else against_truth(data.truth, found["labels"])
     agreement = None
@@ -407,6 +449,10 @@ def _found(job: Job, task: _Task, data: Data, given: Ensemble | None) -> dict[st
         agreement = view_agreement(data.views, ensemble, found["labels"])
         for sentence in agreement.sentences() if agreement is not None else ():
             warn(sentence)
+    places = {"prepare": "cpu"}
+    if given is None:
+        places["generate"] = place_of_members(ensemble.records or ())
+    found["ran_on"] = places | found["ran_on"]
     return found | {
         "data": data,
         "view_agreement": agreement,
@@ -437,7 +483,7 @@ def _generator(
     if given is not None:
         return None, "given."
     if task.generator is not None:
-        wanted = with_defaults(task.generator, task.seed, task.n_jobs)
+        wanted = with_defaults(task.generator, task.seed, task.n_jobs, task.device)
         return wanted, f"{type(wanted).__name__}, as asked."
     _warn_of_few(task.n_members)
     if data.mixed is not None:
@@ -452,7 +498,8 @@ def _generator(
         sparse=sparse.issparse(data.X),
         n_groups=n_groups,
     )
-    return taken.generator, f"{taken.name}. {taken.why}"
+    maker = with_defaults(taken.generator, task.seed, task.n_jobs, task.device)
+    return maker, f"{taken.name}. {taken.why}"
 
 
 def _warn_of_few(n_members: int) -> None:
@@ -482,25 +529,48 @@ def _consensus(
         taken = strict_method(data, ensemble, number.choice)
         method, why = taken.method, taken.why
         own = own_limits(method, task.named.limits) | dict(taken.parameters)
-    model = prepared(method, number.n_clusters, own, random_state=task.seed, n_jobs=task.n_jobs)
+    model = prepared(
+        method, number.n_clusters, own, random_state=task.seed, n_jobs=task.n_jobs,
+        device=task.device,
+    )  # fmt: skip
     with job.stage("consensus", model):
-        found = fit_method(method, model, data.rows, ensemble) | said | {"why_method": why}
+        found = _fitted(task, method, model, data, ensemble) | said | {"why_method": why}
         return found | _moved(task, ensemble, found)
+
+
+def _fitted(
+    task: _Task, method: Method, model: Any, data: Data, ensemble: Ensemble
+) -> dict[str, Any]:
+    """What a method's estimator makes of the members, judged on the device of the job."""
+    places = {"consensus": "cpu"}
+    if task.device is None:
+        return fit_method(method, model, data.rows, ensemble) | {"ran_on": places}
+    judged = model.get_params(deep=False).get("confidence", True)
+    if "confidence" in model.get_params(deep=False):
+        model.set_params(confidence=False)
+    found = fit_method(method, model, data.rows, ensemble)
+    places = (getattr(model, "details_", None) or {}).get("ran_on", places)
+    if not judged:
+        return found | {"ran_on": places}
+    missing: Missing = getattr(model, "missing", "pair")
+    return found | _judged(task, ensemble, found["labels"], places, missing)
 
 
 def _by_lines(job: Job, task: _Task, data: Data, ensemble: Ensemble) -> dict[str, Any]:
     """The groups that independent ways to cluster come to."""
     method = CONSENSUS[_OURS]
     own = {"max_clusters": task.max_clusters, "effort": task.effort}
-    model = prepared(method, task.n_clusters, own, random_state=task.seed, n_jobs=task.n_jobs)
+    model = prepared(
+        method, task.n_clusters, own, random_state=task.seed, n_jobs=task.n_jobs, device=task.device
+    )
     whole = in_all_views(data)
     with job.stage("consensus", model):
         if whole is None:
-            found = fit_method(method, model, data.rows, ensemble)
+            found = _fitted(task, method, model, data, ensemble)
         else:
             found = fit_method(method, model, Rows(data.X[whole]), ensemble.take(whole))
             labels = by_votes(ensemble, whole, found["labels"])
-            found |= {"labels": labels} | _sure(ensemble, labels, task.n_jobs)
+            found |= {"labels": labels, **_judged(task, ensemble, labels, {"consensus": "cpu"})}
         found |= {
             "choice": model.choice_,
             "clarity": model.clarity_,
@@ -509,6 +579,54 @@ def _by_lines(job: Job, task: _Task, data: Data, ensemble: Ensemble) -> dict[str
             + (f"; these are those of {model.line_}." if model.line_ else "."),
         }
         return found | _moved(task, ensemble, found)
+
+
+def _by_knowledge(
+    job: Job, task: _Task, data: Data, ensemble: Ensemble, known: Knowledge
+) -> dict[str, Any]:
+    """The groups that have the most support and respect what is known."""
+    with job.stage("consensus"):
+        made = informed(
+            ensemble,
+            known,
+            task.n_clusters,
+            max_clusters=task.max_clusters,
+            effort=task.effort,
+            X=None if data.rows is None else data.X,
+            random_state=task.seed,
+        )
+    return {
+        "method": _OURS,
+        "paper": CONSENSUS[_OURS].paper,
+        "parameters": {"n_clusters": task.n_clusters, "effort": task.effort},
+        "why_method": "Of what independent ways to cluster come to, what respects the knowledge "
+        f"given ({made.details.get('line', 'one group')}).",
+        "labels": made.labels,
+        "lifetimes": None,
+        "tree": None,
+        "comparison": None,
+        "choice": None,
+        "clarity": None,
+        "alternatives": (),
+    }
+
+
+def _respecting(
+    task: _Task, ensemble: Ensemble, known: Knowledge, labels: NDArray[Any]
+) -> dict[str, Any]:
+    """Labels in which all must-links hold, and what is broken of the rest, which is noted."""
+    labels = known.merged(labels)
+    broken = known.violations(labels)
+    n = len(known.must), len(known.cannot), int((known.partial >= 0).sum())
+    kept = f"All {n[0]} must-links hold" if n[0] else "There were no must-links"
+    apart = sum(one.kind == "cannot_link" for one in broken)
+    others = sum(one.kind == "partial_labels" for one in broken)
+    warn(
+        f"{kept}; {apart} of {n[1]} cannot-links are broken; {others} of {n[2]} objects of known "
+        "groups are not with most of their group. 'violations' of the result has the pairs."
+    )
+    places = {"consensus": "cpu"}
+    return {"labels": labels, "violations": broken, **_judged(task, ensemble, labels, places)}
 
 
 def _best_of_several(task: _Task, k: int | None, data: Data, ensemble: Ensemble) -> dict[str, Any]:
@@ -530,7 +648,7 @@ def _best_of_several(task: _Task, k: int | None, data: Data, ensemble: Ensemble)
         "parameters": {"n_clusters": k, **task.named.options[found.best]},
         "why_method": "Of the methods asked for, it agrees best with all clusterings.",
         "labels": labels,
-        **_sure(ensemble, labels, task.n_jobs),
+        **_judged(task, ensemble, labels),
         "lifetimes": None,
         "tree": None,
         "comparison": found,
@@ -544,16 +662,27 @@ def _moved(task: _Task, ensemble: Ensemble, found: Mapping[str, Any]) -> dict[st
     better = refined(ensemble, found["labels"], n_jobs=task.n_jobs)
     return {
         "labels": better.labels,
-        **_sure(ensemble, better.labels, task.n_jobs),
+        **_judged(task, ensemble, better.labels, found["ran_on"]),
         "n_moved": int(better.moved.sum()),
     }
 
 
-def _sure(ensemble: Ensemble, labels: NDArray[Any], n_jobs: int | None) -> dict[str, Any]:
+def _judged(
+    task: _Task,
+    ensemble: Ensemble,
+    labels: NDArray[Any],
+    places: Mapping[str, str] = MappingProxyType({"consensus": "cpu"}),
+    missing: Missing = "pair",
+) -> dict[str, Any]:
+    """How sure the labels are, and where that and what came before was computed."""
     # Objects that nobody saw are sure of nothing.
     known = np.where(never_seen(ensemble), -1, labels)
-    sure = confidence_in(ensemble, known, n_jobs=n_jobs)
-    return {"confidence": sure.confidence, "runner_up": sure.runner_up}
+    sure = confidence_in(ensemble, known, missing=missing, n_jobs=task.n_jobs, device=task.device)
+    return {
+        "confidence": sure.confidence,
+        "runner_up": sure.runner_up,
+        "ran_on": {**places, "confidence": sure.device},
+    }
 
 
 def groups_of(
@@ -581,6 +710,7 @@ def groups_of(
         refine=False,
         seed=seed,
         n_jobs=n_jobs,
+        device=None,
         run=run,
     )
     return _found(job, task, data, given)

@@ -18,6 +18,7 @@ from consilience.workflow._data import gather
 from consilience.workflow._faces import face
 from consilience.workflow._job import Job
 from consilience.workflow._notes import noting
+from consilience.workflow._places import advise, chosen_device
 from consilience.workflow._seeds import job_seed
 from consilience.workflow.result import Reported
 
@@ -245,6 +246,7 @@ def minority_groups(
     background: Any = None,
     random_state: Any = None,
     n_jobs: int | None = None,
+    device: str | None = None,
     callbacks: Sequence[Any] = (),
     **options: Any,
 ) -> MinorityResult:
@@ -252,7 +254,7 @@ def minority_groups(
 
     Parameters
     ----------
-    X : array, pandas or polars frame, CSR matrix, or Table
+    X : array, pandas or polars frame, CSR matrix, torch tensor, or Table
         One row an object; any objects where ``divergence`` is a kernel function. A frame's index
         and column names are kept.
     n_clusters : int or None, default=None
@@ -275,6 +277,10 @@ def minority_groups(
         Equal numbers give equal results, whatever ``n_jobs``. The command has 0.
     n_jobs : int or None, default=None
         Threads; None means one.
+    device : str or None, default=None
+        A torch device, such as "cuda", where the weak clusterings are made. None is the processor,
+        or the device of X where that is a torch tensor. ``ran_on`` of the result says where each
+        stage ran.
     callbacks : sequence of scikit-learn callbacks
         Told of every stage; one that raises ends the job.
     **options
@@ -295,6 +301,7 @@ def minority_groups(
     (..., True)
     """
     seed = job_seed_of(random_state)
+    device = chosen_device(X, device, owner=_OWNER)
     model = check_minority(
         n_clusters=n_clusters,
         threshold=threshold,
@@ -303,6 +310,7 @@ def minority_groups(
         score=score,
         random_state=seed,
         n_jobs=n_jobs,
+        device=device,
         **options,
     )
     job = Job(_OWNER, 3).told_to(callbacks)
@@ -315,12 +323,22 @@ def minority_groups(
             sources, zero = _known_sources(data.truth, background)
         with job.stage("score", model):
             model.fit(data.X, sources)
+        if plain:
+            n, d = data.X.shape
+            advise(n, d, model.n_repetitions_, device)
+        places = {"prepare": "cpu", "score": model.device_, "thresholds": "cpu"}
         with job.stage("thresholds"):
             rules = thresholds.every(model.scores_, y=sources, m=model.n_foreground)
             rules = decided_first(model.threshold_result_, rules)
         _warn_of_crumbs(model)
         data = replace(data, used_as=_SCALED[model.scaling_])
-        return {"data": data, "rules": rules, "truth": sources, "background": zero}
+        return {
+            "data": data,
+            "rules": rules,
+            "truth": sources,
+            "background": zero,
+            "ran_on": places,
+        }
 
     with noting() as notes:
         found = job.run(work)
