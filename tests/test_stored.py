@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 import consilience as cs
 from consilience import _stored
 from consilience._stored import open_stored, piece_rows
+from consilience.datasets import open_rows
 from consilience.errors import ClusterLostError, InvalidInputError
 from consilience.kernels._blocks import BLOCK_ROWS
-from consilience.rows import Rows, open_rows, rows_of
+from consilience.rows import Rows, rows_of
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(9000, 3))
@@ -145,9 +146,9 @@ def test_files_that_cannot_be_used_are_refused(tmp_path):
     pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     with pytest.raises(FileNotFoundError, match="There is no file or folder"):
         open_rows(tmp_path / "no.npy")
-    (tmp_path / "x.csv").write_text("a,b\n1,2\n")
-    with pytest.raises(InvalidInputError, match=r"'x.csv' cannot be read block by block.*Parquet"):
-        open_rows(tmp_path / "x.csv")
+    (tmp_path / "x.xls").write_text("a,b\n1,2\n")
+    with pytest.raises(InvalidInputError, match=r"'x.xls' cannot be read block by block.*Parquet"):
+        open_rows(tmp_path / "x.xls")
     (tmp_path / "x.npy").write_bytes(b"nothing")
     with pytest.raises(InvalidInputError, match=r"'x.npy' is damaged"):
         open_rows(tmp_path / "x.npy")

@@ -7,12 +7,12 @@ checked once and remembered with its names and index; behind this border a `Rows
 nothing converts or checks the numbers again. What lies on a device is checked there, and copied to
 the host only for whoever asks for its ``values``.
 
-Tables larger than memory (`open_rows`) stay where they are: `Rows` of a `Stored` table are read
+Tables larger than memory (`stored_rows`) stay where they are: `Rows` of a `Stored` table are read
 and checked block by block, each time they are needed.
 """
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -34,9 +34,9 @@ __all__ = [
     "is_dask",
     "is_table_path",
     "is_tensor",
-    "open_rows",
     "rows_of",
     "same_objects",
+    "stored_rows",
 ]
 
 Kind = Literal["floats", "float64"]
@@ -160,33 +160,13 @@ class Rows:
             )
 
 
-def open_rows(X: Any) -> Rows:
-    """Rows of a table that stays where it is: on a disk or on a Dask cluster.
+def stored_rows(X: Any, *, ignore: Sequence[str] = ()) -> Rows:
+    """Rows of a table that stays where it is; `consilience.datasets.open_rows` takes more.
 
-    Parameters
-    ----------
-    X : path, memory map, Dask array or frame, zarr array, or anything else sliced by rows
-        A path to a ``.npy`` file, a ``.parquet`` file, a folder of such files (in the order of
-        their names) or a ``.zarr`` array. Columns are numbers; whole numbers become float64.
-
-    Returns
-    -------
-    Rows
-        Nothing was read but the shape. Blocks are checked when they are read: a number that is
-        not finite, a column too many, a block of another type is an `InvalidInputError` that
-        names the block and the row.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     np.save(Path(folder, "x.npy"), np.arange(6.0).reshape(3, 2))
-    ...     rows = open_rows(Path(folder, "x.npy"))
-    ...     rows.shape, rows.take([2, 0]).values.tolist()
-    ((3, 2), [[4.0, 5.0], [0.0, 1.0]])
+    >>> stored_rows(np.zeros((3, 2)).view(np.memmap)).shape
+    (3, 2)
     """
-    table = open_stored(X)
+    table = open_stored(X, ignore)
     if table is None:
         raise InvalidInputError(
             "open_rows takes a path, a memory map, a Dask array or frame, or something else that "
@@ -223,7 +203,7 @@ def rows_of(
         Whether float32 stays as it is.
     min_objects : int, default=1
     allow_stored : bool, default=False
-        Whether rows that are not in memory (`open_rows`) may pass, and Dask arrays stay so.
+        Whether rows that are not in memory (`stored_rows`) may pass, and Dask arrays stay so.
 
     Raises
     ------
@@ -231,10 +211,13 @@ def rows_of(
         In scikit-learn's words, for what is no table of finite numbers.
     """
     if allow_stored and is_dask(X):
-        X = open_rows(X)
+        X = stored_rows(X)
     known = X if isinstance(X, Rows) else None
     if known is not None and known.is_stored:
-        return _checked_stored(known, owner, min_objects, allow_stored)
+        stored = _checked_stored(known, owner, min_objects, allow_stored)
+        if fitted is not None:
+            _remember(stored, fitted, reset)
+        return stored
     if known is None:
         X = _through_dlpack(X)
         found = _checked_on_device(X, fitted, reset, kind, min_objects)
@@ -315,6 +298,19 @@ def _checked_stored(rows: Rows, owner: Any, min_objects: int, allowed: bool) -> 
             f"{min_objects} rows and one column."
         )
     return rows
+
+
+def _remember(rows: Rows, fitted: Any, reset: bool) -> None:
+    """Have an estimator remember the columns, or check that they are those it remembers."""
+    if reset:
+        fitted.n_features_in_ = rows.shape[1]
+        if rows.names is not None:
+            fitted.feature_names_in_ = np.array(rows.names, dtype=object)
+    elif rows.shape[1] != fitted.n_features_in_:
+        raise InvalidInputError(
+            f"X has {rows.shape[1]} features, but {type(fitted).__name__} is expecting "
+            f"{fitted.n_features_in_} features as input."
+        )
 
 
 def same_objects(rows: Rows, n_objects: int) -> Rows:

@@ -188,6 +188,7 @@ def test_minority_groups_say_where_they_were_scored():
 
 
 def test_the_command_takes_a_device(tmp_path):
+    pytest.importorskip("cyclopts", reason="the command needs the extra 'cli'")
     from consilience.cli import main
 
     np.savetxt(tmp_path / "x.csv", X[:200], delimiter=",", header="a,b", comments="")

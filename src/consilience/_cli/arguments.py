@@ -154,8 +154,13 @@ class ClusterWish:
     device : str
         A torch device, such as cuda, for what can run there. [default: the processor]
     max_memory : str
-        Memory for the matrix of pairs, such as "2 GiB", for methods that need it.
-        [default: 4 GiB]
+        Memory for the job, such as "2 GiB": a table that needs more is read block by block, and
+        methods that need a matrix of pairs do without. [default: 4 GiB]
+    scheduler : str
+        Have the table read and clustered block by block by the workers of a Dask scheduler:
+        its address, such as tcp://host:8786, or local, for workers on this machine.
+    workers : int
+        Number of workers of --scheduler local, which it stands for. [default: 2]
     resume : bool
         Go on with a run that was interrupted: clusterings that were finished are kept.
     no_report : bool
@@ -186,6 +191,8 @@ class ClusterWish:
     jobs: int | None = None
     device: str | None = None
     max_memory: str | None = None
+    scheduler: str | None = None
+    workers: int | None = None
     resume: _Flag = False
     reading: Reading = Reading()
     no_report: Annotated[_Flag, Parameter(group=_RESULTS)] = False

@@ -13,6 +13,7 @@ from consilience._cli.checks import check_common, check_enough_objects, check_me
 from consilience._cli.folders import LABELS, MODEL, PROFILE
 from consilience._cli.inputs import read
 from consilience._cli.jobs import Found, Job
+from consilience._cli.large import find_large, goes_by_blocks
 from consilience._cli.members import run_in
 from consilience._cli.show_profile import profile_writers
 from consilience._validation import memory_in_bytes
@@ -72,6 +73,15 @@ def _kept_writers(result: ClusterResult) -> dict[str, Callable[[Path], None]]:
     """What new objects are placed by, as files; the arrays go first."""
     files = kept_files(result)
     return dict(zip(MODEL, (files.write_arrays, files.write_facts), strict=True))
+
+
+def find_any(wish: ClusterWish, folder: Path, *, callbacks: Sequence[Any] = ()) -> Found:
+    """See `find`; a table that does not fit into memory is gone through in blocks."""
+    check_common(wish, _OWNER)
+    why = goes_by_blocks(wish)
+    if why is not None:
+        return find_large(wish, folder, why, callbacks=callbacks)
+    return find(wish, folder, callbacks=callbacks)
 
 
 def find(wish: ClusterWish, folder: Path, *, callbacks: Sequence[Any] = ()) -> Consensus:
@@ -151,4 +161,4 @@ def _in_our_words(wish: ClusterWish, result: ClusterResult, was_read: Any) -> Cl
     return replace(result, **was_read.in_front(result.seconds, result.notes), **words)
 
 
-CLUSTER = Job("cluster", "", LABELS, find, (*PROFILE, *MODEL))
+CLUSTER = Job("cluster", "", LABELS, find_any, (*PROFILE, *MODEL))

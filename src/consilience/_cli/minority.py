@@ -80,6 +80,7 @@ def find(wish: MinorityWish, folder: Path, *, callbacks: Sequence[Any] = ()) -> 
         callbacks=callbacks,
         **options,
     )
+    assert isinstance(result, MinorityResult)  # a table that was read is in memory
     result = replace(result, **was_read.in_front(result.seconds, result.notes))
     return Minority(wish=wish, result=result)
 

@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from consilience._cli.folders import PARTS
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -28,7 +30,13 @@ def table(*names: str, right: Sequence[str] = ()) -> Any:
 
 def show_written(paths: Sequence[Path], seconds: float, console: "Console") -> None:
     """Print where the files are and how long all took."""
-    names = [str(path) for path in paths]
+    # Of many parts of one file the first and the last.
+    parts = [path for path in paths if path.parent.name == PARTS]
+    between = parts[1:-1] if len(parts) > 3 else []
+    names = [str(path) for path in paths if path not in between]
+    if between:
+        names[0] += f" to {parts[-1].name}"
+        names.remove(str(parts[-1]))
     text = f"Wrote {', '.join(names[:-1])} and {names[-1]} ({seconds:.1f} s in all)."
     tell(console, text)
 

@@ -11,12 +11,13 @@ from sklearn.preprocessing import normalize
 
 from consilience._units import squarable
 from consilience._validation import DEVICE, N_MEMBERS, Boolean, Interval, Options
-from consilience.engines import Engine, engine_for
+from consilience.engines import Blocks, Engine, engine_for
 from consilience.errors import InvalidParameterError
 from consilience.generate._base import (
     Generator,
     Made,
     Order,
+    Session,
     Stopwatch,
     compact,
     compact_in_place,
@@ -267,11 +268,21 @@ class KMeansEnsemble(Generator):
         return Clusters.resolve(self.n_clusters, X.shape[0], owner=type(self).__name__)
 
     def _stream(
-        self, X: Any, groups: Sequence[Sequence[Order]], in_order: bool
+        self, X: Any, groups: Sequence[Sequence[Order]], in_order: bool, session: Session
     ) -> Iterator[tuple[Sequence[Order], list[Made]]]:
         """Group after group: threads share the rows and the members of each."""
         engine = self._engine(X)
+        if isinstance(engine, Blocks):
+            return self._by_blocks(X, engine, groups, session)
         return ((group, self._members(X, engine, group)) for group in groups)
+
+    def _by_blocks(
+        self, X: Any, engine: Blocks, groups: Sequence[Sequence[Order]], session: Session
+    ) -> Iterator[tuple[Sequence[Order], list[Made]]]:
+        """Group after group of data that are not in memory, kept block by block."""
+        for group in groups:
+            engine.keeper = session.pieces([order.number for order in group])
+            yield group, self._members(X, engine, group)
 
     def _make(self, X: Any, orders: Sequence[Order]) -> list[Made]:
         return self._members(X, self._engine(X), orders)

@@ -9,7 +9,8 @@ from scipy import sparse
 
 from consilience._units import check_range
 from consilience._validation import as_numbers
-from consilience.errors import InvalidInputError, warn
+from consilience.engines import engine_for
+from consilience.errors import InvalidInputError, InvalidParameterError, warn
 from consilience.kernels.data.scaling import column_ranges
 from consilience.kernels.labels.signatures import taken
 from consilience.minority._batches import Scorer
@@ -36,7 +37,7 @@ from consilience.minority.weak import (
     blocks,
     random,
 )
-from consilience.rows import rows_of
+from consilience.rows import Stored, rows_of
 
 __all__ = [
     "MEMBERS",
@@ -100,7 +101,8 @@ class Fitted:
     def scaled(self, X: Any, n_jobs: int | None) -> Any:
         """The objects on the scale and in the precision the models were made in."""
         X = scaled_objects(self.scaling, X, getattr(self.weak, "divergence", None), n_jobs)
-        return X.astype(self.kept.dtype, copy=False) if hasattr(self.kept, "dtype") else X
+        typed = hasattr(self.kept, "dtype") and not isinstance(X, Stored)
+        return X.astype(self.kept.dtype, copy=False) if typed else X
 
     def keep_seeds(self, X: Any, data: Any) -> "Fitted":
         """The same run with its seeds: at most as many objects as there are."""
@@ -265,11 +267,19 @@ def chosen_scaling(estimator: Any, X: Any) -> Scaling | None:
         )
     found = fit_scaling(kind, X, owner="EWOCS", n_jobs=estimator.n_jobs)
     if estimator.scaling == "auto" and kind == "robust" and found is not None:
-        ends = found.apply(np.stack(column_ranges(np.ascontiguousarray(X), estimator.n_jobs)))
+        ends = found.apply(_ends(X, estimator.n_jobs))
         # Outliers whose squares would leave the range of numbers have to set the scale.
         if not (np.abs(ends) < _FAR).all():
             return fit_scaling("box", X, owner="EWOCS", n_jobs=estimator.n_jobs)
     return found
+
+
+def _ends(X: Any, n_jobs: int | None) -> Any:
+    """Least and largest value of every column, (2, n_features), in the type of the data."""
+    if isinstance(X, Stored):
+        facts = engine_for(X).column_facts()
+        return np.stack([facts.low, facts.high]).astype(X.dtype)
+    return np.stack(column_ranges(np.ascontiguousarray(X), n_jobs))
 
 
 def scaled_objects(scaling: Scaling | None, X: Any, divergence: Any, n_jobs: int | None = 1) -> Any:
@@ -278,7 +288,8 @@ def scaled_objects(scaling: Scaling | None, X: Any, divergence: Any, n_jobs: int
     # Mahalanobis has no unit; kernels take what they take.
     free = isinstance(divergence, Mahalanobis | Kernel) or divergence == "mahalanobis"
     if hasattr(data, "shape") and not free and not is_pairwise(divergence):
-        check_range(data, owner="EWOCS", what="X" if scaling is None else "X, scaled,")
+        seen = _ends(data, n_jobs) if isinstance(data, Stored) else data
+        check_range(seen, owner="EWOCS", what="X" if scaling is None else "X, scaled,")
     return data
 
 
@@ -312,13 +323,37 @@ def check_objects(estimator: Any, X: Any, *, reset: bool) -> Any:
             raise InvalidInputError("Found 0 objects, a minimum of 1 is required.")
         return X
     allowed = takes_sparse(estimator)
-    return rows_of(X, owner=estimator, fitted=estimator, reset=reset, allow_sparse=allowed).values
+    how: dict[str, Any] = {"fitted": estimator, "reset": reset, "allow_sparse": allowed}
+    values = rows_of(X, owner=estimator, allow_stored=True, **how).values
+    if isinstance(values, Stored):
+        _check_stored(estimator, values)
+    return values
+
+
+def _check_stored(estimator: Any, table: Stored) -> None:
+    """Refuse what cannot be made of data that are not in memory."""
+    wrong = None
+    if estimator.weak != "split" and estimator.divergence not in ("gaussian", "euclidean"):
+        wrong = "divergence", estimator.divergence, "'gaussian' or 'euclidean'"
+    elif estimator.gamma in ("contrast", "auto"):
+        wrong = "gamma", estimator.gamma, "'distance' or a number"
+    elif estimator.score_by != "sizes":
+        wrong = "score_by", estimator.score_by, "'sizes'"
+    elif not isinstance(estimator.weak, str):
+        wrong = "weak", estimator.weak, "'soft', 'hard' or 'split'"
+    if wrong is not None:
+        raise InvalidParameterError(
+            f"The {wrong[0]!r} parameter of EWOCS must be {wrong[2]} for data that are not in "
+            f"memory, and {table.what} is read block by block. Got {wrong[1]!r} instead."
+        )
 
 
 def checked_weights(sample_weight: Any, X: Any) -> Floats | None:
     """How often each object counts, with mean 1; None where all count alike."""
     if sample_weight is None:
         return None
+    if isinstance(X, Stored):
+        raise InvalidInputError("EWOCS takes 'sample_weight' with data in memory only.")
     n = X.shape[0] if hasattr(X, "shape") else len(X)
     weights = as_numbers("sample_weight", sample_weight, owner="EWOCS.fit", shape=(n,))
     if (weights < 0).any() or not weights.any():
@@ -395,6 +430,8 @@ def _first(X: Any) -> Any:
 
 
 def _sums(X: Any) -> Any:
+    if isinstance(X, Stored):
+        return np.r_[X.shape[0], engine_for(X).column_facts().mean]
     if hasattr(X, "shape"):
         with np.errstate(over="ignore", invalid="ignore"):
             return np.r_[X.shape[0], np.asarray(X.sum(axis=0)).ravel()]

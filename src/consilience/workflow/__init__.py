@@ -11,6 +11,7 @@ from consilience.workflow.cluster_result import ClusterResult
 from consilience.workflow.clusters import cluster
 from consilience.workflow.doctor import Diagnosis, doctor
 from consilience.workflow.large import LargeResult
+from consilience.workflow.large_minority import LargeMinorityResult
 from consilience.workflow.minority import MinorityResult, minority_groups
 from consilience.workflow.result import Result
 from consilience.workflow.two_answers import TwoAnswers, compare_results
@@ -19,6 +20,7 @@ __all__ = [
     "AmbiguityResult",
     "ClusterResult",
     "Diagnosis",
+    "LargeMinorityResult",
     "LargeResult",
     "MinorityResult",
     "Result",

@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral
-from os import PathLike
 from types import MappingProxyType
 from typing import Any
 
@@ -35,7 +34,6 @@ from consilience.evidence import confidence as confidence_in
 from consilience.generate import RunFolder, default_generator, with_defaults
 from consilience.predict._hashes import row_hashes
 from consilience.predict._seen import Seen
-from consilience.rows import Rows, is_dask, is_table_path, open_rows
 from consilience.workflow._choosing import Number, by_criteria, by_lines, strict_method
 from consilience.workflow._columns import checked_columns
 from consilience.workflow._data import Data, check_scale, checked_ensemble, gather
@@ -55,7 +53,12 @@ from consilience.workflow._places import advise, chosen_device, place_of_members
 from consilience.workflow._seeds import job_seed
 from consilience.workflow._view_agreement import view_agreement
 from consilience.workflow.cluster_result import ClusterResult
-from consilience.workflow.large import LargeTask, cluster_large, refuse_in_memory_only
+from consilience.workflow.large import (
+    LargeTask,
+    cluster_large,
+    refuse_in_memory_only,
+    rows_in_blocks,
+)
 
 __all__ = ["cluster"]
 
@@ -156,9 +159,10 @@ def cluster(
         have columns of categories, which members see as such, see
         `consilience.generate.MixedEnsemble`. A `Table` of `consilience.datasets.read_table` brings
         its identifiers and known groups. Not needed with ``ensemble``. Tables larger than memory
-        are gone through in blocks: the path of a ``.parquet``, ``.npy`` or ``.zarr`` table, a Dask
-        array or frame, `consilience.open_rows`. Several views of the same objects are a mapping
-        of names to tables, matched by index or identifiers; an object may be missing from some.
+        are gone through in blocks: the path of a ``.parquet``, ``.npy``, ``.zarr`` or text table, a
+        Dask array or frame, and what `consilience.open_rows` opened. Several views of the same
+        objects are a mapping of names to tables, matched by index or identifiers; an object may be
+        missing from some.
     n_clusters : int or None, default=None
         None finds the best supported number, see `consilience.AutoConsensus`.
     method : str or None, default=None
@@ -244,7 +248,8 @@ def cluster(
     >>> result.labels.shape, float(result.confidence.mean()) > 0.9
     ((150,), True)
     """
-    stored = _stored(X)
+    with noting() as said:  # a text file is converted
+        stored = rows_in_blocks(X)
     if stored is not None:
         refuse_in_memory_only(
             {
@@ -291,6 +296,7 @@ def cluster(
             n_jobs=n_jobs,
             run=folder,
             max_memory=max_memory,
+            said=tuple(said),
         )
         return cluster_large(stored, large, owner=_OWNER, callbacks=callbacks)
     if [one.name for one in named.methods] == [_OURS] and not strict:
@@ -339,15 +345,6 @@ def cluster(
     return ClusterResult(
         asked=n_clusters, seed=task.seed, seconds=job.seconds, notes=tuple(notes), **found
     )
-
-
-def _stored(X: Any) -> Rows | None:
-    """Rows that are gone through in blocks; None where X is to be in memory."""
-    if isinstance(X, Rows):
-        return X if X.is_stored else None
-    if is_dask(X) or (isinstance(X, str | PathLike) and is_table_path(X)):
-        return open_rows(X)
-    return None
 
 
 def _seen(data: Data, generator: Any) -> Seen | None:

@@ -20,6 +20,8 @@ from consilience.workflow._job import Job
 from consilience.workflow._notes import noting
 from consilience.workflow._places import advise, chosen_device
 from consilience.workflow._seeds import job_seed
+from consilience.workflow.large import refuse_in_memory_only, rows_in_blocks
+from consilience.workflow.large_minority import LargeMinorityResult, minority_large
 from consilience.workflow.result import Reported
 
 __all__ = ["MinorityResult", "minority_groups"]
@@ -249,14 +251,16 @@ def minority_groups(
     device: str | None = None,
     callbacks: Sequence[Any] = (),
     **options: Any,
-) -> MinorityResult:
+) -> MinorityResult | LargeMinorityResult:
     """The few dense groups in a majority of noise: the whole job of ``consilience minority``.
 
     Parameters
     ----------
     X : array, pandas or polars frame, CSR matrix, torch tensor, or Table
         One row an object; any objects where ``divergence`` is a kernel function. A frame's index
-        and column names are kept.
+        and column names are kept. Tables larger than memory are gone through in blocks: the path
+        of a ``.parquet``, ``.npy``, ``.zarr`` or text table, a Dask array or frame, and what
+        `consilience.open_rows` opened.
     n_clusters : int or None, default=None
         Groups of the foreground; None finds the number.
     threshold : str or float, default="reference"
@@ -290,7 +294,7 @@ def minority_groups(
     Returns
     -------
     MinorityResult
-        Warnings on the way are its ``notes``.
+        Warnings on the way are its ``notes``. A `LargeMinorityResult` where X is not in memory.
 
     Examples
     --------
@@ -313,6 +317,15 @@ def minority_groups(
         device=device,
         **options,
     )
+    with noting() as said:  # a text file is converted
+        stored = rows_in_blocks(X)
+    if stored is not None:
+        refuse_in_memory_only(
+            {"ids": (ids, None), "truth": (truth, None), "background": (background, None)},
+            owner=_OWNER,
+        )
+        about: dict[str, Any] = {"seed": seed, "said": said, "callbacks": callbacks}
+        return minority_large(stored, model, owner=_OWNER, **about)
     job = Job(_OWNER, 3).told_to(callbacks)
 
     def work(job: Job) -> dict[str, Any]:
