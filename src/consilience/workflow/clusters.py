@@ -34,6 +34,7 @@ from consilience.evidence import confidence as confidence_in
 from consilience.generate import RunFolder, default_generator, with_defaults
 from consilience.predict._hashes import row_hashes
 from consilience.predict._seen import Seen
+from consilience.rows import Rows
 from consilience.workflow._choosing import Number, by_criteria, by_lines, strict_method
 from consilience.workflow._columns import checked_columns
 from consilience.workflow._data import Data, check_scale, checked_ensemble, gather
