@@ -153,7 +153,7 @@ def judge(
     chance = [_references(draw, k, rng) for draw in _kinds(points[some])]
     seen = _against((sparsity, valley), chance)
     drop = (sparsity - seen.expected[0]) * min(_columns_in_effect(near), _MOST_COLUMNS)
-    stands_out = [bool(p <= _LEVEL) for p in seen.each]
+    stands_out = (seen.each[0] <= _LEVEL, seen.each[1] <= _LEVEL)
     enough = (stands_out[0] and drop >= _DROP) or (stands_out[1] and valley >= _VALLEY)
     return Clarity(
         _verdict(seen.p_value, enough, agreement),
@@ -165,7 +165,7 @@ def judge(
         agreement,
         valley,
         seen.expected[1],
-        _SEEN_BY[tuple(stands_out)],
+        _SEEN_BY[stands_out],
     )
 
 

@@ -4,6 +4,8 @@ In many columns all objects lie about equally far from each other, and distances
 hardly tell a border from the inside of a group. Seen along one line they still do.
 """
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -93,7 +95,7 @@ def _line(ours: Floats, theirs: Floats) -> tuple[Floats, float]:
     within = np.concatenate([ours - here, theirs - there])
     spread = _shrunk_covariance(within)
     direction = np.linalg.solve(spread, there - here)
-    scale = float(np.sqrt(max(direction @ spread @ direction, np.finfo(float).tiny)))
+    scale = math.sqrt(max(float(direction @ spread @ direction), np.finfo(float).tiny))
     return direction / scale, float(direction @ (here + there) / 2 / scale)
 
 
