@@ -17,7 +17,7 @@ import warnings
 from collections import defaultdict
 
 import numpy as np
-from minority_sets import AGAINST_HDBSCAN, noise, with_groups
+from minority_sets import AGAINST_HDBSCAN, NOISE, noise, with_groups
 from sklearn.cluster import HDBSCAN
 
 from consilience.compare import precision_recall_f1
@@ -121,9 +121,7 @@ def main():
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("job", choices=("groups", "noise", "hdbscan"))
-    parser.add_argument(
-        "--part", choices=("developing", "seen", "confirming"), default="developing"
-    )
+    parser.add_argument("--part", choices=tuple(NOISE), default="developing")
     parser.add_argument("--sets", type=int, default=4, help="of each kind of the paper's data")
     parser.add_argument("--only", nargs="*", help="kinds to look at")
     parser.add_argument("--each", action="store_true", help="a line for every set")
@@ -134,6 +132,8 @@ def main():
     args = parser.parse_args()
     if args.part == "confirming" and not args.open_confirming:
         parser.error("the confirming sets are for the end: add --open-confirming, once")
+    if args.part == "peaks" and args.job != "noise":
+        parser.error("the peaks are kinds of noise only")
     {"groups": groups, "noise": without, "hdbscan": against}[args.job](args)
 
 
