@@ -1,7 +1,7 @@
 """Backgrounds for benchmarks/minority_sets.py written on the third occasion.
 
-Two lists. *Peaks* are kinds with one dense place, or of odd shape, that were developed on. The others
-were written down, and committed, before the recipe that they confirm was begun.
+Two lists. *Peaks* are kinds with one dense place, or of odd shape, that were developed on. The
+others were written down, and committed, before the recipe that they confirm was begun.
 """
 
 import numpy as np

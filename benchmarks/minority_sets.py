@@ -423,7 +423,7 @@ def with_groups(part, n_sets):
             X = _real(part, name)
             if X is not None:
                 rng = _rng(_DRAWN_AS[part], name, number)
-                if len(X) > _MOST_ROWS:
+                if part == "confirming" and len(X) > _MOST_ROWS:
                     X = X[rng.permutation(len(X))[:_MOST_ROWS]]
                 yield (name, number, *planted(X, rng, spread))
 
