@@ -348,7 +348,8 @@ def test_a_border_that_nothing_marks_is_uncertain(gap, name, uncertain):
     rng = np.random.default_rng(0)
     scores, own = np.r_[rng.normal(size=900), rng.normal(2, 1, 100)], np.ones(1000)
     plain = _Compared(np.sort(rng.normal(size=10_000)), 0.9, 0.0)
-    shape = Shape(gap, 0.05 * (gap > 1), separate=True)
-    found = _judged(scores, own, {name: _Family(plain, plain)}, 2, rng, shape)
-    assert found.precision < 0.88
+    families = {name: _Family(plain, plain)}
+    share = _judged(scores, own, families, 2, rng).share
+    found = _judged(scores, own, families, 2, rng, Shape(gap, share, separate=True))
+    assert found.precision < 0.9
     assert found.uncertain == uncertain

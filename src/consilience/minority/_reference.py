@@ -74,7 +74,7 @@ _LEAST_MARGIN, _MOST_MARGIN = 0.63, 0.06
 _AGAINST_FIT, _AGAINST_MISFIT, _ALIKE, _TWICE, DEEP = 1.5, 1.3, 0.9, 2.0, 2.0
 # Without a gap the border is uncertain where less of the foreground is expected to be right. A box
 # is exact where it fits.
-_RIGHT = 0.88
+_RIGHT = 0.9
 # Weight of objects that have none: shares of nothing are no numbers.
 _NO_WEIGHT = 1e-9
 # Least chance to be background that an object is given.
@@ -304,7 +304,7 @@ def _judged(
         gap_share=shape.share,
         separate=shape.separate or name == "box",
         by_gap=by_gap,
-        uncertain=shape.gap < _AGAINST_MISFIT and name != "box" and precision < _RIGHT,
+        uncertain=name != "box" and precision < _RIGHT and not (by_gap or _marked(share, shape)),
     )
 
 
@@ -313,9 +313,15 @@ def _with_gap(share: float, shape: Shape, fits: bool) -> tuple[float, bool]:
     if shape.gap < (_AGAINST_FIT if fits else _AGAINST_MISFIT):
         return share, False
     less, more = sorted((share, shape.share))
-    if 2 * less >= _ALIKE * (less + more) or (fits and more > _TWICE * less):
+    if _marked(share, shape) or (fits and more > _TWICE * less):
         return share, False
     return shape.share, True
+
+
+def _marked(share: float, shape: Shape) -> bool:
+    """Whether a gap says nearly the same."""
+    alike = 2 * min(share, shape.share) >= _ALIKE * (share + shape.share)
+    return shape.gap >= _AGAINST_MISFIT and alike
 
 
 def _near(
