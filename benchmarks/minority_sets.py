@@ -435,3 +435,18 @@ def noise(part, n_sets):
             for d in (2, 5, 20):
                 rng = _rng("noise", _DRAWN_AS[part], name, d, number)
                 yield name, d, number, kind(rng, 1000, d)
+
+
+def clumps(background, d, number, draw):
+    """Clumps of 40 to 140 objects, apart from each other, in 800 of noise."""
+    rng = _rng("clumps", background, d, number, draw)
+    noisy = {"uniform": uniform, "gaussian": gaussian}[background](rng, 800, d)
+    apart = 1.2 if d <= 3 else 1.5
+    centres = []
+    while len(centres) < number:
+        centre = rng.uniform(-1.6, 1.6, d)
+        if all(np.linalg.norm(centre - other) >= apart for other in centres):
+            centres.append(centre)
+    sizes = rng.integers(40, 141, number)
+    dense = [c + 0.12 * rng.normal(size=(m, d)) for c, m in zip(centres, sizes, strict=True)]
+    return np.vstack([noisy, *dense])
