@@ -10,8 +10,8 @@
 scores, by background. ``noise``: in how many sets without groups a foreground is claimed.
 ``hdbscan``: F1 beside that of HDBSCAN, the best of three settings picked with the truth.
 ``number``: how many groups are found of one to five clumps. ``small``: in how many draws one small
-group in even noise is found. The confirming part is for the end: it takes --open-confirming. What was tried is in
-minority_recipes.csv.
+group in even noise is found. The confirming part is for the end: it takes --open-confirming. What
+was tried is in minority_recipes.csv.
 """
 
 import argparse
