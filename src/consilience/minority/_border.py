@@ -92,6 +92,7 @@ def by_reference(
             owner.seed_,
             clip=bounded,
             weights=fitted.weak.counts,
+            has_unit=not isinstance(divergence, Mahalanobis),
         )
     return _told(descending, scores, fitted.weak.counts, found), found
 

@@ -158,7 +158,12 @@ class _Family:
 
 
 def against_references(
-    X: Floats, fit: Fit, seed: int, clip: bool = False, weights: Floats | None = None
+    X: Floats,
+    fit: Fit,
+    seed: int,
+    clip: bool = False,
+    weights: Floats | None = None,
+    has_unit: bool = True,
 ) -> Reference:
     """Compare objects with data that have no dense groups.
 
@@ -173,6 +178,9 @@ def against_references(
         Whether references must stay in the range of the columns.
     weights : array of shape (n_objects,), optional
         How often each object counts.
+    has_unit : bool, default=True
+        Whether distances between rows mean something; otherwise densities are those of columns
+        of equal spread.
     """
     rng = np.random.default_rng(seed)
     order = rng.permutation(len(X))[:_MOST_OBJECTS]
@@ -195,7 +203,8 @@ def against_references(
     families = {"box": box} | SIMPLE | {"patches": patches_of(data, seed)}
     grown = {name: _grown(data, scores, own, score, f, rng) for name, f in families.items()}
     n_columns = int(np.count_nonzero(np.ptp(data, axis=0)))
-    return _judged(scores, own, grown, n_columns, rng, _shape(X[order], weights, own, seed))
+    rows = X[order] if has_unit else data / np.where(np.ptp(data, axis=0) > 0, data.std(axis=0), 1)
+    return _judged(scores, own, grown, n_columns, rng, _shape(rows, weights, own, seed))
 
 
 def _shape(X: Floats, weights: Floats | None, own: Floats, seed: int) -> Shape:
