@@ -104,7 +104,7 @@ def weak_job(args: Any) -> None:
         print("  same bits in two runs:", torch.equal(*found))
         some = next(weak.batches_of([len(draw) for draw in draws], n))
         seeds = weak.seeds_from(objects, draws[some], factor=2.0)
-        once = seconds(lambda o=objects, s=seeds: weak._raw_product(o, s, 0, n))
+        once = seconds(lambda o=objects, s=seeds: weak.raw_product(o.matrix, s))
         share = once / len(seeds.columns) * sum(map(len, draws))
         say("  products of the library alone", share, f"50,000: {share * scale:.2f} s")
 
@@ -159,7 +159,9 @@ def kmeans_job(args: Any) -> None:
     options = {"tols": [0.0] * n_members, "spherical": False, "assign_all": True}
 
     def run(max_iter: int = 25) -> Any:
-        return many.lloyd_many(digits, starts, nothing, nothing, max_iter=max_iter, **options)
+        return many.lloyd_many(
+            digits, kernels, starts, nothing, nothing, max_iter=max_iter, **options
+        )
 
     found = run()
     say("kmeans: 100 members, 25 iterations, Triton", seconds(run))
@@ -188,9 +190,11 @@ def kmeans_job(args: Any) -> None:
 
 def _kmeans_steps(digits: Any, starts: Any) -> None:
     """Seconds of the kernels of one iteration, by the width of the tile and precision."""
-    for members in many._groups(digits, starts):
-        group = many._group(digits, [starts[m] for m in members], [None] * len(members), None)
-        labels, numbers = many._room(group), many._numbers(range(len(members)), digits)
+    for members in many.groups_of(*digits.rows.shape, starts):
+        own, device = [starts[m] for m in members], digits.rows.device
+        group = many.fitting_group(digits.table, device, own, [None] * len(members))
+        group.hold(digits)
+        labels, numbers = group.room(), many.numbers(range(len(members)), device)
         for precision in ("tf32x3", "ieee"):
             taken = seconds(
                 lambda g=group, a=numbers, b=labels, p=precision: kernels.nearest_centres(
@@ -207,7 +211,7 @@ def _kmeans_steps(digits: Any, starts: Any) -> None:
         say("    of it the judge", judged)
         taken = seconds(lambda g=group, a=numbers, b=labels: kernels.cluster_sums(g, a, b))
         say(f"  K={group.K}: sums", taken)
-        squares = seconds(lambda g=group, a=numbers, b=labels: kernels.own_squares(g, a, b))
+        squares = seconds(lambda g=group, a=numbers, b=labels: kernels.square_parts(g, a, b))
         say(f"  K={group.K}: squares", squares)
 
 

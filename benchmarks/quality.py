@@ -24,6 +24,8 @@ import quality_store as stored
 from quality_candidates import CANDIDATES, candidate
 from quality_sets import generated, own_tables, real_tables, split
 
+from consilience.consensus import CONSENSUS
+
 RECIPES = Path(__file__).with_name("recipes.csv")
 COLUMNS = (
     *("date", "commit", "kind", "name", "what", "part", "tables", "seeds"),
@@ -81,12 +83,20 @@ def _run_options(one):
     one.add_argument("--part", required=True, choices=[*generated.FAMILIES, *REAL, "yours"])
     one.add_argument("--store", required=True, type=Path)
     one.add_argument(
-        "--candidates", type=_names, default=_names(UNKNOWN), help=", ".join(CANDIDATES)
+        "--candidates",
+        type=_names,
+        default=_names(UNKNOWN),
+        help=", ".join([*CANDIDATES, "methods"]),
     )
     one.add_argument("--seeds", type=int, default=5)
     one.add_argument("--jobs", type=int, default=1, help="processes; 0: in this one")
     one.add_argument("--data", type=Path, help="folder of tables for the parts real and yours")
     one.add_argument("--limit", type=int, help="only so many tables, spread over the families")
+    one.add_argument("--most-objects", type=int, help="only tables of at most so many objects")
+    one.add_argument(
+        "--places", type=_places, help="FIRST:LAST, of each family (of those not too large): 0:2"
+    )
+    one.add_argument("--groups", choices=["with", "without"], help="only tables with, or without")
     one.add_argument("--most-seconds", type=int, default=600, help="then a run has failed")
     one.add_argument("--again", action="store_true", help="also what failed before")
     one.add_argument("--open-confirming", action="store_true", help="needed once, and logged")
@@ -95,7 +105,16 @@ def _run_options(one):
 
 
 def _names(text):
-    return list(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    # Every method of the package but the one that all are compared with, which is `auto_k`.
+    methods = [name for name in sorted(CONSENSUS) if name != "autoconsensus"]
+    wide = [one for name in names for one in (methods if name == "methods" else [name])]
+    return list(dict.fromkeys(wide))
+
+
+def _places(text):
+    first, _, last = text.partition(":")
+    return slice(int(first or 0), int(last) if last else None)
 
 
 # ---- run -----------------------------------------------------------------------------------
@@ -107,7 +126,7 @@ def run(args):
         candidate(name)
     if args.part in CLOSED:
         _open(args)
-    tables = spread(_tables(args), args.limit)
+    tables = spread(selected(_tables(args), args), args.limit)
     added = stored.run(
         stored.Store(args.store),
         tables,
@@ -128,6 +147,21 @@ def _tables(args):
     if args.part in REAL:
         return [one for part in REAL[args.part] for one in real_tables(part, args.data)]
     return split(args.part)
+
+
+def selected(tables, args):
+    """The tables of the size, the place in their family and the kind that was asked for."""
+    if args.groups is not None:
+        tables = [one for one in tables if one.has_groups == (args.groups == "with")]
+    if args.most_objects is not None:
+        tables = [one for one in tables if one.n_objects <= args.most_objects]
+    if args.places is None:
+        return tables
+    families = {}
+    for table in tables:
+        families.setdefault(table.family, []).append(table)
+    wanted = {one.name for its in families.values() for one in its[args.places]}
+    return [one for one in tables if one.name in wanted]
 
 
 def spread(tables, limit):

@@ -205,6 +205,12 @@ CANDIDATES = {
     ),
     "auto": Candidate(auto, "AutoConsensus(), number unknown", ours=True),
     "auto_k": Candidate(auto, "AutoConsensus(k)", True, ours=True),
+    "auto_thorough": Candidate(
+        partial(auto, effort="thorough"), 'AutoConsensus(effort="thorough")', ours=True
+    ),
+    "auto_k_thorough": Candidate(
+        partial(auto, effort="thorough"), 'AutoConsensus(k, effort="thorough")', True, ours=True
+    ),
     "gmm": Candidate(gmm, "Gaussian mixture, full covariances, five starts", True),
     "kmeans": Candidate(kmeans, "k-means, ten starts", True),
     "ward": Candidate(ward, "Ward's tree", True, seeded=False),

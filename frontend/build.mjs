@@ -8,6 +8,7 @@
 
 import { createHash } from "node:crypto";
 import { readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 
 import { build } from "esbuild";
@@ -17,7 +18,10 @@ const target = here("../src/consilience/report/static/");
 
 /** SHA-256 over the names and texts of everything the result depends on, in the order of names. */
 function sourcesHash() {
-  const names = readdirSync(here("src")).sort().map((name) => `src/${name}`);
+  const names = readdirSync(here("src"), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(here("."), join(entry.parentPath, entry.name)).replaceAll("\\", "/"))
+    .sort();
   const hash = createHash("sha256");
   for (const name of ["build.mjs", "package-lock.json", ...names]) {
     hash.update(`${name}\0`).update(readFileSync(here(name))).update("\0");

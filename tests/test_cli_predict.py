@@ -91,6 +91,18 @@ def test_a_result_of_python_takes_a_file_with_other_columns(here, capsys):
     assert {line["known"] for line in read(here / "out.csv")} == {"1"}
 
 
+@pytest.mark.parametrize("mark", [".", ","])
+def test_a_result_of_an_array_takes_columns_in_their_order(here, mark):
+    """Nobody read a file for it, so that only what is said of the new one counts."""
+    X = np.random.default_rng(0).normal(size=(40, 2)).round(3)
+    cs.cluster(X, 2, method="kcc", n_members=5, random_state=0).save("kept")
+    lines = [f"{x:.3f};{y:.3f}".replace(".", mark) for x, y in X]
+    (here / "new.csv").write_text("c0;c1\n" + "\n".join(lines) + "\n")
+    words = ["--decimal", mark, "--encoding", "cp1252", "--out", "out.csv"]
+    assert main(["predict", "kept", "new.csv", *words]) == 0
+    assert {line["known"] for line in read(here / "out.csv")} == {"1"}
+
+
 def test_commas_are_read_as_they_are_said_to_be(here):
     (here / "one.csv").write_text("x;y\n" + "1.250;2\n9.750;8\n" * 10)
     words = ["-k", "2", "--method", "kcc", "--members", "5", "--no-report", "--quiet"]

@@ -46,6 +46,24 @@ def test_on_a_terminal_seconds_run_and_the_line_is_gone_in_the_end():
     assert text.split("\r")[-2].strip() == ""
 
 
+@pytest.mark.parametrize("live", [False, True])
+def test_what_is_told_leaves_the_buffer_at_once(live):
+    """A pipe keeps text until there is much of it; whoever waits is to read it now."""
+    came = io.BytesIO()
+    stream = io.TextIOWrapper(io.BufferedWriter(came, 10**6), encoding="utf-8")
+    wanted = [
+        b"combining the clusterings ...",
+        *([] if live else [b"consilience: still combining"]),
+    ]
+    with Teller(stream, live=live, moment=0.0, again=0.01).stage("consensus"):
+        until = time.monotonic() + 20.0
+        while time.monotonic() < until and not all(text in came.getvalue() for text in wanted):
+            time.sleep(0.01)
+        heard = came.getvalue()
+    assert all(text in heard for text in wanted)
+    assert live == came.getvalue().endswith(b"\r")
+
+
 def test_a_stage_with_a_bar_is_left_to_the_bar_on_a_terminal():
     assert told(Teller(io.StringIO(), live=True, moment=0.0), "generate", 0.1) == ""
     piped = told(Teller(io.StringIO(), live=False, moment=0.0), "generate", 0.1)

@@ -296,6 +296,28 @@ def test_a_limit_takes_tables_from_all_families(bench):
     assert bench.spread(tables, None) == tables
 
 
+def test_tables_of_a_size_a_place_and_a_kind(bench):
+    words = ("run", "--part", "developing", "--store", "s", "--groups", "with")
+    words += ("--most-objects", "500", "--places", "1:3")
+    args = bench._parser().parse_args(words)
+    tables = bench.split("developing")
+    got = bench.selected(tables, args)
+    wanted = []
+    for family in dict.fromkeys(one.family for one in tables):
+        small = [one for one in tables if one.family == family and one.n <= 500 and one.k > 1]
+        wanted += small[1:3]
+    assert got == wanted
+    assert 20 < len(got) < 40
+
+
+def test_all_methods_are_candidates_by_one_word(bench):
+    from consilience.consensus import CONSENSUS
+
+    got = bench._names("kmeans,methods,auto_k,eac")
+    assert set(got) == {"kmeans", "auto_k", *CONSENSUS} - {"autoconsensus"}
+    assert len(got) == len(set(got))
+
+
 def test_candidates_by_name(bench):
     from quality_candidates import candidate
 

@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 import consilience as cs
 from consilience import _stored
 from consilience._stored import open_stored, piece_rows
-from consilience.errors import InvalidInputError
+from consilience.datasets import open_rows
+from consilience.errors import ClusterLostError, InvalidInputError
 from consilience.kernels._blocks import BLOCK_ROWS
-from consilience.rows import Rows, open_rows, rows_of
+from consilience.rows import Rows, rows_of
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(9000, 3))
@@ -145,9 +146,9 @@ def test_files_that_cannot_be_used_are_refused(tmp_path):
     pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     with pytest.raises(FileNotFoundError, match="There is no file or folder"):
         open_rows(tmp_path / "no.npy")
-    (tmp_path / "x.csv").write_text("a,b\n1,2\n")
-    with pytest.raises(InvalidInputError, match=r"'x.csv' cannot be read block by block.*Parquet"):
-        open_rows(tmp_path / "x.csv")
+    (tmp_path / "x.xls").write_text("a,b\n1,2\n")
+    with pytest.raises(InvalidInputError, match=r"'x.xls' cannot be read block by block.*Parquet"):
+        open_rows(tmp_path / "x.xls")
     (tmp_path / "x.npy").write_bytes(b"nothing")
     with pytest.raises(InvalidInputError, match=r"'x.npy' is damaged"):
         open_rows(tmp_path / "x.npy")
@@ -174,6 +175,59 @@ def test_files_that_cannot_be_used_are_refused(tmp_path):
         open_rows(X)
     with pytest.raises(InvalidInputError, match="must hold numbers"):
         open_rows(np.zeros((3, 2), complex).view(np.memmap))
+
+
+def test_a_damaged_page_is_refused_with_its_row(tmp_path):
+    """The end of a Parquet file, which says what is in it, may be whole where a page is not."""
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    path = tmp_path / "x.parquet"
+    pq.write_table(pa.table({"a": np.arange(50.0), "b": np.ones(50)}), path)
+    whole = path.read_bytes()
+    for at in range(4, 40):
+        path.write_bytes(whole[:at] + b"\xff" + whole[at + 1 :])
+        rows = open_rows(path)
+        try:
+            rows.take(np.arange(50))
+        except InvalidInputError as error:
+            assert "'x.parquet' " in str(error)  # noqa: PT017
+    path.write_bytes(whole[:4] + bytes(30) + whole[34:])
+    with pytest.raises(InvalidInputError, match=r"'x.parquet' cannot be read at row 0 \(row group"):
+        open_rows(path).take(np.arange(50))
+
+
+def test_a_file_with_fewer_rows_than_it_says_is_refused(tmp_path, monkeypatch):
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    pq.write_table(pa.table({"a": np.arange(5.0)}), tmp_path / "x.parquet")
+    rows = open_rows(tmp_path / "x.parquet").values
+    monkeypatch.setattr(rows, "_batches", lambda group: iter([np.zeros((3, 1))]))
+    with pytest.raises(InvalidInputError, match=r"at row 0 .*fewer rows than it says"):
+        rows.read(0, 5)
+    with pytest.raises(InvalidInputError, match=r"at row 4 .*fewer rows than it says"):
+        rows.read(4, 5)
+
+
+def test_a_damaged_chunk_is_refused_with_its_row(tmp_path):
+    zarr = pytest.importorskip("zarr")
+    made = zarr.open(str(tmp_path / "x.zarr"), mode="w", shape=(20, 2), chunks=(10, 2), dtype="f8")
+    made[:] = 1.5
+    chunks = [p for p in (tmp_path / "x.zarr").rglob("*") if p.is_file() and "json" not in p.name]
+    chunks.sort()
+    chunks[-1].write_bytes(b"nothing")
+    rows = open_rows(tmp_path / "x.zarr")
+    assert rows.values.read(0, 10).sum() == 30
+    with pytest.raises(InvalidInputError, match=r"'x.zarr' cannot be read at row 10 \(block 1"):
+        rows.values.read(10, 20)
+
+
+def test_a_lost_cluster_is_no_damaged_table(store, monkeypatch):
+    table = open_stored(store(X))
+
+    def lost(start, stop):
+        raise ClusterLostError("gone")
+
+    monkeypatch.setattr(table.base, "_read", lost)
+    with pytest.raises(ClusterLostError, match="gone"):
+        table.read(0, 2)
 
 
 def test_a_view_is_made_when_rows_are_read(store):

@@ -66,6 +66,11 @@ class Set:
         """Whether there is anything to be found."""
         return self.k > 1
 
+    @property
+    def n_objects(self):
+        """Rows."""
+        return self.n
+
 
 def make(name):
     """Numbers and groups of a table by its name; the rows are in random order."""

@@ -65,6 +65,11 @@ class RealTable:
     family = "real"
     has_groups = True
 
+    @property
+    def n_objects(self):
+        """Rows that are taken; read for it."""
+        return len(self.make()[1])
+
     def make(self):
         """Numbers and groups; missing values become the column's median."""
         if self.path is None:

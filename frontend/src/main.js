@@ -8,6 +8,7 @@
 
 import "uplot/dist/uPlot.min.css";
 import "./report.css";
+import "./explore/explore.css";
 
 import { drawBars } from "./bars.js";
 import { drawCards } from "./cards.js";
@@ -15,6 +16,8 @@ import { themeOf } from "./colours.js";
 import { drawCurves } from "./curves.js";
 import { drawDendrogram } from "./dendrogram.js";
 import { h } from "./dom.js";
+import { explore } from "./explore/explore.js";
+import { exploreOwnPage, render } from "./explore/hosts.js";
 import { drawHistogram } from "./histogram.js";
 import { clusterButton } from "./legend.js";
 import { drawMatrix } from "./matrix.js";
@@ -162,3 +165,8 @@ function drawOwnPage() {
 }
 
 drawOwnPage();
+export const explored = exploreOwnPage();
+
+export { explore };
+// What a notebook's widget calls.
+export default { render };

@@ -5,6 +5,7 @@ is, and how such files are read, is known here and nowhere else. Every block is 
 read: its columns, its types, that all numbers are finite; messages name the block and the row.
 """
 
+import tokenize
 from abc import ABC, abstractmethod
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
@@ -19,10 +20,19 @@ from numpy.typing import NDArray
 
 from consilience._optional import optional
 from consilience._words import listed
-from consilience.errors import InvalidInputError
+from consilience.errors import ClusterLostError, InvalidInputError
 from consilience.kernels._blocks import BLOCK_ROWS
 
-__all__ = ["BLOCK", "Stored", "is_dask", "is_table_path", "open_stored", "piece_rows"]
+__all__ = [
+    "BLOCK",
+    "Stored",
+    "is_dask",
+    "is_table_path",
+    "mapped_file",
+    "open_stored",
+    "piece_rows",
+    "read_by_workers",
+]
 
 Floats = NDArray[np.floating[Any]]
 
@@ -30,6 +40,16 @@ Floats = NDArray[np.floating[Any]]
 BLOCK = 2**22
 
 _ENDINGS = (".npy", ".parquet", ".zarr")
+# What reading a damaged block ends in: Arrow has errors of its own, codecs of zarr run-time errors.
+_UNREADABLE = (
+    TypeError,
+    ValueError,
+    OSError,
+    EOFError,
+    OverflowError,
+    NotImplementedError,
+    RuntimeError,
+)
 
 
 def piece_rows(n_columns: int) -> int:
@@ -78,8 +98,10 @@ class Stored(ABC):
     def __len__(self) -> int:
         return self.shape[0]
 
-    def __getitem__(self, rows: slice) -> Floats:
-        """Rows by a slice without steps, as those of an array."""
+    def __getitem__(self, rows: Any) -> Floats:
+        """Rows by a slice without steps, by their numbers or by a mask, as those of an array."""
+        if not isinstance(rows, slice):
+            return self.take(rows)
         start, stop, _ = rows.indices(self.shape[0])
         return self.read(start, max(start, stop))
 
@@ -108,8 +130,11 @@ class Stored(ABC):
         """Rows start..stop-1, checked, in C order."""
         try:
             block = self.base._read(start, stop)
-        except (TypeError, ValueError) as error:  # rows of different lengths, for one
-            raise self._unreadable(start, str(error).splitlines()[0]) from error
+        except ClusterLostError:
+            raise
+        except _UNREADABLE as error:  # rows of different lengths, damaged pages, a file gone
+            why = (str(error).splitlines() or [type(error).__name__])[0]
+            raise self._unreadable(start, why.rstrip(".")) from error
         return self.made_of(block, start, stop)
 
     def made_of(self, block: Any, start: int, stop: int) -> Floats:
@@ -182,7 +207,7 @@ class Stored(ABC):
         )
 
 
-def open_stored(X: Any) -> Stored | None:
+def open_stored(X: Any, ignore: Sequence[str] = ()) -> Stored | None:
     """What is not in memory as a `Stored` table; None where it is.
 
     Parameters
@@ -190,16 +215,49 @@ def open_stored(X: Any) -> Stored | None:
     X : path, memory map, Dask array or frame, or anything else that is sliced by rows
         A path ends in ``.npy``, ``.parquet`` (a file, or a folder of files, in the order of
         their names) or ``.zarr``.
+    ignore : sequence of str
+        Columns of a Parquet file or a Dask frame that are not read.
     """
     if isinstance(X, Stored):
         return X
     if isinstance(X, str | PathLike):
-        return _of_path(Path(X))
+        return _of_path(Path(X), ignore)
     if is_dask(X):
-        return _of_dask(X)
+        return _of_dask(X, ignore)
     if isinstance(X, np.memmap) or (not isinstance(X, np.ndarray) and _is_sliced(X)):
+        _refuse_names(ignore, "X")
         return _Sliced(X, what="X")
     return None
+
+
+def read_by_workers(table: Stored) -> Stored:
+    """A file as a Dask array whose blocks, pieces of it, are read by whoever computes them."""
+    if not table.shape[0]:
+        return table
+    arrays = optional("dask.array", extra="distributed", what="Clustering on a cluster")
+    delayed = optional("dask", extra="distributed", what="Clustering on a cluster").delayed
+    read = delayed(_read_of, pure=False)
+    whole = delayed(table, pure=False, traverse=False)
+    parts = [
+        arrays.from_delayed(read(whole, a, b), (b - a, table.shape[1]), table.dtype)
+        for a, b in table.pieces()
+    ]
+    return _ReadByWorkers(arrays.concatenate(parts), table)
+
+
+def _read_of(table: Stored, start: int, stop: int) -> Any:
+    try:
+        return table._read(start, stop)
+    except FileNotFoundError as error:
+        raise InvalidInputError(
+            f"A worker cannot open {table.what} ({error.filename!r}). Put the file where all "
+            "workers find it by the same path, or leave out the cluster."
+        ) from error
+
+
+def mapped_file(values: "np.memmap[Any, Any]", what: str, names: tuple[str, ...] | None) -> Stored:
+    """A table in a file of plain numbers, of which this is a map as a whole."""
+    return _Sliced(values, what=what, names=names, is_file=True)
 
 
 def is_dask(X: Any) -> bool:
@@ -219,7 +277,7 @@ def _is_sliced(X: Any) -> bool:
     return known and hasattr(X, "__getitem__") and not hasattr(X, "tocsr")
 
 
-def _of_path(path: Path) -> Stored:
+def _of_path(path: Path, ignore: Sequence[str]) -> Stored:
     """The table in a file or folder, by its ending."""
     if not path.exists():
         raise FileNotFoundError(f"There is no file or folder {str(path)!r}.")
@@ -227,13 +285,15 @@ def _of_path(path: Path) -> Stored:
     if ending == ".npy" and path.is_file():
         try:
             values = np.load(path, mmap_mode="r", allow_pickle=False)
-        except (ValueError, OSError, EOFError) as error:
+        except (*_UNREADABLE, SyntaxError, tokenize.TokenError) as error:  # of its header
             raise InvalidInputError(
                 f"{path.name!r} is damaged, or no array of numbers ({error}). Write it with "
                 "numpy.save."
             ) from error
-        return _Sliced(values, what=repr(path.name))
+        _refuse_names(ignore, repr(path.name))
+        return _Sliced(values, what=repr(path.name), is_file=True)
     if ending == ".zarr":
+        _refuse_names(ignore, repr(path.name))
         zarr = optional("zarr", extra="store", what="Reading '.zarr' folders")
         found = zarr.open(str(path), mode="r")
         if not _is_sliced(found):
@@ -244,11 +304,29 @@ def _of_path(path: Path) -> Stored:
         return _Sliced(found, what=repr(path.name))
     parts = sorted(path.glob("*.parquet")) if path.is_dir() else [path]
     if parts and parts[0].suffix.lower() == ".parquet":
-        return _Parquet(parts, what=repr(path.name))
+        return _Parquet(parts, what=repr(path.name), ignore=ignore)
     raise InvalidInputError(
         f"{path.name!r} cannot be read block by block: files must end in {listed(_ENDINGS, 'or')}, "
         "and a folder must hold '.parquet' files. Convert other files to Parquet first."
     )
+
+
+def _refuse_names(ignore: Sequence[str], what: str) -> None:
+    if ignore:
+        raise InvalidInputError(
+            f"{what} has no names of columns, and {listed(map(repr, ignore))} cannot be left out."
+        )
+
+
+def _kept(names: Sequence[str], ignore: Sequence[str], what: str) -> list[str]:
+    """Names of the columns that are read; raises if one to be left out is not there."""
+    absent = [name for name in ignore if name not in names]
+    if absent:
+        raise InvalidInputError(
+            f"{what} has no column {listed(map(repr, absent))} to be left out. Its columns are "
+            f"{listed(map(repr, names), most=20)}."
+        )
+    return [name for name in names if name not in ignore]
 
 
 def _number_type(kinds: Sequence[Any], what: str) -> np.dtype[Any]:
@@ -267,13 +345,36 @@ def _size(shape: tuple[int, ...]) -> str:
 class _Sliced(Stored):
     """An array that is sliced: a memory map, a zarr array, a data set of HDF5."""
 
-    def __init__(self, values: Any, *, what: str) -> None:
+    def __init__(
+        self,
+        values: Any,
+        *,
+        what: str,
+        names: tuple[str, ...] | None = None,
+        is_file: bool = False,
+    ) -> None:
         if len(values.shape) != 2:
             raise InvalidInputError(
                 f"{what} must have two dimensions, objects x columns. Got shape {values.shape}."
             )
-        super().__init__(values.shape, _number_type([values.dtype], what), what=what)
-        self._values = values
+        super().__init__(values.shape, _number_type([values.dtype], what), names=names, what=what)
+        self._values, self._is_file = values, is_file
+
+    def __getstate__(self) -> dict[str, Any]:
+        if not self._is_file:
+            return self.__dict__
+        # The name of the file instead of all numbers: whoever gets it opens it again.
+        values = self._values
+        if isinstance(values, _AgainMapped):
+            return self.__dict__ | {"_values": values.how}
+        order = "C" if values.flags.c_contiguous else "F"
+        found = (values.filename, values.dtype, "r", values.offset, values.shape, order)
+        return self.__dict__ | {"_values": found}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        if self._is_file:
+            self._values = _AgainMapped(self._values)
 
     def _read(self, start: int, stop: int) -> Any:
         return self._values[start:stop]
@@ -296,10 +397,24 @@ class _Sliced(Stored):
         return block
 
 
+class _AgainMapped:
+    """A map of a file that is opened when something is read of it, to be refused there."""
+
+    def __init__(self, how: tuple[Any, ...]) -> None:
+        self.how = how
+        self._map: Any = None
+
+    def __getitem__(self, rows: Any) -> Any:
+        if self._map is None:
+            file, kind, mode, offset, shape, order = self.how
+            self._map = np.memmap(file, kind, mode, offset, shape, order)
+        return self._map[rows]
+
+
 class _Parquet(Stored):
     """Parquet files one after the other; a cursor reads on where the last block ended."""
 
-    def __init__(self, parts: Sequence[Path], *, what: str) -> None:
+    def __init__(self, parts: Sequence[Path], *, what: str, ignore: Sequence[str] = ()) -> None:
         # Row groups of all files in order: their rows, their file, and their number in it.
         self._groups: list[tuple[int, Path, int]] = []
         names: tuple[str, ...] = ()
@@ -309,12 +424,13 @@ class _Parquet(Stored):
                 found, sizes = file.schema_arrow, file.metadata
                 rows = [sizes.row_group(g).num_rows for g in range(file.num_row_groups)]
             self._groups += [(size, part, g) for g, size in enumerate(rows)]
-            kinds += _arrow_kinds(found, part.name)
-            names = names or tuple(found.names)
-            if tuple(found.names) != names:
+            own = _kept(found.names, ignore, repr(part.name))
+            kinds += _arrow_kinds([found.field(name) for name in own], part.name)
+            names = names or tuple(own)
+            if tuple(own) != names:
                 raise InvalidInputError(
                     f"The files of {what} must have the same columns in the same order: "
-                    f"{part.name!r} has {listed(map(repr, found.names))}, {parts[0].name!r} has "
+                    f"{part.name!r} has {listed(map(repr, own))}, {parts[0].name!r} has "
                     f"{listed(map(repr, names))}."
                 )
         self._starts = [0, *accumulate(size for size, *_ in self._groups)]
@@ -339,7 +455,7 @@ class _Parquet(Stored):
             self._cursor = None  # in case of an error
             while row < stop:
                 if not len(left):
-                    left = next(batches)
+                    left = _next(batches)
                 some = left[: stop - row]
                 out[row - start : row - start + len(some)] = some
                 row, left = row + len(some), left[len(some) :]
@@ -353,7 +469,7 @@ class _Parquet(Stored):
         skipped = self._starts[group]
         left = np.empty((0, self.shape[1]), self.dtype)
         while skipped < row:
-            left = next(batches)
+            left = _next(batches)
             over = min(len(left), row - skipped)
             skipped, left = skipped + over, left[over:]
         return row, batches, left
@@ -366,8 +482,10 @@ class _Parquet(Stored):
             same = [g for _, other, g in self._groups[group:] if other == part]
             # A buffer: a row group may be as large as the file.
             with _opened(part, buffer_size=1 << 20, pre_buffer=False) as file:
-                for batch in file.iter_batches(most, row_groups=same, use_threads=False):
-                    columns = [_numbers(batch.column(j)) for j in range(batch.num_columns)]
+                names = list(self.names or ())
+                how = {"row_groups": same, "columns": names, "use_threads": False}
+                for batch in file.iter_batches(most, **how):
+                    columns = [_numbers(batch.column(name)) for name in names]
                     yield np.stack(columns, axis=1, dtype=self.dtype, casting="same_kind")
             group += len(same)
 
@@ -376,6 +494,13 @@ class _Parquet(Stored):
         group = min(bisect_right(self._starts, row), len(self._groups)) - 1
         _, part, number = self._groups[group]
         return f"row group {number} of {part.name!r}"
+
+
+def _next(batches: Iterator[Floats]) -> Floats:
+    """The next rows; their number is written in another place of the file than they are."""
+    for batch in batches:
+        return batch
+    raise ValueError("the file holds fewer rows than it says")
 
 
 def _opened(part: Path, **options: Any) -> Any:
@@ -388,7 +513,7 @@ def _opened(part: Path, **options: Any) -> Any:
         raise InvalidInputError(f"{part.name!r} is damaged, or no Parquet file: {error}") from error
 
 
-def _arrow_kinds(schema: Any, file: str) -> list[np.dtype[Any]]:
+def _arrow_kinds(schema: Sequence[Any], file: str) -> list[np.dtype[Any]]:
     """Types of the columns of a Parquet file as numpy's; refuses columns that are no numbers."""
     types = optional("pyarrow.types", extra="store", what="Reading '.parquet' files")
     tests = (types.is_integer, types.is_floating, types.is_boolean)
@@ -457,10 +582,29 @@ class _Dask(Stored):
         return f"block {min(bisect_right(self._starts, row), len(self._starts) - 1) - 1}"
 
 
-def _of_dask(X: Any) -> Stored:
+class _ReadByWorkers(_Dask):
+    """The pieces of a file, read where they are computed; named as the file names them."""
+
+    def __init__(self, array: Any, file: Stored) -> None:
+        super().__init__(array, names=file.names)
+        self.what, self._file = file.what, file
+
+    def where(self, row: int) -> str:
+        """See `Stored.where`; of the file."""
+        return self._file.where(row)
+
+    def in_its_blocks(self, values: NDArray[Any]) -> Any:
+        """See `Stored.in_its_blocks`; the table is a file, and has none."""
+        return values
+
+
+def _of_dask(X: Any, ignore: Sequence[str] = ()) -> Stored:
     """A Dask array or frame."""
     if not hasattr(X, "to_dask_array"):
+        _refuse_names(ignore, "X")
         return _Dask(X)
+    if ignore:
+        X = X[_kept(list(X.columns), ignore, "X")]
     odd = [str(name) for name, kind in X.dtypes.items() if getattr(kind, "kind", "O") not in "biuf"]
     if odd:
         raise InvalidInputError(

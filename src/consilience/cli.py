@@ -13,7 +13,17 @@ from consilience.errors import ConsilienceError, MissingPackageError
 
 __all__ = ["main"]
 
-_COMMANDS = ("demo", "cluster", "ambiguous", "minority", "predict", "methods", "reproduce")
+_COMMANDS = (
+    "demo",
+    "cluster",
+    "ambiguous",
+    "minority",
+    "predict",
+    "explore",
+    "methods",
+    "doctor",
+    "reproduce",
+)
 _REFUSED = 2
 _INTERRUPTED = 130
 
@@ -68,7 +78,7 @@ def _run(words: list[str]) -> int:
         silence()  # the reader of a pipe has gone: say nothing more, not even at exit
         return 1
     except (ConsilienceError, OSError, MemoryError) as error:
-        return _refuse(" ".join([_in_words(error), *getattr(error, "__notes__", ())]))
+        return _refuse(_with_notes(error))
     except RuntimeError as error:
         if "start new thread" not in str(error):
             raise
@@ -97,6 +107,14 @@ def _refuse(message: str) -> int:
     # One line, even where the name of a file has several.
     print(f"consilience: {' '.join(message.splitlines())}", file=sys.stderr)
     return _REFUSED
+
+
+def _with_notes(error: BaseException) -> str:
+    """The message of an error, and what is to be said beside it, as sentences."""
+    words, notes = _in_words(error), getattr(error, "__notes__", ())
+    if notes and not words.endswith("."):
+        words += "."
+    return " ".join([words, *notes])
 
 
 def _in_words(error: BaseException) -> str:

@@ -1,40 +1,78 @@
 """The rows of X, whatever X is: the one border where data are checked.
 
 A table of numbers comes as an array, a memory map, a CSR matrix, a frame of pandas or polars, an
-Arrow table, a list of lists, a torch tensor, or as anything that hands out rows by slices (an HDF5
-data set, a zarr array). Here it is read once, checked once and remembered with its names and index;
-behind this border a `Rows` is passed on, and nothing converts or checks the numbers again.
+Arrow table, a list of lists, a torch tensor, anybody's array that knows DLPack (CuPy, JAX), or as
+anything that hands out rows by slices (an HDF5 data set, a zarr array). Here it is read once,
+checked once and remembered with its names and index; behind this border a `Rows` is passed on, and
+nothing converts or checks the numbers again. What lies on a device is checked there, and copied to
+the host only for whoever asks for its ``values``.
 
-Tables larger than memory (`open_rows`) stay where they are: `Rows` of a `Stored` table are read
+Tables larger than memory (`stored_rows`) stay where they are: `Rows` of a `Stored` table are read
 and checked block by block, each time they are needed.
 """
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Literal
 
 import numpy as np
 from scipy import sparse
 
 from consilience._labels import is_frame
+from consilience._optional import optional
 from consilience._sklearn import check_array, validate_data
 from consilience._stored import BLOCK, Stored, is_dask, is_table_path, open_stored
 from consilience.errors import InvalidInputError
 
 __all__ = [
     "BLOCK",
+    "OnDevice",
     "Rows",
     "Stored",
     "as_given",
+    "device_of_data",
     "is_dask",
     "is_table_path",
     "is_tensor",
-    "open_rows",
     "rows_of",
     "same_objects",
+    "stored_rows",
 ]
 
 Kind = Literal["floats", "float64"]
+
+# DLPack's numbers of memory that the processor reads: its own, and such that a card reads too.
+_HOST = (1, 3)
+
+
+class OnDevice:
+    """A torch tensor of rows, float32 or float64, that whoever needs rows in memory asks for some.
+
+    Parameters
+    ----------
+    tensor : torch tensor of shape (n_objects, n_features)
+    """
+
+    def __init__(self, tensor: Any) -> None:
+        self.tensor = tensor
+        self.shape = tuple(int(size) for size in tensor.shape)
+        self.dtype = np.dtype(str(tensor.dtype).removeprefix("torch."))
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __getitem__(self, objects: Any) -> Any:
+        """Some rows, in the memory of the host."""
+        at = sys.modules["torch"].as_tensor(np.asarray(objects), device=self.tensor.device)
+        return self.tensor[at].cpu().numpy()
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        """All rows, in the memory of the host."""
+        return np.asarray(self.tensor.cpu().numpy(), dtype)
+
+    def ends(self) -> Any:
+        """The least and the largest number."""
+        return np.array([self.tensor.min().item(), self.tensor.max().item()], self.dtype)
 
 
 class Rows:
@@ -50,9 +88,11 @@ class Rows:
         Of the frame the objects came in.
     device : str or None
         Of the torch tensor they came in: where to compute, unless told otherwise.
+    tensor : OnDevice or None
+        They, where they came in a tensor.
     """
 
-    __slots__ = ("device", "index", "names", "values")
+    __slots__ = ("_values", "device", "index", "names", "tensor")
 
     def __init__(
         self,
@@ -60,28 +100,38 @@ class Rows:
         names: tuple[str, ...] | None = None,
         index: Any = None,
         device: str | None = None,
+        tensor: "OnDevice | None" = None,
     ):
-        self.values, self.names, self.index, self.device = values, names, index, device
+        self._values, self.names, self.index, self.device = values, names, index, device
+        self.tensor = tensor
+
+    @property
+    def values(self) -> Any:
+        """The numbers in the memory of the host; of a tensor a copy, made when first asked for."""
+        if self._values is None and self.tensor is not None:
+            self._values = np.asarray(self.tensor)
+        return self._values
 
     @property
     def shape(self) -> tuple[int, int]:
         """Objects and columns."""
-        return (int(self.values.shape[0]), int(self.values.shape[1]))
+        held = self.values if self.tensor is None else self.tensor
+        return (int(held.shape[0]), int(held.shape[1]))
 
     @property
     def dtype(self) -> np.dtype[Any]:
         """Of the numbers: float64 or float32."""
-        return np.dtype(self.values.dtype)
+        return np.dtype((self.values if self.tensor is None else self.tensor).dtype)
 
     @property
     def is_sparse(self) -> bool:
         """Whether ``values`` is a CSR matrix."""
-        return bool(sparse.issparse(self.values))
+        return bool(sparse.issparse(self._values))
 
     @property
     def is_stored(self) -> bool:
         """Whether ``values`` is a `Stored` table, which is not in memory."""
-        return isinstance(self.values, Stored)
+        return isinstance(self._values, Stored)
 
     def __len__(self) -> int:
         return self.shape[0]
@@ -89,6 +139,8 @@ class Rows:
     def take(self, objects: Any) -> "Rows":
         """The rows of some objects, in memory: their numbers, or a mask."""
         index = None if self.index is None else self.index[objects]
+        if self.tensor is not None:
+            return Rows(self.tensor[np.arange(len(self))[objects]], self.names, index, self.device)
         values = self.values.take(objects) if self.is_stored else self.values[objects]
         return Rows(values, self.names, index, self.device)
 
@@ -108,33 +160,13 @@ class Rows:
             )
 
 
-def open_rows(X: Any) -> Rows:
-    """Rows of a table that stays where it is: on a disk or on a Dask cluster.
+def stored_rows(X: Any, *, ignore: Sequence[str] = ()) -> Rows:
+    """Rows of a table that stays where it is; `consilience.datasets.open_rows` takes more.
 
-    Parameters
-    ----------
-    X : path, memory map, Dask array or frame, zarr array, or anything else sliced by rows
-        A path to a ``.npy`` file, a ``.parquet`` file, a folder of such files (in the order of
-        their names) or a ``.zarr`` array. Columns are numbers; whole numbers become float64.
-
-    Returns
-    -------
-    Rows
-        Nothing was read but the shape. Blocks are checked when they are read: a number that is
-        not finite, a column too many, a block of another type is an `InvalidInputError` that
-        names the block and the row.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     np.save(Path(folder, "x.npy"), np.arange(6.0).reshape(3, 2))
-    ...     rows = open_rows(Path(folder, "x.npy"))
-    ...     rows.shape, rows.take([2, 0]).values.tolist()
-    ((3, 2), [[4.0, 5.0], [0.0, 1.0]])
+    >>> stored_rows(np.zeros((3, 2)).view(np.memmap)).shape
+    (3, 2)
     """
-    table = open_stored(X)
+    table = open_stored(X, ignore)
     if table is None:
         raise InvalidInputError(
             "open_rows takes a path, a memory map, a Dask array or frame, or something else that "
@@ -171,7 +203,7 @@ def rows_of(
         Whether float32 stays as it is.
     min_objects : int, default=1
     allow_stored : bool, default=False
-        Whether rows that are not in memory (`open_rows`) may pass, and Dask arrays stay so.
+        Whether rows that are not in memory (`stored_rows`) may pass, and Dask arrays stay so.
 
     Raises
     ------
@@ -179,10 +211,18 @@ def rows_of(
         In scikit-learn's words, for what is no table of finite numbers.
     """
     if allow_stored and is_dask(X):
-        X = open_rows(X)
+        X = stored_rows(X)
     known = X if isinstance(X, Rows) else None
     if known is not None and known.is_stored:
-        return _checked_stored(known, owner, min_objects, allow_stored)
+        stored = _checked_stored(known, owner, min_objects, allow_stored)
+        if fitted is not None:
+            _remember(stored, fitted, reset)
+        return stored
+    if known is None:
+        X = _through_dlpack(X)
+        found = _checked_on_device(X, fitted, reset, kind, min_objects)
+        if found is not None:
+            return found
     options = {
         "accept_sparse": "csr" if allow_sparse else False,
         "dtype": [np.float64, np.float32] if kind == "floats" else np.float64,
@@ -191,6 +231,8 @@ def rows_of(
         # Known to be finite: to look again would be one more pass over them.
         "ensure_all_finite": known is None,
     }
+    if known is not None and known.tensor is not None and fitted is None and kind == "floats":
+        return known
     given = _read(X) if known is None else known.values
     if fitted is None:
         values = check_array(given, estimator=owner, input_name="X", **options)
@@ -204,6 +246,40 @@ def rows_of(
     if values is known.values:
         return known
     return Rows(values, known.names, known.index, known.device)
+
+
+def _through_dlpack(X: Any) -> Any:
+    """Anybody's array that knows DLPack as a tensor or an array on the same memory: no copy."""
+    ours = isinstance(X, np.ndarray) or is_tensor(X) or not hasattr(X, "__dlpack_device__")
+    if ours or len(getattr(X, "shape", ())) != 2:
+        return X
+    kind = int(X.__dlpack_device__()[0])
+    if kind in _HOST:
+        return np.from_dlpack(X)
+    torch = optional("torch", extra="gpu", what="An array on a graphics card")
+    return torch.from_dlpack(X)
+
+
+def _checked_on_device(
+    X: Any, fitted: Any, reset: bool, kind: Kind, min_objects: int
+) -> Rows | None:
+    """A tensor that is a table of finite numbers, checked where it lies; None for all others.
+
+    What is wrong with them is said in scikit-learn's words, of a copy.
+    """
+    if not is_tensor(X) or X.layout != sys.modules["torch"].strided or X.ndim != 2:
+        return None
+    torch = sys.modules["torch"]
+    tensor = X.detach()
+    if tensor.is_complex() or len(tensor) < max(min_objects, 1) or tensor.shape[1] < 1:
+        return None
+    wanted = tensor.dtype in (torch.float32, torch.float64) and kind == "floats"
+    tensor = (tensor if wanted else tensor.to(torch.float64)).contiguous()
+    if not bool(torch.isfinite(tensor).all()):
+        return None
+    if fitted is not None:
+        validate_data(fitted, X, reset=reset, skip_check_array=True)
+    return Rows(None, None, None, str(X.device), OnDevice(tensor))
 
 
 def _checked_stored(rows: Rows, owner: Any, min_objects: int, allowed: bool) -> Rows:
@@ -224,6 +300,19 @@ def _checked_stored(rows: Rows, owner: Any, min_objects: int, allowed: bool) -> 
     return rows
 
 
+def _remember(rows: Rows, fitted: Any, reset: bool) -> None:
+    """Have an estimator remember the columns, or check that they are those it remembers."""
+    if reset:
+        fitted.n_features_in_ = rows.shape[1]
+        if rows.names is not None:
+            fitted.feature_names_in_ = np.array(rows.names, dtype=object)
+    elif rows.shape[1] != fitted.n_features_in_:
+        raise InvalidInputError(
+            f"X has {rows.shape[1]} features, but {type(fitted).__name__} is expecting "
+            f"{fitted.n_features_in_} features as input."
+        )
+
+
 def same_objects(rows: Rows, n_objects: int) -> Rows:
     """The rows, if they are as many as the ensemble has objects."""
     if len(rows) != n_objects:
@@ -240,11 +329,25 @@ def is_tensor(X: Any) -> bool:
     return torch is not None and isinstance(X, torch.Tensor)
 
 
+def device_of_data(X: Any) -> str | None:
+    """The name of the device that data lie on; None where they are in the memory of the host."""
+    if isinstance(X, Rows):
+        return X.device
+    if not isinstance(X, np.ndarray) and hasattr(X, "__dlpack_device__"):
+        X = _through_dlpack(X)
+    return str(X.device) if is_tensor(X) else None
+
+
 def as_given(values: Any, X: Any) -> Any:
-    """An array as it is; as a tensor on the device of the data where these are a torch tensor."""
-    if not is_tensor(X):
+    """An array as it is; where the data are on a device, as one of their kind there."""
+    if is_tensor(X):
+        return sys.modules["torch"].tensor(values, device=X.device)
+    if device_of_data(X) is None or isinstance(X, Rows):
         return values
-    return sys.modules["torch"].tensor(values, device=X.device)
+    there = sys.modules["torch"].tensor(values, device=_through_dlpack(X).device)
+    if hasattr(X, "__array_namespace__"):
+        return X.__array_namespace__().from_dlpack(there)
+    return there
 
 
 def _names(X: Any) -> tuple[str, ...] | None:

@@ -6,6 +6,7 @@ import re
 import time
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from unittest.mock import Mock
 
 import numpy as np
@@ -240,6 +241,54 @@ def test_one_method_beside_none_is_not_compared_with_itself():
         _show_comparison(found, Console(file=out, width=200))
         assert ("Agreement of the methods with each other" in out.getvalue()) == told
         assert f"Taken: {found.best}, " in out.getvalue()
+
+
+def test_methods_that_were_left_out_are_told_with_the_reason():
+    from consilience._cli.show_cluster import _show_comparison
+
+    found = compare_methods(Ensemble([[0, 0, 1, 1], [0, 1, 1, 1]]), ["eac", "voting"], 2)
+    out = io.StringIO()
+    _show_comparison(replace(found, failed={"cspa": "no METIS."}), Console(file=out, width=200))
+    assert "cspa was left out: no METIS." in out.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("asked", "chosen", "words"),
+    [
+        (3, None, "3 clusters, as asked."),
+        (4, None, "3 clusters, where 4 were asked for."),
+        (None, 5, "3 clusters, where 5 were looked for; ask for others with -k."),
+        (None, 3, "Ask for another number of clusters with -k."),
+        (None, None, "3 clusters, a number chosen by lwea; ask for another with -k."),
+    ],
+)
+def test_who_chose_the_number_is_told(asked, chosen, words):
+    from consilience._cli.show_cluster import _number
+
+    choice = None if chosen is None else SimpleNamespace(n_clusters=chosen)
+    found = SimpleNamespace(
+        n_clusters=3, asked=asked, choice=choice, lifetimes=None, method="lwea", parameters={}
+    )
+    assert _number(found) == words
+
+
+@pytest.mark.parametrize(
+    ("candidates", "linkage", "words"),
+    [
+        ([1], "single", "1 cluster, the number with the longest lifetime."),
+        ([1, 4, 2], "single", "lifetime. Next come 4, 2; ask for one with -k."),
+        ([1], "average", "lifetime. With average link the lifetime tends to ask for too many"),
+    ],
+)
+def test_the_longest_lifetime_is_told_with_the_next_ones(candidates, linkage, words):
+    from consilience._cli.show_cluster import _number
+
+    found = SimpleNamespace(
+        n_clusters=1, asked=None, choice=None, lifetimes=np.ones(3), method="eac",
+        parameters={"linkage": linkage}, candidates=lambda: candidates,
+    )  # fmt: skip
+    assert words in _number(found)
+    assert ("average link" in _number(found)) == (linkage == "average")
 
 
 def test_json_holds_plain_values_only():

@@ -14,8 +14,10 @@ from strategies import ensembles
 import consilience as cs
 from consilience import Ensemble
 from consilience.consensus import accumulation, eac
+from consilience.consensus._rows import Rows
 from consilience.consensus._unplaced import add_unplaced
-from consilience.errors import ConsilienceWarning, MemoryBudgetError
+from consilience.ensemble import UNSEEN
+from consilience.errors import ConsilienceWarning, InvalidInputError, MemoryBudgetError
 from consilience.evidence import co_association, never_placed, twins
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*never seen together")
@@ -324,3 +326,16 @@ def test_spirals_need_chaining(seed):
     assert cs.metrics.consistency_index(truth, alone) < 0.8
     by_lifetime = cs.EAC(linkage="single", generator=generator).fit(X)
     assert by_lifetime.n_clusters_ == 2
+
+
+@pytest.mark.parametrize("holes", [False, True])
+def test_more_objects_than_sums_have_room_for_are_refused(holes):
+    """No table of so many fits a test: the rows stand for them. Single link adds nothing up."""
+    members = np.array([[0, 0, 1], [0, 1, 1]], np.int8)
+    if holes:
+        members[0, 0] = UNSEEN
+    rows = Rows(members, np.array([0, 2, 4]), np.full(3, 10**9), np.arange(3))
+    words = "EAC cannot add up the pairs of 3000000000 objects by 2 members.*linkage='single'"
+    with pytest.raises(InvalidInputError, match=words):
+        accumulation._tree(rows, "average", "pair", 2**30, 1)
+    assert accumulation._tree(rows, "single", "pair", 2**30, 1).shape == (2, 4)

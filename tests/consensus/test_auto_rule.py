@@ -7,7 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import multivariate_normal
+from sklearn.datasets import make_circles
+from sklearn.metrics import adjusted_rand_score
 
+import consilience as cs
 from consilience.consensus._auto_rule import best_of
 from consilience.consensus._likelihood import completed_likelihood
 from consilience.consensus._lines import Partition
@@ -66,33 +69,57 @@ def test_members_have_no_say_in_the_number_but_in_the_groups():
     assert best_of(*said, 4) == (3, "support")
 
 
-ROUND_AND_LOOSE = ("k-means", "Ward", "graph"), (6, 5, 2), (0.9, 0.8, 0.7), (0.6, 0.4, 0.3)
+ROUND_AND_LOOSE = ("k-means", "Ward", "graph"), (6, 5, 2), (0.9, 0.8, 0.7)
 
 
-def shaped(**others):
+def shaped(silhouette=(0.6, 0.4, 0.3), **others):
     """Six round groups, and two of any shape with sparser borders."""
     values = {"loose_agreement": (0, 0, 0.9), "modularity": (0.4,) * 3, "sparsity": (0, 0, 0.3)}
-    return supported(*ROUND_AND_LOOSE, **values | others)
+    return supported(*ROUND_AND_LOOSE, silhouette, **values | others)
 
 
 def test_groups_of_any_shape_with_sparser_borders_go_first():
     assert best_of(*shaped(), None) == (2, "borders")
     assert best_of(*shaped(sparsity=(0, 0, 0.2)), None) == (0, "support")
+    # Sparser than what is dense is not yet sparse.
+    assert best_of(*shaped(sparsity=(-0.2, 0, 0.09)), None) == (0, "support")
+    assert best_of(*shaped(sparsity=(-0.2, 0, 0.11)), None) == (2, "borders")
     assert best_of(*shaped(modularity=(0.4, 0.4, 0.2)), None) == (0, "support")
     assert best_of(*shaped(loose_agreement=(0, 0, 0.5)), None) == (0, "support")
 
 
 def test_a_union_of_round_groups_that_all_come_to_does_not():
-    assert best_of(*shaped(round_agreement=(0.97, 0, 0)), None) == (0, "support")
-    cut = shaped(round_agreement=(0.97, 0, 0), weakest=(-0.2, 0, 1.1))  # arcs of a ring
-    assert best_of(*cut, None) == (2, "borders")
-    near = shaped(round_agreement=(0.97, 0, 0), weakest=(0.1, 0, 1.1))
-    assert best_of(*near, None) == (0, "support")
-    assert best_of(*shaped(round_agreement=(0.95, 1, 1)), None) == (2, "borders")
+    union = {"round_agreement": (0.93, 0, 0), "data_agreement": (0.8, 0, 0)}
+    assert best_of(*shaped(**union), None) == (0, "support")
+    # Arcs of a ring: round lines agree about them too, but rings wind around each other.
+    wound = (0.6, 0.4, 0.29)
+    assert best_of(*shaped(wound, **union), None) == (2, "borders")
+    # Even the lines that follow any shape come to the round groups rather.
+    packed = shaped(wound, loose_agreement=(0.9, 0, 0.8), **union)
+    assert best_of(*packed, None) == (0, "support")
+    for few in ({"round_agreement": (0.91, 1, 1)}, {"data_agreement": (0.74, 0, 0)}):
+        assert best_of(*shaped(**union | few), None) == (2, "borders")
     # Without data there is one round line only, which says little.
-    found, support = shaped(round_agreement=(0.97,) * 3)
+    found, support = shaped(**union)
     others = [Partition("average link", found[0].labels), *found[1:]]
     assert best_of(others, support, None) == (2, "borders")
+
+
+@pytest.mark.parametrize("apart", [3.5, 4.5])
+def test_round_groups_side_by_side_stay_apart_where_another_is_far(apart):
+    """The two sides of a wide gap have sparser borders than the groups of one side."""
+    centres = np.array([[0, 0], [apart, 0], [2 * apart, 0], [0, 14]])
+    rng = np.random.default_rng(0)
+    X = np.concatenate([centre + rng.normal(size=(80, 2)) for centre in centres])
+    model = cs.AutoConsensus(effort="quick", random_state=0).fit(X)
+    assert adjusted_rand_score(np.repeat(range(4), 80), model.labels_) > 0.85
+
+
+@pytest.mark.parametrize("factor", [0.3, 0.6])
+def test_rings_around_each_other_are_not_cut(factor):
+    X, y = make_circles(300, factor=factor, noise=0.03, random_state=0)
+    model = cs.AutoConsensus(effort="quick", random_state=0).fit(X)
+    assert adjusted_rand_score(y, model.labels_) == 1
 
 
 def test_the_likeliest_round_groups_are_taken_where_the_graph_agrees():

@@ -141,3 +141,14 @@ def test_too_many_different_rows_are_refused_with_what_to_do():
     ensemble = Ensemble(rng.integers(0, 100, (5000, 4)))
     with pytest.raises(MemoryBudgetError, match=r"different rows.*Raise it, or take fewer members"):
         combine_blocks(ensemble, 2, max_memory="100 KiB")
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("n_clusters", [2, 3]), ("n_clusters", 0), ("n_clusters", 2.0), ("random_state", "x")],
+)
+def test_wrong_numbers_and_seeds_of_blocks_are_refused_by_name(name, value):
+    given = {"n_clusters": 2, "random_state": 0} | {name: value}
+    words = f"'{name}' parameter of combine_blocks must be"
+    with pytest.raises(InvalidParameterError, match=words):
+        combine_blocks(Ensemble([[0, 0, 1, 1], [0, 1, 1, 1]]), **given)

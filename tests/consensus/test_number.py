@@ -256,6 +256,22 @@ def test_principal_axes_keep_distances():
     assert (np.diff(Z.std(axis=0)) <= 0).all()
 
 
+@pytest.mark.parametrize("n", [12, 39, 100])
+def test_equal_objects_have_no_axes(n):
+    """The mean of equal numbers is not always that number: what is left over is no spread."""
+    X = np.tile([7.352941664263, 10.17641410, 0.1], (n, 1))
+    assert principal(X, 0).shape == (n, 0)
+    found = choose_n_clusters(X, ensemble=Ensemble(np.arange(n)[:, None] % 2), random_state=0)
+    assert (found.n_clusters, found.clear) == (1, False)
+    assert found.words == "There is no clear structure: all objects are equal."
+
+
+def test_a_constant_column_says_nothing_beside_one_that_varies():
+    X = np.random.default_rng(0).normal(size=(39, 2))
+    with_constant = np.c_[X, np.full(39, 10.17641410)]
+    np.testing.assert_allclose(np.abs(principal(with_constant, 0)), np.abs(principal(X, 0)))
+
+
 @pytest.mark.parametrize("flat", [False, True])
 def test_groupless_data_have_the_spreads_asked_for(flat):
     X = groupless(np.array([3.0, 0.5]), 20_000, 0, flat=flat)

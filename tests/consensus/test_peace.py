@@ -1,6 +1,7 @@
 """PEACE: what its solvers promise, equal objects counted once, and what it says of itself."""
 
 import warnings
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -24,7 +25,7 @@ from consilience.consensus._peace_fits import (
 from consilience.consensus._peace_pairs import Pairs, make_pairs
 from consilience.consensus._peace_starts import make_starts
 from consilience.consensus.peace import PEACE, peace
-from consilience.errors import ConsilienceWarning, InvalidParameterError
+from consilience.errors import ConsilienceWarning, InvalidInputError, InvalidParameterError
 from consilience.kernels.peace.rows import make_store
 from consilience.metrics import consistency_index
 
@@ -409,3 +410,12 @@ def test_where_no_run_is_needed_the_labels_are_all_there_is():
     assert model.labels_.tolist() == [0, 0, 0]
     assert model.memberships_ is None
     assert model.spread_over_starts(lambda labels: float(len(labels))).mean == 3.0
+
+
+def test_a_start_from_labels_of_too_many_objects_is_refused():
+    """Their pairs would be added up wrongly; drawn starts need no sums."""
+    store = SimpleNamespace(members=np.array([[0, 0, 1], [0, 1, 1]], np.int8))
+    pairs = SimpleNamespace(weights=np.full(3, 1e9), store=store, n_groups=3, scale=np.ones(3))
+    with pytest.raises(InvalidInputError, match=r"pairs of 3000000000 objects.*init='dirichlet'"):
+        make_starts(pairs, 2, "labels", 1, 0)
+    assert len(make_starts(pairs, 2, "dirichlet", 3, 0)) == 3

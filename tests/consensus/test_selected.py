@@ -10,6 +10,8 @@ from sklearn.metrics import adjusted_rand_score
 from strategies import ensembles
 
 from consilience import Ensemble
+from consilience.consensus import selected
+from consilience.consensus._rows import Rows
 from consilience.consensus.selected import EEAC, eeac
 from consilience.errors import (
     ConsilienceWarning,
@@ -210,3 +212,12 @@ def test_bad_parameters_are_named(params, message):
         eeac(ensemble, 2, **params)
     with pytest.raises(InvalidParameterError, match=message):
         EEAC(2, **params).fit(ensemble=ensemble)
+
+
+def test_more_objects_than_sums_have_room_for_are_refused():
+    members = np.array([[0, 0, 1], [0, 1, 1]], np.int8)
+    rows = Rows(members, np.array([0, 2, 4]), np.full(3, 10**8), np.arange(3))
+    words = "EEAC cannot add up the pairs of 300000000 objects by 2 members.*linkage='single'"
+    with pytest.raises(InvalidInputError, match=words):
+        selected._tree(rows, "average", 2**30, None)
+    assert selected._tree(rows, "single", 2**30, None).shape == (2, 4)

@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 
 from consilience import _stored
 from consilience._stored import open_stored
+from consilience.datasets import open_rows
 from consilience.engines import _pieces, blocks, engine_for
 from consilience.engines.cpu import Cpu
 from consilience.errors import InvalidInputError, InvalidParameterError, MemoryBudgetError
 from consilience.generate import KMeansEnsemble, RunFolder
 from consilience.kernels._blocks import BLOCK_ROWS
-from consilience.rows import open_rows
 
 RNG = np.random.default_rng(0)
 N = 3 * BLOCK_ROWS + 500

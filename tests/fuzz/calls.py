@@ -17,7 +17,7 @@ from consilience.ensemble import Ensemble
 from consilience.errors import InvalidInputError
 from consilience.minority import consistency, references, thresholds
 
-__all__ = ["draw"]
+__all__ = ["Call", "draw", "length", "short"]
 
 Rng = np.random.Generator
 
@@ -93,7 +93,7 @@ def _estimator(rng: Rng) -> Call:
     name = one_of(rng, *ESTIMATORS)
     cls = ESTIMATORS[name]
     X = bad_data(rng) if rng.random() < 0.25 else data(rng)
-    n = _length(X)
+    n = length(X)
     params = _parameters(rng, cls, n)
     members = one_of(rng, None, ensemble(rng, n), label_table(rng, n), label_table(rng).tolist())
     given: dict[str, Any] = {}
@@ -102,8 +102,8 @@ def _estimator(rng: Rng) -> Call:
         X = X if rng.random() < 0.4 else None
         n = n if X is not None else Ensemble(members).n_objects
     verb = "generate" if hasattr(cls, "generate") else "fit"
-    words = ", ".join(f"{key}={_short(value)}" for key, value in params.items())
-    what = f"{name}({words}).{verb}({_short(X)}{', ensemble=' + _short(members) if given else ''})"
+    words = ", ".join(f"{key}={short(value)}" for key, value in params.items())
+    what = f"{name}({words}).{verb}({short(X)}{', ensemble=' + short(members) if given else ''})"
 
     def do() -> Any:
         return getattr(cls(**params), verb)(X, **given)
@@ -152,7 +152,7 @@ def _function(rng: Rng) -> Call:
     if keys and rng.random() < 0.2:
         key = one_of(rng, *keys)
         given[key] = illegal(rng, key)
-    what = f"{name}({', '.join(f'{key}={_short(value)}' for key, value in given.items())})"
+    what = f"{name}({', '.join(f'{key}={short(value)}' for key, value in given.items())})"
     return Call(f"function {name}", what, lambda: function(**given), list(given.values()), n)
 
 
@@ -184,7 +184,7 @@ def _ensemble(rng: Rng) -> Call:
                 raise Broken("an ensemble read back is another one")
         return getattr(made, verb)() if verb in ("signatures", "indicator") else made
 
-    what = f"Ensemble({_short(raw)}): {verb} {key if verb in ('take', 'members') else ''}"
+    what = f"Ensemble({short(raw)}): {verb} {key if verb in ('take', 'members') else ''}"
     return Call("ensemble", what, do, [raw], n)
 
 
@@ -229,7 +229,7 @@ def _check_ensemble(found: Ensemble) -> None:
 # ---- arguments in words, and as bytes -------------------------------------------------------
 
 
-def _length(X: Any) -> int:
+def length(X: Any) -> int:
     shape = getattr(X, "shape", None)
     if shape:
         return int(shape[0])
@@ -251,7 +251,7 @@ def _content(value: Any) -> Any:
     return None
 
 
-def _short(value: Any) -> str:
+def short(value: Any) -> str:
     if isinstance(value, np.ndarray):
         return f"array{value.shape}:{value.dtype}"
     text = " ".join(repr(value).split())

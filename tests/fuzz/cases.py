@@ -1,7 +1,8 @@
 """One case of the fuzzer: a function of a seed and a number, and how it ended.
 
-Half of the cases are commands on files, half are calls of the library. Every case can be
-run again alone, because nothing but the seed and its number goes into it.
+Nearly half of the cases are commands on files, nearly half are calls of the library, the others
+are whole jobs in Python, which take the longest. Every case can be run again alone, because
+nothing but the seed and its number goes into it.
 """
 
 import os
@@ -15,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from fuzz import calls, commands
+from fuzz import calls, commands, jobs
 from fuzz.oracle import Broken
 
 from consilience.consensus import _clarity
@@ -47,7 +48,7 @@ def run_case(seed: int, index: int) -> Outcome:
     with tempfile.TemporaryDirectory(prefix="fuzz-") as folder, _inside(Path(folder)):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of numbers made too large on purpose
-            case = commands.draw(rng) if rng.random() < 0.5 else calls.draw(rng)
+            case = _drawn(rng)
         try:
             with _few_references(), _time_limit(LIMIT):
                 ended, _, why = case.run().partition(": ")
@@ -58,6 +59,13 @@ def run_case(seed: int, index: int) -> Outcome:
                 raise
             ended, why = "broken", "".join(traceback.format_exception(error)[-4:])
     return Outcome(seed, index, case.kind, ended, case.what, why)
+
+
+def _drawn(rng: np.random.Generator) -> commands.Case | calls.Call:
+    kind = rng.random()
+    if kind < 0.46:
+        return commands.draw(rng)
+    return calls.draw(rng) if kind < 0.92 else jobs.draw(rng)
 
 
 @contextmanager

@@ -83,9 +83,9 @@ def _print_counts(found: list[tuple[Outcome, float]]) -> None:
 
 
 def _family(kind: str) -> str:
-    """Estimators and functions are counted together, commands each."""
+    """Estimators and functions are counted together, commands and jobs each."""
     first = kind.split()[0]
-    return kind if first == "command" else first
+    return kind if first in ("command", "job") else first
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 # ruff: noqa: E402
 """What users type: `device=` and torch tensors give what the processor gives."""
 
+import json
 import os
 import subprocess
 import sys
@@ -138,9 +139,76 @@ def test_co_association_is_the_same(values, form, missing):
     assert got.dtype == wanted.dtype
 
 
+def test_cluster_gives_the_same_result_and_says_where_it_ran():
+    data = np.concatenate([X, X + 20.0, X + np.array([20.0, 0.0])])
+    options = {"n_members": 12, "random_state": 0, "effort": "quick"}
+    wanted = cs.cluster(data, **options)
+    assert set(wanted.ran_on.values()) == {"cpu"}
+    for given, device in ((data, DEVICE), (torch.as_tensor(data).to(DEVICE), None)):
+        got = cs.cluster(given, device=device, **options)
+        np.testing.assert_array_equal(got.labels, wanted.labels)
+        np.testing.assert_array_equal(got.confidence, wanted.confidence)
+        np.testing.assert_array_equal(got.runner_up, wanted.runner_up)
+        assert got.parameters == wanted.parameters
+        stages = ("generate", "labels of all objects", "confidence")
+        assert all(got.ran_on[stage].startswith(DEVICE) for stage in stages)
+        assert got.ran_on["prepare"] == got.ran_on["consensus"] == "cpu"
+        # Small: advice, on anything but the processor.
+        assert any("small" in note for note in got.notes) == (DEVICE != "cpu")
+        assert ("ran on" in repr(got)) == (DEVICE != "cpu")
+    np.testing.assert_array_equal(got.predict(data + 0.1).labels, wanted.predict(data + 0.1).labels)
+
+
+@pytest.mark.parametrize("method", ["mcla", "eac"])
+def test_methods_without_a_device_are_judged_on_it(method):
+    options = {"n_members": 8, "random_state": 0, "method": method}
+    got, wanted = (cs.cluster(X, 3, device=d, **options) for d in (DEVICE, None))
+    np.testing.assert_array_equal(got.labels, wanted.labels)
+    np.testing.assert_array_equal(got.confidence, wanted.confidence)
+    assert got.ran_on["generate"].startswith(DEVICE)
+    assert got.ran_on["confidence"].startswith(DEVICE)
+
+
+def test_several_methods_and_refinement_on_a_device():
+    options = {"n_members": 8, "random_state": 0, "refine": True, "methods": ["mcla", "voting"]}
+    got, wanted = (cs.cluster(X, 3, device=d, **options) for d in (DEVICE, None))
+    np.testing.assert_array_equal(got.labels, wanted.labels)
+    np.testing.assert_array_equal(got.confidence, wanted.confidence)
+    assert got.ran_on["confidence"].startswith(DEVICE)
+
+
+def test_minority_groups_say_where_they_were_scored():
+    options = {"n_repetitions": 20, "threshold": "2gauss", "gamma": 1.0, "random_state": 0}
+    wanted = cs.minority_groups(X, **options)
+    for given, device in ((X, DEVICE), (torch.as_tensor(X).to(DEVICE), None)):
+        got = cs.minority_groups(given, device=device, **options)
+        np.testing.assert_allclose(got.scores, wanted.scores, rtol=1e-9, atol=1e-9)
+        assert got.ran_on["score"].startswith(DEVICE)
+    assert wanted.ran_on == {"prepare": "cpu", "score": "cpu", "thresholds": "cpu"}
+
+
+def test_the_command_takes_a_device(tmp_path):
+    pytest.importorskip("cyclopts", reason="the command needs the extra 'cli'")
+    from consilience.cli import main
+
+    np.savetxt(tmp_path / "x.csv", X[:200], delimiter=",", header="a,b", comments="")
+    common = ["--device", DEVICE, "--quiet"]
+    out = ["--out", str(tmp_path / "run")]
+    assert main(["cluster", str(tmp_path / "x.csv"), "--members", "8", *common, *out]) == 0
+    ran_on = json.loads((tmp_path / "run" / "timings.json").read_text())["ran_on"]
+    assert ran_on["generate"].startswith(DEVICE)
+    out = ["--out", str(tmp_path / "few"), "--repetitions", "20", "--threshold", "2gauss"]
+    assert main(["minority", str(tmp_path / "x.csv"), *common, *out]) == 0
+    assert main(["cluster", str(tmp_path / "x.csv"), "--device", "graphics"]) == 2
+
+
 def test_bad_devices_are_refused_by_name():
     for call in (
         lambda d: cs.EWOCS(device=d).fit(X),
+        lambda d: cs.cluster(X, device=d),
+        lambda d: cs.minority_groups(X, device=d),
+        lambda d: cs.AutoConsensus(device=d).fit(X),
+        lambda d: cs.evidence.confidence(cs.Ensemble([[0, 0, 1]]), np.zeros(3, int), device=d),
         lambda d: cs.generate.KMeansEnsemble(device=d).generate(X),
         lambda d: cs.evidence.co_association(cs.Ensemble([[0, 0, 1]]), device=d),
     ):

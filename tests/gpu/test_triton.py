@@ -15,8 +15,9 @@ torch = pytest.importorskip(
 pytest.importorskip("triton", reason="triton is not installed; torch with CUDA brings it")
 
 from consilience.engines.cpu import Cpu
-from consilience.engines.torch import Torch
+from consilience.engines.torch import Torch, label_rows
 from consilience.kernels._parallel import Team
+from consilience.kernels.labels.products import row_sums
 from consilience.kernels.minority.blocks import Models, dense_objects
 from consilience.kernels.minority.passes import Grading, Memory, Scale, repetitions
 from consilience.kernels.pairs.counts import nearest_pairs
@@ -117,6 +118,61 @@ def test_weak_clusterings(kind, n, logs):
             bound = {"steep": 2e-3}.get(kind, 1e-5)
             for one, other in zip(got, wanted, strict=True):
                 np.testing.assert_allclose(one, other, rtol=bound, atol=bound)
+
+
+@pytest.mark.parametrize("assign_all", [True, False])
+def test_members_of_few_objects_have_rows_of_their_own(assign_all):
+    rng = np.random.default_rng(0)
+    X = rng.normal(3.0, 1.0, (300, 3)).astype(np.float32)
+    objects = [np.sort(rng.permutation(300)[:size]) for size in (60, 33, 5)] + [None]
+    features = [None, None, np.array([0, 2]), None]
+    starts = [
+        X[:k] if own is None else X[own[:k]] for own, k in zip(objects, (5, 17, 3, 4), strict=True)
+    ]
+    starts[1][3:5] = starts[1][2]  # leaves clusters empty
+    starts[2] = starts[2][:, features[2]]
+    options = {"objects": objects, "features": features, "max_iter": 4, "assign_all": assign_all}
+    got, wanted = (engine.lloyd(starts, **options) for engine in (Torch(X, "cpu"), Cpu(X)))
+    np.testing.assert_array_equal(got.labels, wanted.labels)
+    np.testing.assert_array_equal(got.n_iter, wanted.n_iter)
+    np.testing.assert_allclose(got.inertia, wanted.inertia, rtol=1e-9)
+    for m, sizes in enumerate(got.sizes):
+        placed = wanted.labels[m][wanted.labels[m] >= 0]
+        np.testing.assert_array_equal(sizes, np.bincount(placed, minlength=len(sizes)))
+
+
+@pytest.mark.parametrize(("n", "d"), [(1, 1), (7, 40), (4100, 2)])
+def test_column_facts_have_the_bits_of_the_cpu(n, d):
+    X = np.random.default_rng(n).normal(3.0, 1.0, (n, d))
+    for got, wanted in zip(Torch(X, "cpu").column_facts(), Cpu(X).column_facts(), strict=True):
+        np.testing.assert_array_equal(got, wanted)
+
+
+@pytest.mark.parametrize("k", [1, 5, 64])
+def test_sums_over_labels_have_the_bits_of_the_cpu(k):
+    rng = np.random.default_rng(k)
+    members = rng.integers(-2, 4, (5, 90)).astype(np.int8)
+    starts = np.arange(0, 21, 4)
+    table = rng.normal(size=(20, k))
+    rows = label_rows(members, starts, "cpu")
+    ((_, _, got),) = rows.row_sums(rows.there(table))
+    np.testing.assert_array_equal(got, row_sums(members, starts, table))
+
+
+@pytest.mark.parametrize("outside", [0, 2])
+def test_sums_over_pairs_of_members(outside):
+    rng = np.random.default_rng(0)
+    members = rng.integers(-2, 3, (4, 300)).astype(np.int8)
+    rows = label_rows(members, np.arange(0, 13, 3), "cpu")
+    table = rng.normal(size=(12 + 4 * outside,) * 2)
+    pairs = np.array([[0, 1], [0, 3], [2, 3]])
+    first, code = (3 + outside) * np.arange(4), members.astype(int) + outside
+    wanted = np.zeros(300)
+    for a, b in pairs:
+        inside = (code[a] >= 0) & (code[b] >= 0)
+        cells = table[first[a] + np.maximum(code[a], 0), first[b] + np.maximum(code[b], 0)]
+        wanted += np.where(inside, cells, 0.0)
+    np.testing.assert_array_equal(rows.pair_sums(rows.there(table), pairs, outside), wanted)
 
 
 def test_sums_of_scores():

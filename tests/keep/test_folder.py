@@ -101,6 +101,24 @@ def test_an_estimator_comes_back(model, tmp_path):
         again.predict(NEW[:, :2])
 
 
+def test_several_methods_come_back_with_their_comparison_but_for_the_seconds(tmp_path):
+    truth = np.repeat([0, 1], 15)
+    X = np.random.default_rng(0).normal(size=(30, 2)) + 5 * truth[:, None]
+    made = cs.cluster(X, 2, methods=["eac", "kcc"], truth=truth, n_members=5, random_state=0)
+    made.save(tmp_path / "kept")
+    again = cs.load(tmp_path / "kept").comparison
+    for name in ("names", "best", "failed"):
+        assert getattr(again, name) == getattr(made.comparison, name)
+    for name in ("n_clusters", "anmi", "agreement"):
+        np.testing.assert_array_equal(getattr(again, name), getattr(made.comparison, name))
+    for name in ("labels", "truth"):
+        kept, wanted = getattr(again, name), getattr(made.comparison, name)
+        assert list(kept) == list(wanted)
+        for key, values in wanted.items():
+            np.testing.assert_array_equal(kept[key], values)
+    assert again.seconds.tolist() == [0.0, 0.0]
+
+
 def test_labels_only_come_back_and_still_say_what_they_lack(tmp_path):
     members = [[0, 0, 1, 1], [0, 0, 1, 1]]
     cs.cluster(ensemble=members, n_clusters=2, random_state=0).save(tmp_path)

@@ -13,6 +13,7 @@ from scipy.spatial.distance import squareform
 from consilience.kernels.links import chain
 from consilience.kernels.links.chain_store import RowStore
 from consilience.kernels.links.chain_whole import average_link_whole, whole_bytes
+from consilience.kernels.links.kept import kept_average_link
 
 
 @st.composite
@@ -202,3 +203,50 @@ def test_stored_rows_follow_merges(max_memory, data):
         if rng.random() < 0.3:
             store.squeeze(alive)
             sums, alive = sums[np.ix_(alive, alive)], np.arange(alive.size)
+
+
+@pytest.mark.parametrize("missing", ["pair", "all"])
+@pytest.mark.parametrize("copies", [1, 2**24, 2**28])
+def test_many_copies_link_as_few_do(copies, missing):
+    """Heights are means over pairs: as many copies of every object change none of them."""
+    members = np.array([[0, 0, 1, 1], [0, 0, 1, 1], [0, 1, 1, 2]], np.int8)
+    weights = np.array([1, 2, 1, 1])
+    few = chain.average_link(members, weights, missing=missing)
+    many = chain.average_link(members, weights * copies, missing=missing)
+    np.testing.assert_array_equal(many[:, :3], few[:, :3])
+    np.testing.assert_array_equal(many[:, 3], few[:, 3] * copies)
+    np.testing.assert_array_equal(average_link_whole(members, weights * copies), many)
+
+
+def test_sums_that_leave_the_integers_are_refused():
+    """Beyond the room shares were all 0 or 1, or the chain went round in a circle for ever."""
+    plain = np.array([[0, 0, 1, 1], [0, 0, 1, 1], [0, 1, 1, 2]], np.int8)
+    holes = plain.copy()
+    holes[2, 0] = -2
+    fits = np.array([2**29, 2**29, 2**29, 2**29 - 1])  # 2 ** 31 - 1 squared, twice
+    chain.average_link(plain[:2], fits, missing="all")
+    with pytest.raises(OverflowError, match=f"pairs of {2**31 - 1} objects"):
+        chain.average_link(plain, fits, missing="all")
+    with pytest.raises(OverflowError, match=f"pairs of {2**31 - 1} objects"):
+        average_link_whole(plain, fits)
+    chain.average_link(holes, np.full(4, 2**24), missing="pair")
+    with pytest.raises(OverflowError, match="range of integers"):
+        chain.average_link(holes, np.full(4, 2**25), missing="pair")
+    with pytest.raises(OverflowError, match="range of integers"):
+        kept_average_link(plain, np.full(4, 2**25), max_memory=2**20)
+
+
+@pytest.mark.parametrize(
+    ("copies", "n_members", "by_pair", "room"),
+    [
+        (1, 1, True, True),
+        (2**31, 2, False, False),
+        (2**31 - 1, 2, False, True),
+        (2**26, 5, True, True),
+        (2**27, 5, True, False),
+        (2**27, 5, False, True),
+        (2**26, 2**11, True, False),
+    ],
+)
+def test_room_for_sums(copies, n_members, by_pair, room):
+    assert chain.sums_have_room(copies, n_members, by_pair=by_pair) is room

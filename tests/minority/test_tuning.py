@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from consilience.errors import ConsilienceWarning, InvalidParameterError
+from consilience.minority import tuning
 from consilience.minority._score_mixture import fit, to_unit
 from consilience.minority.divergences import Gaussian
 from consilience.minority.scores import score_objects
@@ -116,3 +117,25 @@ def test_degenerate_data_and_bad_input():
     for name, bad in (("method", "best"), ("n_clusters", 1), ("epsilon", 0), ("refine", 1)):
         with pytest.raises(InvalidParameterError, match=f"'{name}' parameter of tune_gaussian"):
             tune_gaussian(twins, **{name: bad})
+
+
+@pytest.mark.parametrize(
+    ("n", "n_clusters", "n_sample", "wanted"),
+    [
+        (400, None, None, 20),
+        (25, None, None, 2),
+        (900, None, 50, 5),
+        (900, None, 400, 30),
+        (9, None, None, 2),
+        (30, 7, None, 7),
+        (30, 40, None, 30),
+        (900, 40, 20, 20),
+    ],
+)
+def test_clusters_of_the_sample_hold_ten_objects_and_are_no_more_than_the_root(
+    n, n_clusters, n_sample, wanted
+):
+    X = np.random.default_rng(0).normal(size=(n, 2))
+    made = tuning._Collapse(X, np.arange(n), n_clusters, n_sample, 0.1, True, 0, None)
+    assert made.n_clusters == wanted
+    assert len(made.X) == min(n, n_sample or n)

@@ -13,19 +13,22 @@ _WORKERS = "test_workers.py"
 ROOMS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "kernels": (("kernels/**/*.py",), ("kernels/test_*.py",)),
     "engines": (
-        ("engines/*.py", "engines/_device/*.py"),
+        ("engines/**/*.py",),
         ("engines/test_*.py", "gpu/test_*.py", "scale/test_*.py", "kernels/test_*.py"),
     ),
     "evidence": (("evidence/*.py",), ("evidence/test_*.py", _WORKERS)),
     "metrics": (("metrics.py",), ("test_metrics.py",)),
     "consensus": (("consensus/*.py",), ("consensus/test_*.py", _WORKERS)),
     "generate": (("generate/*.py",), ("generate/test_*.py", _WORKERS)),
-    "minority": (("minority/*.py",), ("minority/test_*.py", _WORKERS)),
+    "minority": (("minority/*.py",), ("minority/test_*.py", "gpu/test_faces.py", _WORKERS)),
     "partition": (("partition/*.py",), ("partition/test_*.py", _WORKERS)),
     "datasets": (("datasets/*.py",), ("datasets/test_*.py", "test_cli_tables.py")),
     "compare": (("compare/*.py",), ("compare/test_*.py", _WORKERS)),
     "explain": (("explain/*.py",), ("explain/test_*.py",)),
-    "report": (("report/*.py",), ("report/test_*.py", "cli_values/test_*.py")),
+    "report": (
+        ("report/*.py", "explore/*.py"),
+        ("report/test_*.py", "explore/test_*.py", "cli_values/test_*.py"),
+    ),
     "plot": (("plot/*.py",), ("plot/test_*.py",)),
     "experiments": (("experiments/*.py",), ("experiments/test_*.py", "test_reproduce.py")),
     "workflow": (

@@ -12,13 +12,13 @@ from scale.tables import SOME, STARTS, X, check_same, chunked, runs_in_memory
 import consilience as cs
 from consilience import _stored
 from consilience.consensus import combine_blocks, lwgp
+from consilience.datasets import open_rows
 from consilience.engines import blocks, engine_for
 from consilience.engines.cpu import Cpu
 from consilience.engines.dask import Cluster
 from consilience.errors import InvalidInputError
 from consilience.generate import KMeansEnsemble
 from consilience.kernels._blocks import BLOCK_ROWS
-from consilience.rows import open_rows
 
 distributed = pytest.importorskip(
     "distributed", reason="the extra 'distributed' is not installed: nothing of Dask is tested"
@@ -33,7 +33,7 @@ def client(request):
     """A cluster of threads in this process."""
     with (
         distributed.LocalCluster(
-            request.param, threads_per_worker=1, processes=False, dashboard_address=None
+            n_workers=request.param, threads_per_worker=1, processes=False, dashboard_address=None
         ) as cluster,
         distributed.Client(cluster) as client,
     ):

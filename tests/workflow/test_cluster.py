@@ -368,6 +368,20 @@ def test_cancelling_leaves_what_is_finished_and_the_same_call_goes_on(
         cs.cluster(numbers, 3, run="run", **QUICK | {"random_state": 1})
 
 
+def test_a_run_that_failed_before_its_first_member_leaves_no_plan(folder, numbers, monkeypatch):
+    """Another job may have the folder then; members, once there are any, stay."""
+
+    def fail(self, X, engine, orders):
+        raise RuntimeError("enough")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(KMeansEnsemble, "_members", fail)
+        with pytest.raises(RuntimeError, match="enough"):
+            cs.cluster(numbers, 3, run="run", **QUICK)
+    assert not [path for path in Path("run").rglob("*") if path.is_file()]
+    cs.cluster(numbers, 3, run="run", **QUICK | {"random_state": 1})
+
+
 def test_a_run_without_a_seed_goes_on_with_its_own(folder, numbers):
     first = cs.cluster(numbers, 3, n_members=6, method="eac", run="run")
     second = cs.cluster(numbers, 3, n_members=6, method="eac", run="run")

@@ -107,6 +107,62 @@ def test_what_needs_memory_is_refused_by_name(table):
     with pytest.raises(InvalidParameterError, match=r"Got 'eac' instead. Take 'lwgp'"):
         cs.cluster(table, 3, method="eac")
     with pytest.raises(InvalidInputError, match="Got the name of a file instead"):
-        cs.cluster("table.csv")
+        cs.cluster("table.xls")
     with pytest.raises(FileNotFoundError):
         cs.cluster("no-such.parquet")
+
+
+def test_new_objects_are_placed_block_by_block(table, tmp_path):
+    found = cs.cluster(table, 3, method="sec", generator=MEMBERS, random_state=0)
+    wanted = found.predict(np.load(table))
+    by_blocks = found.predict(table)
+    for name in ("labels", "confidence", "runner_up", "unlike", "known"):
+        np.testing.assert_array_equal(getattr(by_blocks, name), getattr(wanted, name))
+    assert len(found.mean_confidences()) == 3
+    for cluster, mean in enumerate(found.mean_confidences()):
+        inside = np.asarray(found.labels) == cluster
+        np.testing.assert_allclose(mean, np.asarray(found.confidence)[inside].mean(), rtol=1e-6)
+
+
+def test_a_full_disk_leaves_nothing(table, tmp_path, monkeypatch):
+    found = cs.cluster(table, 2, method="sec", generator=MEMBERS, random_state=0)
+
+    def full(*given):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(large, "write_part", full)
+    with pytest.raises(OSError, match="No space left"):
+        found.save(tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
+def test_minority_groups_by_blocks_are_those_in_memory(table, tmp_path):
+    values = np.load(table)[:, :3]
+    values[:400] = [1.0, 2.0, 3.0] + 0.001 * RNG.normal(size=(400, 3))
+    np.save(table, values)
+    how = {"n_repetitions": 20, "threshold": "size", "n_foreground": 400, "n_clusters": 1}
+    found = cs.minority_groups(table, random_state=0, **how)
+    wanted = cs.minority_groups(values, random_state=0, **how)
+    for name in ("labels", "scores", "undecided"):
+        np.testing.assert_array_equal(getattr(found, name), getattr(wanted, name))
+    assert (found.sizes, found.n_objects) == (wanted.sizes, N)
+    assert "LargeMinorityResult" in repr(found)
+    found.save(tmp_path / "run")
+    summary = json.loads((tmp_path / "run" / "summary.json").read_text())
+    assert summary["n_foreground"] == wanted.n_foreground
+    assert len(list((tmp_path / "run" / "labels").iterdir())) == 2
+    with pytest.raises(InvalidParameterError, match="'truth' parameter of minority_groups needs"):
+        cs.minority_groups(table, truth=TRUTH)
+
+
+def test_a_small_table_is_looked_at_whole_and_says_so(table, tmp_path):
+    path = tmp_path / "small.npy"
+    np.save(path, X[:300])
+    found = cs.cluster(path, n_members=6, random_state=0, method="kcc")
+    assert found.of_how_many == "all 300 objects"
+    assert found.sample.ids.tolist() == list(range(300))
+    assert found.sample.data.name == "small.npy"
+    # Members of this method wait for the number, so it is found without them.
+    assert any("looked for in 300 of 300 objects" in note for note in found.notes)
+    assert found.n_clusters == 3
+    assert (found.ensemble.n_clusters == 3).all()

@@ -234,3 +234,18 @@ def test_without_a_constant_column_objects_keep_their_index_and_refusals_are_our
 def test_rows_of_different_lengths_are_no_table(result):
     with pytest.raises(InvalidInputError, match="rows of different lengths"):
         result.predict([[1.0, 3.0, 2.0], [1.0]])
+
+
+@pytest.mark.parametrize("rows", [[["a"], ["b"]], [["a", 1, 2, 3]], [[[1, "a"]]]])
+def test_words_in_a_table_of_another_shape_are_refused_without_names_of_columns(rows, result):
+    """Which column it would be is not known there."""
+    with pytest.raises(InvalidInputError, match=r"(New|The new) objects") as error:
+        result.predict(np.array(rows, object))
+    assert "'length' (" not in str(error.value)
+
+
+def test_words_in_a_table_of_the_same_shape_are_counted_by_column(result):
+    rows = np.array([[1, 2, "a"], [None, 2, "b"], [3, 2, np.inf]], object)
+    with pytest.raises(InvalidInputError, match=r"'length' \(1\).*'width' \(3\)") as error:
+        result.predict(rows)
+    assert "'always'" not in str(error.value)

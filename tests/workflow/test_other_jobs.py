@@ -2,7 +2,9 @@
 
 import csv
 import json
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,6 +14,7 @@ from consilience.cli import main
 from consilience.datasets import read_table
 from consilience.errors import ConsilienceError
 from consilience.generate import KMeansEnsemble
+from consilience.workflow import AmbiguityResult
 
 pytest.importorskip("cyclopts")
 
@@ -178,3 +181,38 @@ def test_callbacks_see_the_stages_and_can_cancel(numbers, seen, stop_at, folder,
 def test_what_cannot_be_is_refused_by_name(numbers, job, asked, named):
     with pytest.raises(ConsilienceError, match=named):
         getattr(cs, job)(numbers, **asked)
+
+
+@pytest.mark.parametrize(
+    ("shares", "auc", "words"),
+    [
+        ((0.5, 0.25), 0.875, "50% of the ambiguous ones, 25% of the others (AUC of the scores 0.8"),
+        ((None, 0.0), None, "3 objects lie in a group that is not that of their known group: none"),
+        ((1.0, None), None, "100% of the ambiguous ones, none of the others"),
+    ],
+)
+def test_where_misplaced_objects_lie_is_told(numbers, shares, auc, words):
+    result = cs.ambiguous_objects(numbers, 2, n_members=4, random_state=0)
+    assert result.agreement is None
+    assert result.truth_in_words() == ""
+    names = ("misplaced_ambiguous", "misplaced_others")
+    known = dict(zip(names, shares, strict=True)) | {"n_misplaced": 3, "auc": auc}
+    told = replace(result, agreement=known).truth_in_words()
+    assert words in told
+    assert ("AUC" in told) == (auc is not None)
+
+
+def test_ambiguous_objects_are_listed_the_least_sure_first():
+    scores = np.array([0.4, np.nan, *np.linspace(0.1, 0.3, 12), 0.9])
+    flags = np.arange(15) < 14
+    result = SimpleNamespace(
+        flags=flags, scores=scores, labels=np.arange(15), runner_up=None,
+        data=SimpleNamespace(plain_id=lambda i: f"o{i}"),
+    )  # fmt: skip
+    listed = AmbiguityResult.most_ambiguous(result)
+    assert [one["id"] for one in listed] == [f"o{i}" for i in (1, *range(2, 11))]
+    assert listed[0] == {"id": "o1", "score": None, "cluster": 1, "runner_up": -1}
+    assert listed[1]["score"] == 0.1
+    assert [one["id"] for one in AmbiguityResult.most_ambiguous(result, 14)][-1] == "o0"
+    result.runner_up = np.arange(15) + 1
+    assert AmbiguityResult.most_ambiguous(result, 2)[1]["runner_up"] == 3

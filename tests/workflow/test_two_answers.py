@@ -1,5 +1,8 @@
 """Two answers beside each other: partners, what moved, agreement and its interval."""
 
+import errno
+import io
+import sys
 from itertools import permutations
 from pathlib import Path
 
@@ -165,6 +168,22 @@ def test_what_cannot_be_compared_is_refused(folder, other, words, capsys):
     assert "nowhere" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("moved", [True, False])
+def test_files_are_named_though_the_words_cannot_be_written(folder, moved, capsys, monkeypatch):
+    class Full(io.StringIO):
+        def write(self, text):
+            raise OSError(errno.ENOSPC, "No space left")
+
+    runs(LABELS, OTHERS)
+    asked = ["--moved", "moved.csv"] if moved else []
+    with monkeypatch.context() as patch:
+        patch.setattr(sys, "stdout", Full())
+        assert main(["compare", "a", "b", *asked]) == 2
+    told = ". Wrote moved.csv." if moved else ""
+    assert capsys.readouterr().err == f"consilience: No space left{told}\n"
+    assert Path("moved.csv").exists() == moved
+
+
 def test_other_objects_are_refused():
     with pytest.raises(InvalidInputError, match="Got 2 and 3 objects"):
         cs.compare_results([0, 1], [0, 1, 1])
@@ -175,3 +194,21 @@ def test_other_objects_are_refused():
 def test_answers_about_nobody_are_refused():
     with pytest.raises(InvalidInputError, match="must hold objects"):
         cs.compare_results([], [])
+
+
+@pytest.mark.parametrize("labels", [{}, {"a": 1}, set(), ()])
+def test_collections_of_another_length_are_refused(labels):
+    with pytest.raises(InvalidInputError, match=f"Got 3 and {len(labels)} objects"):
+        cs.compare_results([0, 1, 1], labels)
+
+
+def test_labels_may_come_one_by_one():
+    found = cs.compare_results([0, 1, 1], (name for name in "xyy"))
+    assert found.ari.value == 1.0
+
+
+def test_groups_stand_in_their_order_and_no_group_last():
+    found = cs.compare_results([-1, 2, 0, 10, 2], ["b", "a", "a", "b", None])
+    assert found.first == (0, 2, 10, -1)
+    assert found.second == ("a", "b", -1)
+    assert found.counts.tolist() == [[1, 0, 0], [1, 0, 1], [0, 1, 0], [0, 1, 0]]

@@ -80,12 +80,15 @@ class Writing:
         Print the summary as JSON, for machines; progress goes to the standard error stream.
     quiet : bool
         Print nothing.
+    no_data : bool
+        A report that holds no object's values: figures of whole groups only.
     """
 
     out: Path | None = None
     force: _Flag = False
     json: _Flag = False
     quiet: _Flag = False
+    no_data: _Flag = False
 
 
 @Parameter(name="*")
@@ -125,9 +128,16 @@ class ClusterWish:
         Equal seeds give equal results, whatever --jobs.
     jobs : int
         Threads; -1 takes all cores. [default: 1]
+    device : str
+        A torch device, such as cuda, for what can run there. [default: the processor]
     max_memory : str
-        Memory for the matrix of pairs, such as "2 GiB", for methods that need it.
-        [default: 4 GiB]
+        Memory for the job, such as "2 GiB": a table that needs more is read block by block, and
+        methods that need a matrix of pairs do without. [default: 4 GiB]
+    scheduler : str
+        Have the table read and clustered block by block by the workers of a Dask scheduler:
+        its address, such as tcp://host:8786, or local, for workers on this machine.
+    workers : int
+        Number of workers of --scheduler local, which it stands for. [default: 2]
     resume : bool
         Go on with a run that was interrupted: clusterings that were finished are kept.
     no_report : bool
@@ -151,7 +161,10 @@ class ClusterWish:
     no_scale: _Flag = False
     seed: int = 0
     jobs: int | None = None
+    device: str | None = None
     max_memory: str | None = None
+    scheduler: str | None = None
+    workers: int | None = None
     resume: _Flag = False
     reading: Reading = Reading()
     no_report: Annotated[_Flag, Parameter(group=_RESULTS)] = False
@@ -275,6 +288,8 @@ class MinorityWish:
         Equal seeds give equal results, whatever --jobs.
     jobs : int
         Threads; -1 takes all cores. [default: 1]
+    device : str
+        A torch device, such as cuda, for what can run there. [default: the processor]
     no_report : bool
         Leave out report.html.
     """
@@ -292,6 +307,7 @@ class MinorityWish:
     background: str | None = None
     seed: int = 0
     jobs: int | None = None
+    device: str | None = None
     reading: Reading = Reading()
     no_report: Annotated[_Flag, Parameter(group=_RESULTS)] = False
     writing: Writing = Writing()

@@ -13,6 +13,7 @@ from consilience._cli.checks import check_common, check_enough_objects, check_me
 from consilience._cli.folders import LABELS, MODEL, PROFILE
 from consilience._cli.inputs import read
 from consilience._cli.jobs import Found, Job
+from consilience._cli.large import find_large, goes_by_blocks
 from consilience._cli.members import run_in
 from consilience._cli.show_profile import profile_writers
 from consilience._validation import memory_in_bytes
@@ -20,6 +21,7 @@ from consilience.datasets import write_labels
 from consilience.workflow import ClusterResult, cluster
 from consilience.workflow._kept import kept_files
 from consilience.workflow._methods import check_methods as check_options
+from consilience.workflow._places import chosen_device
 
 __all__ = ["CLUSTER", "Consensus", "find"]
 
@@ -73,6 +75,15 @@ def _kept_writers(result: ClusterResult) -> dict[str, Callable[[Path], None]]:
     return dict(zip(MODEL, (files.write_arrays, files.write_facts), strict=True))
 
 
+def find_any(wish: ClusterWish, folder: Path, *, callbacks: Sequence[Any] = ()) -> Found:
+    """See `find`; a table that does not fit into memory is gone through in blocks."""
+    check_common(wish, _OWNER)
+    why = goes_by_blocks(wish)
+    if why is not None:
+        return find_large(wish, folder, why, callbacks=callbacks)
+    return find(wish, folder, callbacks=callbacks)
+
+
 def find(wish: ClusterWish, folder: Path, *, callbacks: Sequence[Any] = ()) -> Consensus:
     """Read, and find the consensus.
 
@@ -114,6 +125,7 @@ def find(wish: ClusterWish, folder: Path, *, callbacks: Sequence[Any] = ()) -> C
             strict=wish.strict,
             random_state=wish.seed,
             n_jobs=wish.jobs,
+            device=wish.device,
             run=run if given.ensemble is None else None,
             callbacks=callbacks,
             **options,
@@ -125,6 +137,7 @@ def _checked(wish: ClusterWish) -> tuple[tuple[str, ...], dict[str, Any]]:
     """The methods asked for by name and their options, once every option is known to be usable."""
     _ = wish.source
     check_common(wish, _OWNER)
+    chosen_device(None, wish.device, owner=_OWNER)
     if wish.max_memory is not None:
         memory_in_bytes(wish.max_memory, owner=_OWNER, name="--max-memory")
     names = check_methods(wish)
@@ -144,4 +157,4 @@ def _in_our_words(wish: ClusterWish, result: ClusterResult, was_read: Any) -> Cl
     return replace(result, **was_read.in_front(result.seconds, result.notes), **words)
 
 
-CLUSTER = Job("cluster", "", LABELS, find, (*PROFILE, *MODEL))
+CLUSTER = Job("cluster", "", LABELS, find_any, (*PROFILE, *MODEL))

@@ -60,6 +60,10 @@ def cluster(data: Path | None = None, /, *, wish: ClusterWish = ClusterWish()) -
     - `consilience cluster iris.csv -k 3 --methods eac,mcla,wosp`
     - `consilience cluster cells.parquet --linkage single --jobs 4`
     - `consilience cluster --labels my_clusterings.csv -k 5 --json`
+    - `consilience cluster big.parquet -k 8 --max-memory 4GiB`
+
+    A table that does not fit into --max-memory is read block by block; its labels go into
+    parts, `labels/part-0001.parquet` and so on, and the report is of a sample.
 
     Parameters
     ----------
@@ -193,6 +197,41 @@ def compare(
     compare_runs(first, second, moved=moved, picture=picture)
 
 
+def explore(
+    run: Path,
+    /,
+    *,
+    port: int = 0,
+    host: str = "127.0.0.1",
+    no_browser: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
+) -> None:
+    """Look closer at a run, in the browser.
+
+    Drag the number of groups, lasso objects and see what is special of them, ask why one is where
+    it is; rename, join and divide groups and save them. Ends with Ctrl-C.
+
+    For example:
+
+    - `consilience explore consilience-iris`
+    - `consilience explore consilience-iris --port 8080 --no-browser`
+
+    Parameters
+    ----------
+    run : Path
+        Folder of a run, or of a saved result.
+    port : int
+        Port of the server. [default: one that is free]
+    host : str
+        Address of the server. By default only this machine can ask; another lets in whoever
+        can reach it and knows the address that is printed.
+    no_browser : bool
+        Print the address and open nothing.
+    """
+    from consilience._cli.explore import explore_run
+
+    explore_run(run, host=host, port=port, browser=not no_browser)
+
+
 def methods(*, json: Annotated[bool, Parameter(negative=(), show_default=False)] = False) -> None:
     """List the consensus methods.
 
@@ -209,6 +248,32 @@ def methods(*, json: Annotated[bool, Parameter(negative=(), show_default=False)]
     from consilience._cli.methods import list_methods
 
     list_methods(json=json)
+
+
+def doctor(
+    *,
+    no_benchmark: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
+    json: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
+) -> None:
+    """Say what this machine offers: cores, memory, packages, devices, and how fast it is.
+
+    The benchmark takes some ten seconds, a minute at most; the first one also compiles.
+
+    For example:
+
+    - `consilience doctor`
+    - `consilience doctor --no-benchmark --json`
+
+    Parameters
+    ----------
+    no_benchmark : bool
+        Only look, measure nothing.
+    json : bool
+        Print all of it as JSON, for machines.
+    """
+    from consilience._cli.doctor import examine
+
+    examine(json=json, benchmark=not no_benchmark)
 
 
 def reproduce(
@@ -274,10 +339,11 @@ def reproduce(
     console = Speaker()
     if table is None:
         list_experiments(console)
+        console.close("")
     else:
         asked = (data, runs, sets, members, seed, jobs, out, force, columns, store, stored_only)
-        run(Wish(table, *asked), console)
-    console.close("")
+        folder = run(Wish(table, *asked), console)
+        console.close(f"The results are in {str(folder)!r}.")
 
 
 app.command(demo)
@@ -286,5 +352,7 @@ app.command(ambiguous, usage="Usage: consilience ambiguous [DATA] [OPTIONS]")
 app.command(minority, usage="Usage: consilience minority DATA [OPTIONS]")
 app.command(predict, usage="Usage: consilience predict RUN NEW [OPTIONS]")
 app.command(compare, usage="Usage: consilience compare FIRST SECOND [OPTIONS]")
+app.command(explore, usage="Usage: consilience explore RUN [OPTIONS]")
 app.command(methods)
+app.command(doctor)
 app.command(reproduce, usage="Usage: consilience reproduce [TABLE] [OPTIONS]")

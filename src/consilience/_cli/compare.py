@@ -39,6 +39,7 @@ def compare_runs(first: Path, second: Path, *, moved: Path | None, picture: Path
     console = Speaker()
     tell(console, str(found))
     written = [str(path) for path in (moved, picture) if path is not None]
+    wrote = f"Wrote {' and '.join(written)}." if written else ""
     if written:
-        tell(console, f"Wrote {' and '.join(written)}.")
-    console.close("")
+        tell(console, wrote)
+    console.close(wrote)

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ __all__ = [
     "AMBIGUOUS",
     "LABELS",
     "MODEL",
+    "PARTS",
     "PLAN",
     "PROFILE",
     "REPORT",
@@ -23,10 +25,13 @@ __all__ = [
     "check_source",
     "check_writable",
     "default_folder",
+    "is_part",
 ]
 
 LABELS, AMBIGUOUS, SCORES = "labels.csv", "ambiguous.csv", "scores.csv"
 SUMMARY, REPORT = "summary.json", "report.html"
+#: Where labels go in parts, where there are too many for one file.
+PARTS = "labels"
 #: What makes each cluster, as tables; beside the report.
 PROFILE = (
     "profile-clusters.csv",
@@ -46,8 +51,18 @@ _RESULTS = (LABELS, AMBIGUOUS, SCORES, SPIRALS, *PROFILE, *MODEL, REPORT, TIMING
 # Larger ones are not ours: a hundred thousand members need two megabytes.
 _LARGEST = 64 << 20
 _OURS_IN_PAGE = b'<meta name="generator" content="consilience '
+_PART = re.compile(rf"{PARTS}/part-\d{{4,}}\.(parquet|npz)")
 # Before summaries said what was written with them.
 _BEFORE = {"cluster": LABELS, "ambiguous": AMBIGUOUS, "minority": SCORES}
+
+
+def is_part(name: str) -> bool:
+    """Whether a file of this name is one of several parts of the labels.
+
+    >>> is_part("labels/part-0001.parquet"), is_part("labels/../part-0001.parquet")
+    (True, False)
+    """
+    return _PART.fullmatch(name) is not None
 
 
 def default_folder(source: Path, job: str = "") -> Path:
@@ -103,6 +118,12 @@ def check_folder(folder: Path, *results: str, force: bool, resume: bool) -> tupl
         name for name in (*results, SUMMARY, REPORT, TIMINGS) if os.path.lexists(folder / name)
     ]
     foreign = [name for name in there if name not in ours or not (folder / name).is_file()]
+    parts = folder / PARTS
+    if os.path.lexists(parts):
+        own = parts.is_dir() and not parts.is_symlink()
+        if not own or any(f"{PARTS}/{path.name}" not in ours for path in parts.iterdir()):
+            foreign.append(PARTS)
+        there.append(PARTS)
     if foreign:
         raise InvalidParameterError(
             f"{str(folder)!r} holds a {foreign[0]} that consilience did not write, and would "
@@ -151,7 +172,8 @@ def _written_before(folder: Path) -> tuple[str, ...]:
         if isinstance(facts, dict) and "consilience" in facts:
             usual = [_BEFORE[facts["job"]], SUMMARY, REPORT] if facts.get("job") in _BEFORE else []
             named = facts.get("files", usual)
-            return tuple(name for name in _RESULTS if name in named)
+            parts = (name for name in named if isinstance(name, str) and is_part(name))
+            return (*parts, *(name for name in _RESULTS if name in named))
     except (OSError, ValueError, TypeError, RecursionError):
         pass
     # Earlier versions could be killed between the report and its summary.

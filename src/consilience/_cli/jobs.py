@@ -163,9 +163,12 @@ def all_writers(
     writers = {**more, **found.writers()}
     shown = None if getattr(found.wish, "no_report", False) else found.report()
     if shown is not None:
-        from consilience.report import write_report
+        from consilience.explore import report_data
+        from consilience.report import without_objects, write_report
 
-        writers[REPORT] = lambda path: write_report(shown, path)
+        hidden = found.wish.writing.no_data
+        page, view = (without_objects(shown), "") if hidden else (shown, report_data(found.result))
+        writers[REPORT] = lambda path: write_report(page, path, view=view)
     summary = found.summary() | {"files": [*writers, TIMINGS, SUMMARY]}
     texts = {
         TIMINGS: as_json(found.timings()),

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from consilience.errors import ConsilienceError, InvalidParameterError
-from consilience.workflow._members import NewRun, ResumeError, RunFolder, kept_members
+from consilience.workflow._members import NewRun, ResumeError, RunFolder, kept_blocks, kept_members
 
 __all__ = ["keep_members", "run_in"]
 
@@ -48,10 +48,12 @@ def keep_members(folder: Path, command: str, error: BaseException) -> None:
         Gets a note.
     """
     done, wanted = kept_members(folder) or (0, 0)
-    if done:
+    blocks = kept_blocks(folder)
+    if done or blocks:
         again = command if "--resume" in command.split() else f"{command} --resume"
         # A command that was refused would be refused again: only what is kept is said.
         how = " for --resume." if isinstance(error, ConsilienceError) else f". Go on with: {again}"
+        more = f", and {blocks} blocks of others," if blocks else ""
         error.add_note(
-            f"{done} of {wanted} clusterings are finished and kept in {str(folder)!r}{how}"
+            f"{done} of {wanted} clusterings are finished{more} and kept in {str(folder)!r}{how}"
         )

@@ -13,9 +13,10 @@ from consilience._cli.folders import SCORES
 from consilience._cli.inputs import read
 from consilience._cli.jobs import Found, Job
 from consilience._cli.outputs import write_table
-from consilience._cli.show import show_notes, table, tell
+from consilience._cli.show import show_notes, show_places, table, tell
 from consilience.errors import InvalidInputError, InvalidParameterError
 from consilience.workflow import MinorityResult, minority_groups
+from consilience.workflow._places import chosen_device
 from consilience.workflow.minority import check_minority
 
 if TYPE_CHECKING:
@@ -79,6 +80,7 @@ def find(wish: MinorityWish, folder: Path, *, callbacks: Sequence[Any] = ()) -> 
         callbacks=callbacks,
         **options,
     )
+    assert isinstance(result, MinorityResult)  # a table that was read is in memory
     result = replace(result, **was_read.in_front(result.seconds, result.notes))
     return Minority(wish=wish, result=result)
 
@@ -86,6 +88,7 @@ def find(wish: MinorityWish, folder: Path, *, callbacks: Sequence[Any] = ()) -> 
 def _checked(wish: MinorityWish) -> dict[str, Any]:
     """Parameters of the job, once every option is known to be usable."""
     check_common(wish, _OWNER)
+    chosen_device(None, wish.device, owner=_OWNER)
     if wish.threshold == "size" and wish.n_foreground is None:
         raise InvalidParameterError(
             "--threshold size needs the number or the share of foreground objects. Give it "
@@ -114,6 +117,7 @@ def _checked(wish: MinorityWish) -> dict[str, Any]:
         "scaling": wish.scaling,
         "random_state": wish.seed,
         "n_jobs": wish.jobs,
+        "device": wish.device,
     }
     check_minority(**options)
     return options
@@ -153,6 +157,7 @@ def _show(found: Minority, console: "Console") -> None:
             f"{scores['precision']:.3f}, recall {scores['recall']:.3f}, F1 {scores['f1']:.3f}"
             f"{result.backwards}.",
         )
+    show_places(result.ran_on, console)
     show_notes(result.notes, console)
 
 

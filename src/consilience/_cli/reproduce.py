@@ -97,8 +97,8 @@ def list_experiments(console: "Console") -> None:
     tell(console, "Run one with: consilience reproduce TABLE --data DIR [--runs N] [--sets a,b]")
 
 
-def reproduce(wish: Wish, console: "Console") -> None:
-    """Run a table, print every cell as it is finished, and write the files.
+def reproduce(wish: Wish, console: "Console") -> Path:
+    """Run a table, print every cell as it is finished, and write the files; their folder.
 
     An interrupt ends the run early; what is finished is then written, and said to be a part.
     """
@@ -113,6 +113,7 @@ def reproduce(wish: Wish, console: "Console") -> None:
         _check_folder(folder, wish)
         written = _run(experiment, plan, wish, results, console)
     show_written(written, time.perf_counter() - start, console)
+    return folder
 
 
 def _run(

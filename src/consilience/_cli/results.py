@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from consilience._cli.folders import PLAN, check_writable
+from consilience._cli.folders import PARTS, PLAN, check_writable, is_part
 from consilience._cli.locks import acquire, holder, release
 from consilience._files import PARTIAL
 from consilience.errors import ConsilienceError
@@ -75,6 +75,7 @@ class ResultFolder:
         moves = {"move": names, "remove": [name for name in replaces if name not in writers]}
         stage.mkdir()
         for name in names:
+            (stage / name).parent.mkdir(exist_ok=True)
             writers[name](stage / name)
             _sync(stage / name)
         draft = work / f"{PARTIAL}commit"
@@ -137,9 +138,12 @@ def _finish(folder: Path) -> None:
         for name in moves["remove"]:
             (folder / name).unlink(missing_ok=True)
         for name in moves["move"]:
+            (folder / name).parent.mkdir(exist_ok=True)
             with suppress(FileNotFoundError):  # it was moved before
                 (stage / name).replace(folder / name)
         _sync(folder)
+        with suppress(OSError):  # there are none, or they are of this run
+            (folder / PARTS).rmdir()
     _clear(work)
     for path in folder.glob(f"{PARTIAL}*{Path(PLAN).suffix}"):
         path.unlink(missing_ok=True)
@@ -149,7 +153,7 @@ def _listed(path: Path) -> dict[str, list[str]] | None:
     """What a list says; None where there is none, or none that could have been completed."""
     try:
         moves = json.loads(path.read_bytes())
-        found = {key: [Path(name).name for name in moves[key]] for key in ("move", "remove")}
+        found = {key: [_inside(name) for name in moves[key]] for key in ("move", "remove")}
         return found if found["move"] else None
     except FileNotFoundError:
         return None
@@ -157,15 +161,19 @@ def _listed(path: Path) -> dict[str, list[str]] | None:
         return None
 
 
+def _inside(name: str) -> str:
+    """The name of a file in the folder, or of a part, whatever somebody wrote into a list."""
+    return name if is_part(name) else Path(name).name
+
+
 def _clear(work: Path) -> None:
     """Remove everything of a run but its lock."""
     # The list goes first: without it what is in the stage was never finished.
-    for path in (work / _COMMIT, *work.glob(f"{PARTIAL}*"), *(work / _STAGE).glob("*")):
+    for path in (work / _COMMIT, *work.glob(f"{PARTIAL}*")):
         path.unlink(missing_ok=True)
-    with suppress(FileNotFoundError):
-        (work / _STAGE).rmdir()
-    with suppress(FileNotFoundError):
-        shutil.rmtree(work / _SCRATCH)
+    for place in (_STAGE, _SCRATCH):
+        with suppress(FileNotFoundError):
+            shutil.rmtree(work / place)
 
 
 def _sync(path: Path) -> None:

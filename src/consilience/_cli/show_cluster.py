@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from consilience._cli.cluster import Consensus
-from consilience._cli.show import show_notes, table, tell
+from consilience._cli.show import show_notes, show_places, table, tell
 from consilience._cli.show_profile import show_profile
 from consilience.workflow import ClusterResult
 
@@ -43,6 +43,7 @@ def show_consensus(found: Consensus, console: "Console") -> None:
         )
     _show_least_sure(found, console)
     show_profile(result.profile(), console)
+    show_places(result.ran_on, console)
     show_notes(result.notes, console)
 
 

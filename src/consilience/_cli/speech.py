@@ -42,9 +42,10 @@ class Speaker(Console):
         self._give_up(BrokenPipeError())
 
     def close(self, told: str) -> None:
-        """Raise what went wrong, unless the reader just left; ``told`` is added to it."""
+        """Raise what went wrong, unless the reader just left; ``told``, if any, is added to it."""
         if self.failed is not None and not isinstance(self.failed, BrokenPipeError):
-            self.failed.add_note(told)
+            if told:
+                self.failed.add_note(told)
             raise self.failed
 
     def _give_up(self, error: OSError) -> None:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from threading import Event, Thread
 from typing import TextIO
 
-__all__ = ["BARS", "Clock", "Teller", "shown_stage", "stages_shown"]
+__all__ = ["BARS", "Clock", "Teller", "shown_detail", "shown_stage", "stages_shown"]
 
 _WORDS = {
     "read": "reading",
@@ -39,6 +39,7 @@ class Teller:
     live: bool
     moment: float = 1.0
     again: float = 30.0
+    detail: str = ""
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
@@ -46,7 +47,7 @@ class Teller:
         if self.live and name in BARS:
             yield
             return
-        over = Event()
+        over, self.detail = Event(), ""
         voice = Thread(target=self._speak, args=(_WORDS.get(name, name), over), daemon=True)
         with suppress(RuntimeError):  # no thread can start: nothing is said
             voice.start()
@@ -71,7 +72,7 @@ class Teller:
         """One line on a terminal whose seconds run; it is gone in the end."""
         told = ""
         while not over.is_set():
-            told = f"{words} ... {time.monotonic() - start:.0f} s"
+            told = f"{words} ... {time.monotonic() - start:.0f} s{self.detail}"
             print(f"\r{told}", end="", file=self.stream, flush=True)
             over.wait(1.0)
         print(f"\r{' ' * len(told)}\r", end="", file=self.stream, flush=True)
@@ -82,7 +83,8 @@ class Teller:
         pause = self.again
         while not over.wait(pause):
             passed = time.monotonic() - start
-            print(f"consilience: still {words} ({passed:.0f} s) ...", file=self.stream, flush=True)
+            text = f"consilience: still {words} ({passed:.0f} s{self.detail}) ..."
+            print(text, file=self.stream, flush=True)
             pause = passed
 
 
@@ -123,6 +125,13 @@ def shown_stage(name: str) -> Iterator[None]:
     teller = _TELLER.get()
     with nullcontext() if teller is None else teller.stage(name):
         yield
+
+
+def shown_detail(done: int, n_blocks: int) -> None:
+    """Tell how many blocks the pass that is at work has gone through, where stages are told."""
+    teller = _TELLER.get()
+    if teller is not None:
+        teller.detail = f", block {done:,} of {n_blocks:,}"
 
 
 @dataclass

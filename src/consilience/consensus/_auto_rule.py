@@ -19,9 +19,11 @@ Ints = NDArray[np.int64]
 _HALF = 0.5  # silhouette and modularity beside agreement, sparsity beside loose agreement
 _LOOSELY = 0.6  # agreement of the loose lines that can be taken
 _SPARSER = 0.2  # more sparsity than the compact choice has
+_SPARSE = 0.1  # sparsity of borders that are sparse at all; 0 is as inside
 _MODULAR = 0.3  # modularity of a division that is more than a few strays
-_ROUNDLY = 0.96  # agreement of the round lines that leaves little room for other shapes
-_FAR_SPARSER = 1.2  # more sparsity of the weakest border that is room enough: three times as far
+_ROUNDLY = 0.92  # agreement of the round lines about groups that are no arcs of other shapes
+_COMMONLY = 0.75  # and of all lines that look at the data
+_APART = 0.3  # silhouette of groups that do not wind around each other
 _ALIKE = 0.85  # ARI of the likeliest round groups with the graph, from which on they are taken
 _LIKELIER = 0.3  # ICL an object by which they are likelier than one Gaussian; a box is by nothing
 _WEAK = 1.1  # support, of at most 2, below which the number is where groups are best apart
@@ -61,8 +63,7 @@ def _of_any_shape(
 ) -> int | None:
     """Groups of any shape with sparser borders than the first choice has; None if there are none.
 
-    A union of round groups has sparser borders than they have themselves, and is no better for it;
-    arcs of a ring, which round lines may agree about too, have a border through its middle.
+    A union of round groups has sparser borders than they have themselves, and is no better for it.
     """
     loose = np.isin(lines, LOOSE) & shapes
     loose &= (support.modularity >= _MODULAR) & (support.loose_agreement >= _LOOSELY)
@@ -70,10 +71,24 @@ def _of_any_shape(
         return None
     other = support.loose_agreement + _HALF * support.capped
     rival = int(np.where(loose, other, -np.inf).argmax())
-    sparser = support.sparsity[rival] - support.sparsity[best] > _SPARSER
-    if _has_data(lines) and support.round_agreement[best] >= _ROUNDLY:
-        sparser &= support.weakest[rival] - support.weakest[best] > _FAR_SPARSER
-    return rival if sparser else None
+    sparsity = support.sparsity[rival]
+    sparser = sparsity >= _SPARSE and sparsity - support.sparsity[best] > _SPARSER
+    union = _has_data(lines) and _of_round_groups(support, rival, best)
+    return rival if sparser and not union else None
+
+
+def _of_round_groups(support: Support, rival: int, best: int) -> bool:
+    """Whether a rival joins round groups that there are, instead of what round lines cut.
+
+    Round lines agree about arcs of a ring too, if less. But shapes that they have to cut wind
+    around each other, or lie in the bend of another, and their silhouette is small.
+    """
+    round_groups = support.round_agreement[best] >= _ROUNDLY
+    round_groups &= support.data_agreement[best] >= _COMMONLY
+    apart = support.silhouette[rival] >= _APART
+    # Even the lines that follow any shape come to the round groups rather than to the rival.
+    preferred = support.loose_agreement[best] >= support.loose_agreement[rival]
+    return bool(round_groups and (apart or preferred))
 
 
 def _likeliest(support: Support, n_objects: int) -> int | None:

@@ -197,7 +197,8 @@ class Consensus(Predicts, Stated):
         check_params(self)
         data = self._check_data(X, ensemble)
         steps = Steps(self, "fit", 3)
-        generator, models = self._generator(data), None
+        where = self._where(data)
+        generator, models = self._generator(data, where), None
         with steps.step("generate", generator if ensemble is None else None):
             if ensemble is None:
                 # Ours take what is checked already; anybody else's the data as they came.
@@ -207,7 +208,7 @@ class Consensus(Predicts, Stated):
         with steps.step("consensus"):
             self._store(self._fit_ensemble(self.ensemble_, data))
         with steps.step("confidence"):
-            self._add_confidence()
+            self._add_confidence(where)
         self._remember(data, models)
         steps.end()
         return self
@@ -235,7 +236,16 @@ class Consensus(Predicts, Stated):
     def _options(self, X: Any) -> dict[str, Any]:
         """The function's own parameters; those that are not the estimator's have their default."""
         params = self.get_params(deep=False)
+        if "device" in params:
+            params["device"] = self._where(X)
         return {name: params[name] for name in self._method.options if name in params}
+
+    def _where(self, X: Rows | None) -> str | None:
+        """The device to compute on, of those that can: as told, else that of the data."""
+        params = self.get_params(deep=False)
+        if "device" not in params or params["device"] is not None:
+            return params.get("device")
+        return None if X is None else X.device
 
     def _check_data(self, X: Any, ensemble: Any) -> Rows | None:
         name = type(self).__name__
@@ -264,10 +274,10 @@ class Consensus(Predicts, Stated):
             )
         return ensemble
 
-    def _generator(self, data: Any = None) -> Any:
-        """What makes the members: as given, or the default, with seed and threads of this."""
+    def _generator(self, data: Any = None, device: str | None = None) -> Any:
+        """What makes the members: as given, or the default; seed, threads, device of this."""
         wanted = self._default_generator(data) if self.generator is None else self.generator
-        return with_defaults(wanted, self.random_state, self.n_jobs)
+        return with_defaults(wanted, self.random_state, self.n_jobs, device)
 
     def _default_generator(self, data: Any = None) -> Any:
         return KMeansEnsemble()
@@ -280,14 +290,16 @@ class Consensus(Predicts, Stated):
             value = result.details.get(name, getattr(result, name, None))
             setattr(self, f"{name}_", value)
 
-    def _add_confidence(self) -> None:
+    def _add_confidence(self, device: str | None = None) -> None:
         """Set ``confidence_`` and ``runner_up_``; objects nobody saw have confidence 0."""
         self.confidence_, self.runner_up_ = None, None
         if not self.confidence:
             return
         labels = np.where(never_seen(self.ensemble_), -1, self.labels_)
         missing: Missing = getattr(self, "missing", "pair")
-        sure = confidence(self.ensemble_, labels, missing=missing, n_jobs=self.n_jobs)
+        sure = confidence(
+            self.ensemble_, labels, missing=missing, n_jobs=self.n_jobs, device=device
+        )
         self.confidence_ = sure.confidence
         self.runner_up_ = sure.runner_up
 

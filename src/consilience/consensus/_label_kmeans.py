@@ -119,15 +119,32 @@ _DISTANCES: dict[str, tuple[Callable[..., Floats], Callable[..., Floats]]] = {
 
 
 class LabelKMeans(NamedTuple):
-    """The rows, how distances are scaled and shifted, and what centres cost."""
+    """The rows, how distances are scaled and shifted, and what centres cost.
+
+    Where ``there`` is not None the rows are on a torch ``device``, and the rounds go on there.
+    """
 
     rows: Rows
     scale: Floats
     shift: Floats
     price: Price
+    device: str | None = None
+    there: Any = None
+
+    def on(self, device: str | None) -> "LabelKMeans":
+        """The same problem on a torch device; None is the processor."""
+        if device is None:
+            return self
+        from consilience.engines.torch import label_problem
+
+        members, starts, counts, _ = self.rows
+        there = label_problem(members, starts, counts, self.scale, self.shift, device)
+        return self._replace(device=device, there=there)
 
     def run(self, labels: Labels, k: int, max_iter: int, n_jobs: int | None = None) -> LabelRuns:
         """Lloyd's rounds from the labels given."""
+        if self.there is not None:
+            return LabelRuns(*self.there.run(labels, k, self.price, max_iter))
         members, starts, counts, _ = self.rows
         return lloyd(
             members, starts, counts, self.scale, self.shift, labels, k, self.price,
@@ -138,7 +155,8 @@ class LabelKMeans(NamedTuple):
         """The same problem on some of the rows."""
         members, starts, counts, inverse = self.rows
         rows = Rows(np.ascontiguousarray(members[:, chosen]), starts, counts[chosen], inverse)
-        return self._replace(rows=rows, scale=self.scale[chosen], shift=self.shift[chosen])
+        part = self._replace(rows=rows, scale=self.scale[chosen], shift=self.shift[chosen])
+        return part.on(self.device)
 
     def nearest(
         self, table: NDArray[np.int64], sizes: NDArray[np.int64], n_jobs: int | None = None
@@ -146,6 +164,9 @@ class LabelKMeans(NamedTuple):
         """Labels of all rows by the centres of other rows."""
         members, starts, counts, _ = self.rows
         costs, offset, _ = self.price(table, sizes)
+        if self.there is not None:
+            found, _ = self.there.nearest(self.there.none(), costs, offset)
+            return np.asarray(found.cpu().numpy()).astype(np.int32)
         return nearest(members, starts, counts, self.scale, costs, offset, n_jobs=n_jobs)
 
 
@@ -183,6 +204,8 @@ def label_runs(
     # Where there are rows for all threads these share them, run after run: none waits at the end.
     by_rows = threads_of_pass(problem.rows.members, k, n_jobs) == of_use(n_jobs, _MOST_THREADS)
     inside, outside = (n_jobs, None) if by_rows else (None, n_jobs)
+    if problem.there is not None:
+        outside = None  # a device is shared by nobody
 
     def run(number: int) -> LabelRuns:
         labels = first if number == 0 else None

@@ -88,7 +88,9 @@ def principal(X: Any, seed: int) -> Floats:
     # Scaled by the largest entry first: squares of very large or small numbers stay finite.
     largest = max(float(centred.max(initial=0.0)), -float(centred.min(initial=0.0)))
     centred /= largest if largest > 0 else 1.0
-    centred -= centred.mean(axis=0)
+    # The mean of equal numbers may differ from them by rounding, which is no spread.
+    equal = (centred == centred[:1]).all(axis=0)
+    centred -= np.where(equal, centred[:1], centred.mean(axis=0))
     if min(centred.shape) > _EXACT_AXES:
         left, spread, _ = randomized_svd(centred, _MOST_AXES, random_state=seed)
     else:

@@ -10,12 +10,13 @@ from consilience._validation import COUNT, MEMORY, NOT_NEGATIVE, NoneValue, Opti
 from consilience.consensus._base import FixedNumber
 from consilience.consensus._peace_fits import Fit
 from consilience.consensus._peace_pairs import Pairs
-from consilience.consensus._rows import draw_seeds
+from consilience.consensus._rows import check_sums, draw_seeds
 from consilience.consensus._solve import ConsensusResult
 from consilience.ensemble import Ensemble
 from consilience.evidence import never_placed
 from consilience.kernels.links.chain import average_link
 from consilience.kernels.links.trees import cut_merges
+from consilience.kernels.pairs.counts import has_unseen
 
 __all__ = [
     "RULES",
@@ -87,6 +88,10 @@ def _from_average_link(pairs: Pairs, k: int) -> Floats:
     Always without the matrix: ties are then decided in one way, whatever fits the memory.
     """
     weights = pairs.weights.astype(np.int64)
+    check_sums(
+        weights, len(pairs.store.members), by_pair=has_unseen(pairs.store.members),
+        owner="The start from labels", remedy="Use init='dirichlet', or a sample of the objects.",
+    )  # fmt: skip
     labels = cut_merges(average_link(pairs.store.members, weights, missing="pair"), k)
     Y = np.full((pairs.n_groups, k), (1.0 - _KEPT) / k)
     Y[np.arange(pairs.n_groups), labels] += _KEPT

@@ -8,14 +8,17 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from consilience.ensemble import Ensemble
+from consilience.errors import InvalidInputError
 from consilience.kernels._parallel import by_rows, in_threads
 from consilience.kernels.labels.contingency import cluster_contingency, first_columns
 from consilience.kernels.labels.products import row_sums
 from consilience.kernels.labels.signatures import sort_rows, taken
+from consilience.kernels.links.chain import sums_have_room
 from consilience.partition import kmeans_labels, leading_eigenvectors, one_thread, unit_rows
 
 __all__ = [
     "Rows",
+    "check_sums",
     "distinct_rows",
     "draw_seeds",
     "normal_blocks",
@@ -77,6 +80,22 @@ def rows_in_order(
     rank[order] = np.arange(len(order))
     members = np.take(members, order, axis=1)
     return Rows(members, first_columns(members), counts[order], rank[inverse])
+
+
+def check_sums(
+    counts: NDArray[Any], n_members: int, *, by_pair: bool, owner: str, remedy: str
+) -> None:
+    """Raise `InvalidInputError` where average link could not add up pairs exactly.
+
+    Its sums are whole numbers of 64 bits, so that ties are ties. ``by_pair``: shares of pairs
+    that each have their own denominator are added, which need more room.
+    """
+    total = int(counts.sum())
+    if not sums_have_room(total, n_members, by_pair=by_pair):
+        raise InvalidInputError(
+            f"{owner} cannot add up the pairs of {total} objects by {n_members} members exactly: "
+            f"the sums leave the range of 64-bit integers. {remedy}"
+        )
 
 
 def draw_seeds(random_state: Any, n: int) -> list[int]:

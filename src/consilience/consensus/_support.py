@@ -50,8 +50,6 @@ class Support:
         0 as inside, positive if sparser.
     capped : ndarray
         The same with no group counting for more than a bound.
-    weakest : ndarray
-        That of the group whose border is the least sparse.
     icl : ndarray
         How likely the groups are as Gaussians, see `completed_likelihood`; infinite for lines that
         see more than groups around a centre.
@@ -68,7 +66,6 @@ class Support:
     modularity: Floats
     sparsity: Floats
     capped: Floats
-    weakest: Floats
     icl: Floats
     one_gaussian: float
 
@@ -90,7 +87,6 @@ def supports(scene: Scene, found: Sequence[Partition]) -> Support:
         modularity=np.array([_modularity(scene.graph, one.labels) for one in found]),
         sparsity=np.array([one.mean for one in borders]),
         capped=np.array([one.capped for one in borders]),
-        weakest=np.array([one.weakest for one in borders]),
         icl=icl,
         one_gaussian=one_gaussian,
     )
@@ -158,13 +154,10 @@ class Borders(NamedTuple):
         Over all objects.
     capped : float
         The same with no group counting for more than a bound.
-    weakest : float
-        Of the group with the least sparse border.
     """
 
     mean: float
     capped: float
-    weakest: float
 
 
 def border_sparsity(labels: Labels, far: Floats, core: Floats) -> Borders:
@@ -178,7 +171,7 @@ def border_sparsity(labels: Labels, far: Floats, core: Floats) -> Borders:
     sizes = np.bincount(labels)
     groups = np.flatnonzero(sizes >= max(_FEWEST, _STRAY * n))
     if len(groups) < 2:
-        return Borders(0.0, 0.0, 0.0)
+        return Borders(0.0, 0.0)
     order = np.argsort(labels, kind="stable")
     starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
     to_group = np.minimum.reduceat(far[:, order], starts, axis=1)
@@ -189,7 +182,7 @@ def border_sparsity(labels: Labels, far: Floats, core: Floats) -> Borders:
     ratios = np.log([_at(across[span], _BORDER) / _at(inside[span], 0.5) for span in spans])
     share = sizes[groups] / n
     capped = float(np.clip(ratios, _LEAST, _MOST) @ share)
-    return Borders(float(ratios @ share), capped, float(ratios.min()))
+    return Borders(float(ratios @ share), capped)
 
 
 def _at(values: Floats, share: float) -> float:

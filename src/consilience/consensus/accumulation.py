@@ -16,7 +16,7 @@ from consilience.consensus._affinity import attach_outside
 from consilience.consensus._base import ChosenNumber
 from consilience.consensus._order import tie_order
 from consilience.consensus._registry import consensus_method
-from consilience.consensus._rows import Rows, rows_in_order
+from consilience.consensus._rows import Rows, check_sums, rows_in_order
 from consilience.consensus._rules import LINKS_AND_WARD, MISSING, LinkOrWard
 from consilience.consensus._solve import NOISE_ONLY, ConsensusResult, by_first_appearance, few_rows
 from consilience.consensus._unplaced import add_unplaced, place_unseen
@@ -42,6 +42,7 @@ _EQUAL = 1e-12
 # Rows from which average link counts all pairs first, if there is room: of fewer the tree is made
 # in no time anyway.
 _WHOLE_FROM = 1000
+_TOO_MANY = "Use linkage='single', or a sample of the objects."
 
 
 @dataclass(frozen=True)
@@ -212,6 +213,9 @@ def _tree(rows: Rows, linkage: LinkOrWard, missing: Missing, budget: int, n_jobs
         # The labels and everything else need room as well; past some rows more gain nothing.
         room = min(budget // 4, MAX_MEMORY)
         same_number = missing == "all" or not has_unseen(rows.members)
+        check_sums(
+            rows.counts, len(rows.members), by_pair=not same_number, owner="EAC", remedy=_TOO_MANY
+        )
         whole = same_number and whole_bytes(rows.members, rows.counts) <= room
         if whole and rows.n_rows >= _WHOLE_FROM:
             return average_link_whole(rows.members, rows.counts, n_jobs=n_jobs)

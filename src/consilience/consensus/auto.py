@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import euclidean_distances
 from sklearn.utils import check_random_state
 
-from consilience._validation import Interval, NoneValue, Options
+from consilience._validation import DEVICE, Interval, NoneValue, Options
 from consilience.consensus._auto_choice import Alternative, choice_of, difference
 from consilience.consensus._auto_rule import best_of, number_score, whole_score
 from consilience.consensus._base import ChosenNumber
@@ -69,6 +69,7 @@ _EFFORTS = {
     rules={
         "max_clusters": [Interval(Integral, 2), NoneValue()],
         "effort": [Options(tuple(_EFFORTS))],
+        "device": DEVICE,
     },
     needs_n_clusters=False,
 )
@@ -78,6 +79,7 @@ def autoconsensus(
     *,
     max_clusters: int | None = None,
     effort: Effort = "default",
+    device: str | None = None,
     X: Any = None,
     random_state: Any = None,
     n_jobs: int | None = None,
@@ -93,6 +95,11 @@ def autoconsensus(
         of the last; there are never more than a quarter of the objects looked at.
     effort : {"quick", "default", "thorough"}, default="default"
         How many objects the lines look at (500, 1,500, 4,000) and how often k-means starts.
+    device : str or None, default=None
+        A torch device, such as "cuda", where all objects are put beside those of the sample: the
+        same labels. The lines look at the sample on the processor. The estimator also has its
+        members made and its labels judged there. None is the processor, or the device of X where
+        that is a torch tensor.
     X : array of shape (n_objects, n_features), optional
         The data: without them the lines see the co-association only.
     n_jobs : int or None
@@ -119,14 +126,16 @@ def autoconsensus(
     Of the partitions of all lines into that number the one with the most support is taken.
 
     Two things go before that. Groups of any shape are seen by three of the lines only (graph,
-    single link, HDBSCAN): what these agree about to 0.6, with borders that run through sparser
-    places than those of the first choice, is taken instead, unless k-means, Ward and the mixtures
-    come to the first choice by themselves (mean ARI of 0.96: round groups, whose unions have
-    sparser borders as well) and its weakest border is not far denser (by 1.2, as the logarithm of a
-    ratio of distances: arcs of a ring). Else, where the likeliest groups of these three (ICL) are
-    likelier than one Gaussian, by 0.3 an object, and the graph of neighbours, which knows nothing
-    of Gaussians, comes to the same (ARI of 0.85), they are taken: fine groups within coarse ones
-    have less support than the coarse ones, which everybody finds. Objects out of the sample go
+    single link, HDBSCAN): what these agree about to 0.6, with sparse borders (0.1) that run through
+    sparser places than those of the first choice (0.2), is taken instead, unless it only joins
+    round groups: a union always has sparser borders. That is so where k-means, Ward and the
+    mixtures come to the first choice by themselves (mean ARI of 0.92), all lines of the data nearly
+    so (0.75), and the groups of any shape are apart as wholes (silhouette of 0.3; rings and arcs
+    wind around each other) or have less agreement even among their own lines. Else, where the
+    likeliest groups of these three (ICL) are likelier than one Gaussian, by 0.3 an object, and the
+    graph of neighbours, which knows nothing of Gaussians, comes to the same (ARI of 0.85), they are
+    taken: fine groups within coarse ones have less support than the coarse ones, which everybody
+    finds. Objects out of the sample go
     where the members put them.
 
     The lines start alike whatever ``random_state`` is, and members hardly have a say in the number:
@@ -144,7 +153,7 @@ def autoconsensus(
         with one_thread(), config_context(array_api_dispatch=False), warnings.catch_warnings():
             # Copies make fewer clusters than a line is asked for, and that is all right.
             warnings.simplefilter("ignore", ConvergenceWarning)
-            return _found(placed, wanted, data, max_clusters, _EFFORTS[effort], rng)
+            return _found(placed, wanted, data, max_clusters, _EFFORTS[effort], rng, device)
 
     run_in_order = ordered(run, data=True)
     return solve(
@@ -159,6 +168,7 @@ def _found(
     most: int | None,
     effort: _Effort,
     rng: np.random.RandomState,
+    device: str | None,
 ) -> ConsensusResult:
     n = ensemble.n_objects
     some = np.sort(rng.permutation(n)[: effort.objects])
@@ -204,14 +214,16 @@ def _found(
         chosen = choice_of(
             alternatives, clarity, len(some), taken=taken, one_gaussian=support.one_gaussian
         )
-    details = {
+    details: dict[str, Any] = {
         "clarity": clarity,
         "choice": chosen,
         "alternatives": alternatives,
         "line": found[best].line,
         "n_looked_at": len(some),
     }
-    return ConsensusResult(_everybody(ensemble, some, labels), details=details)
+    if device is not None:
+        details["ran_on"] = {"consensus": "cpu", "labels of all objects": device}
+    return ConsensusResult(_everybody(ensemble, some, labels, device), details=details)
 
 
 def _agreement(scene: Scene, support: Support, best: int) -> float:
@@ -301,26 +313,31 @@ def _alternatives(found: list[Partition], support: Support, best: int) -> tuple[
     )
 
 
-def _everybody(ensemble: Ensemble, some: Ints, labels: Labels) -> Labels:
+def _everybody(ensemble: Ensemble, some: Ints, labels: Labels, device: str | None) -> Labels:
     """Labels of all objects: each votes with those of the sample that members put it with."""
     everybody = np.empty(ensemble.n_objects, np.int32)
     if len(some) < len(everybody):
-        everybody[:] = _votes(ensemble, some, labels).argmax(axis=1)
+        members, starts = ensemble.members, first_columns(ensemble.members)
+        votes = _votes(members, starts, some, labels)
+        if device is None:
+            everybody[:] = row_sums(members, starts, votes).argmax(axis=1)
+        else:
+            from consilience.engines.torch import label_rows
+
+            everybody[:] = label_rows(members, starts, device).largest(votes)
     everybody[some] = labels
     return everybody
 
 
-def _votes(ensemble: Ensemble, some: Ints, labels: Labels) -> Floats:
-    """Of all objects for the groups that some of them are in."""
+def _votes(members: NDArray[Any], starts: Ints, some: Ints, labels: Labels) -> Floats:
+    """Of each cluster of each member for the groups that some of its objects are in."""
     k = int(labels.max()) + 1
-    members = ensemble.members
-    starts = first_columns(members)
     votes = np.zeros((int(starts[-1]), k))
     for member, start in zip(members, starts[:-1], strict=True):
         its = member[some]
         np.add.at(votes, (start + its[its >= 0], labels[its >= 0]), 1.0)
     votes /= np.maximum(votes.sum(axis=1, keepdims=True), 1.0)
-    return row_sums(members, starts, votes)
+    return votes
 
 
 class AutoConsensus(
@@ -361,6 +378,7 @@ class AutoConsensus(
 
     max_clusters: int | None = None
     effort: Effort = "default"
+    device: str | None = None
 
     def _default_generator(self, data: Any = None) -> Any:
         if data is None:

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from consilience._validation import (
     COUNT,
+    DEVICE,
     Boolean,
     Interval,
     NoneValue,
@@ -35,6 +36,7 @@ _RULES: dict[str, list[Rule]] = {
     "member_weights": [positive_numbers("member"), NoneValue()],
     "n_init": COUNT,
     "max_iter": COUNT,
+    "device": DEVICE,
 }
 
 
@@ -52,6 +54,7 @@ def sec(
     member_weights: Any = None,
     n_init: int = 10,
     max_iter: int = 100,
+    device: str | None = None,
     X: Any = None,
     random_state: Any = None,
     n_jobs: int | None = None,
@@ -70,6 +73,10 @@ def sec(
         from random labels. The best objective wins.
     max_iter : int, default=100
         Most rounds of a run.
+    device : str or None, default=None
+        A torch device, such as "cuda", where the rounds are run: the same labels. The estimator
+        also has its members made and its labels judged there. None is the processor, or the
+        device of X where that is a torch tensor.
 
     Returns
     -------
@@ -92,7 +99,7 @@ def sec(
     def run(placed: Ensemble, k: int, _: Any) -> ConsensusResult:
         rows = distinct_rows(placed, n_jobs=n_jobs)
         problem = sec_problem(rows, weights, n_jobs=n_jobs)
-        return _best(problem, k, n_init, max_iter, random_state, n_jobs)
+        return _best(problem.on(device), k, n_init, max_iter, random_state, n_jobs)
 
     return solve(ensemble, n_clusters, run, owner="SEC", X=X, n_jobs=n_jobs)
 
@@ -120,6 +127,7 @@ def kcc(
     member_weights: Any = None,
     n_init: int = 10,
     max_iter: int = 100,
+    device: str | None = None,
     X: Any = None,
     random_state: Any = None,
     n_jobs: int | None = None,
@@ -141,7 +149,7 @@ def kcc(
         that members with many even clusters do not outweigh the others.
     member_weights : array of shape (n_members,), optional
         Weight of each member; 1 / R if not given.
-    n_init, max_iter
+    n_init, max_iter, device
         See `sec`.
 
     Returns
@@ -174,7 +182,7 @@ def kcc(
     def run(placed: Ensemble, k: int, _: Any) -> ConsensusResult:
         rows = distinct_rows(placed, n_jobs=n_jobs)
         problem = kcc_problem(rows, weights, utility, p, normalised, n_jobs=n_jobs)
-        return _best(problem, k, n_init, max_iter, random_state, n_jobs)
+        return _best(problem.on(device), k, n_init, max_iter, random_state, n_jobs)
 
     return solve(ensemble, n_clusters, run, owner="KCC", X=X, n_jobs=n_jobs)
 
@@ -197,7 +205,8 @@ def _best(
         objective=best.objective,
         n_iter=best.n_iter,
         converged=best.converged,
-        details={"objectives": np.array([run.objective for run in runs])},
+        details={"objectives": np.array([run.objective for run in runs])}
+        | ({} if problem.device is None else {"ran_on": {"consensus": problem.device}}),
     )
 
 
@@ -220,6 +229,7 @@ class SEC(FixedNumber, function=sec):
     member_weights: Any = None
     n_init: int = 10
     max_iter: int = 100
+    device: str | None = None
 
 
 class KCC(FixedNumber, function=kcc):
@@ -231,3 +241,4 @@ class KCC(FixedNumber, function=kcc):
     member_weights: Any = None
     n_init: int = 10
     max_iter: int = 100
+    device: str | None = None

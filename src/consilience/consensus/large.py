@@ -13,7 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from consilience._validation import (
+    COUNT,
     MEMORY,
+    RandomState,
     check_jobs,
     check_n_clusters,
     check_value,
@@ -128,7 +130,9 @@ def combine_blocks(
     (array([0, 0, 0, 1, 1, 1], dtype=int32), 4)
     """
     chosen = check_by_rows(method)
+    check_value("n_clusters", n_clusters, COUNT, owner=_OWNER)
     check_n_clusters(n_clusters, ensemble.n_objects, owner=_OWNER)
+    check_value("random_state", random_state, [RandomState()], owner=_OWNER)
     check_value("max_memory", max_memory, MEMORY, owner=_OWNER)
     check_jobs(n_jobs, owner=_OWNER)
     own = _checked_options(method, options)

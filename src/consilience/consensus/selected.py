@@ -12,7 +12,7 @@ from consilience.consensus._affinity import attach_outside
 from consilience.consensus._base import FixedNumber
 from consilience.consensus._order import tie_order
 from consilience.consensus._registry import consensus_method
-from consilience.consensus._rows import Rows, rows_in_order
+from consilience.consensus._rows import Rows, check_sums, rows_in_order
 from consilience.consensus._rules import LINKS, Link
 from consilience.consensus._solve import ConsensusResult, solve
 from consilience.ensemble import Ensemble
@@ -195,6 +195,10 @@ def _tree(rows: Rows, linkage: Link, budget: int, n_jobs: int | None) -> Tree:
     if linkage == "average":
         # The labels and everything else need room as well; past some rows more gain nothing.
         room = min(budget // 4, MAX_MEMORY)
+        check_sums(
+            rows.counts, len(rows.members), by_pair=True, owner="EEAC",
+            remedy="Use linkage='single', or a sample of the objects.",
+        )  # fmt: skip
         return kept_average_link(rows.members, rows.counts, max_memory=room)
     # Floats and the counts they come from.
     needed = u * (u - 1) // 2 * (8 + np.dtype(count_type(len(rows.members))).itemsize)

@@ -241,9 +241,9 @@ class _Subspace(FixedNumber):
     def _default_generator(self, data: Any = None) -> Any:
         return LACEnsemble(_MEMBERS, self._wanted)
 
-    def _generator(self, data: Any = None) -> Any:
+    def _generator(self, data: Any = None, device: str | None = None) -> Any:
         # Kept for its runs, which only it knows; they are there if it was used.
-        self._maker = super()._generator(data)
+        self._maker = super()._generator(data, device)
         return self._maker
 
     def _options(self, X: Any) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from consilience.datasets._documents import (
     load_webkb4,
 )
 from consilience.datasets._label_files import read_labels, write_labels
+from consilience.datasets._large import open_rows
 from consilience.datasets._load import load
 from consilience.datasets._minority import (
     MinoritySources,
@@ -20,7 +21,6 @@ from consilience.datasets._synthetic import make_gaussians, make_half_rings, mak
 from consilience.datasets._tables import Table, read_like, read_table
 from consilience.datasets._text import STOP_WORDS, informative_terms
 from consilience.datasets._woec import make_woec_toy
-from consilience.rows import open_rows
 
 __all__ = [
     "STOP_WORDS",

@@ -115,6 +115,20 @@ class CsvReader:
             text = sorted({*text, *columns.turned})
             numeric = [j for j in numeric if j not in columns.turned]
 
+    def stream(self, sink: Any) -> None:
+        """Hand all rows to a sink of columns, which is told where they must be read again."""
+        in_blocks = len(self.names) > 1
+        while True:
+            try:
+                with decoding(self.source):
+                    parts = self._by_blocks(sink) if in_blocks else self._in_sequence(sink)
+                    for part in parts:
+                        sink.add(part)
+                return
+            except _IrregularError:
+                in_blocks = False
+                sink.restart()
+
     def _in_sequence(self, columns: Columns) -> Iterator[Part]:
         with open_csv(self.source, self.decimal) as file:
             for chunk in file.chunks:

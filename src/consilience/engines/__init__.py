@@ -2,6 +2,8 @@
 
 from consilience.engines._choice import engine_for
 from consilience.engines._engine import Engine
-from consilience.engines._pieces import label_room
+from consilience.engines._pieces import label_room, watched
+from consilience.engines.blocks import Blocks
+from consilience.engines.dask import releasing, workers_at
 
-__all__ = ["Engine", "engine_for", "label_room"]
+__all__ = ["Blocks", "Engine", "engine_for", "label_room", "releasing", "watched", "workers_at"]

@@ -7,7 +7,7 @@ from consilience.engines.blocks import Blocks
 from consilience.engines.cpu import Cpu
 from consilience.engines.dask import cluster_of
 from consilience.errors import InvalidParameterError
-from consilience.rows import Stored, is_tensor
+from consilience.rows import OnDevice, Stored, is_tensor
 
 __all__ = ["engine_for"]
 
@@ -37,6 +37,8 @@ def engine_for(rows: Any, device: Any = None) -> Engine:
                 "Leave 'device' out."
             )
         return Blocks(rows, cluster_of(rows))
+    if isinstance(rows, OnDevice):
+        rows = rows.tensor
     if device is None and not is_tensor(rows):
         return Cpu(rows)
     from consilience.engines.torch import Torch

@@ -7,7 +7,9 @@ passes themselves (`Blocks`) are the same everywhere.
 
 import math
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from tempfile import TemporaryFile, gettempdir
 from typing import Any, NamedTuple, Protocol
 
@@ -17,7 +19,7 @@ from numpy.typing import NDArray
 from consilience._stored import Stored
 from consilience.errors import MemoryBudgetError
 
-__all__ = ["Chosen", "Disk", "Pieces", "label_room", "within"]
+__all__ = ["Chosen", "Disk", "Keeper", "Pieces", "label_room", "told", "watched", "within"]
 
 # Labels of up to so many bytes are kept in memory, more on disk.
 _IN_MEMORY = 2**28
@@ -28,10 +30,13 @@ class Pieces(Protocol):
 
     table: Stored
 
-    def map(self, call: Callable[..., Any], *shared: Any) -> Iterator[Any]:
+    def map(
+        self, call: Callable[..., Any], *shared: Any, only: Sequence[int] | None = None
+    ) -> Iterator[Any]:
         """``call(X, start, *shared)`` of every piece, in the order of the pieces.
 
         What is shared and has rows of its own (``within``) is handed on with those of the piece.
+        ``only`` are the numbers of the pieces to go through, in order.
         """
         ...
 
@@ -44,6 +49,44 @@ class Pieces(Protocol):
         before the first step (None).
         """
         ...
+
+    def revisit(self, call: Callable[..., Any], kept: Sequence[Any], *shared: Any) -> Iterator[Any]:
+        """``call(own, *shared)`` of what was kept with every piece; no row is read."""
+        ...
+
+
+class Keeper(Protocol):
+    """Where what was made of pieces is kept, so that it need not be made again."""
+
+    def get(self, name: str) -> dict[str, NDArray[Any]] | None:
+        """Arrays that were put there under a name; None without."""
+        ...
+
+    def put(self, name: str, arrays: dict[str, NDArray[Any]]) -> None:
+        """Keep arrays, all or none of them."""
+        ...
+
+
+_watcher: ContextVar[Callable[[int, int], None] | None] = ContextVar("watcher", default=None)
+
+
+@contextmanager
+def watched(call: Callable[[int, int], None]) -> Iterator[None]:
+    """Have passes inside tell of their pieces: ``call(done, of_how_many)``."""
+    token = _watcher.set(call)
+    try:
+        yield
+    finally:
+        _watcher.reset(token)
+
+
+def told(found: Iterable[Any], n_pieces: int) -> Iterator[Any]:
+    """What was found of one piece after another; whoever watches is told."""
+    watcher = _watcher.get()
+    for done, one in enumerate(found, 1):
+        if watcher is not None:
+            watcher(done, n_pieces)
+        yield one
 
 
 class Chosen(NamedTuple):
@@ -68,10 +111,17 @@ class Disk:
     def __init__(self, table: Stored) -> None:
         self.table = table
 
-    def map(self, call: Callable[..., Any], *shared: Any) -> Iterator[Any]:
+    def map(
+        self, call: Callable[..., Any], *shared: Any, only: Sequence[int] | None = None
+    ) -> Iterator[Any]:
         """See `Pieces.map`."""
-        for start, stop in self.table.pieces():
-            yield call(self.table.read(start, stop), start, *within(shared, start, stop))
+        pieces = self.table.pieces()
+        chosen = pieces if only is None else [pieces[number] for number in only]
+        calls = (
+            call(self.table.read(start, stop), start, *within(shared, start, stop))
+            for start, stop in chosen
+        )
+        return told(calls, len(chosen))
 
     def step(
         self, call: Callable[..., tuple[Any, Any]], kept: Sequence[Any] | None, *shared: Any
@@ -91,7 +141,12 @@ class Disk:
                 now[number] = room
                 yield found
 
-        return now, steps()
+        return now, told(steps(), len(pieces))
+
+    def revisit(self, call: Callable[..., Any], kept: Sequence[Any], *shared: Any) -> Iterator[Any]:
+        """See `Pieces.revisit`."""
+        for own, (start, stop) in zip(kept, self.table.pieces(), strict=True):
+            yield call(own, *within(shared, start, stop))
 
 
 def label_room(shape: tuple[int, ...], kind: Any, *, beside: int = 1) -> NDArray[Any]:

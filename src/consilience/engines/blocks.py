@@ -5,13 +5,16 @@ the business of the `Pieces`: here, piece after piece from a disk, or on the wor
 Labels, centres and facts are those of the `Cpu`, bit for bit, whatever the pieces.
 """
 
-from collections.abc import Sequence
+import hashlib
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from consilience.engines._pieces import Chosen, Disk, Pieces, label_room
+from consilience.engines._pieces import Chosen, Disk, Keeper, Pieces, label_room
+from consilience.engines._ranks import order_statistics
+from consilience.engines._weak_pieces import Sums, add_repetitions
 from consilience.errors import InvalidInputError, InvalidParameterError
 from consilience.kernels._blocks import add_in_tree, block_edges, tree_sum
 from consilience.kernels._parallel import Team
@@ -44,6 +47,12 @@ class Blocks:
     def __init__(self, table: Stored, pieces: Pieces | None = None) -> None:
         self._table = table
         self._pieces = Disk(table) if pieces is None else pieces
+        #: Keeps centres and the labels of every piece as they are made; None keeps nothing.
+        self.keeper: Keeper | None = None
+
+    def digests(self) -> list[str]:
+        """A digest of each piece, made where it is."""
+        return list(self._pieces.map(_digest_of_piece))
 
     def column_facts(
         self, *, objects: NDArray[np.integer[Any]] | None = None, n_jobs: int | None = None
@@ -73,7 +82,11 @@ class Blocks:
         """
         task = make_task(starts, objects, features)
         how: dict[str, Any] = {"spherical": spherical, "n_jobs": n_jobs}
-        if batches is not None:
+        kept = None if self.keeper is None else self.keeper.get(_FIT)
+        runs = _runs_of(kept, len(starts))
+        if runs is not None:
+            pass  # they were fitted before, and the rest was not finished
+        elif batches is not None:
             runs = self._on_batches(task, batches, how)
         elif self._fits(task.rows):
             runs = self._on_samples(task, how | _rounds(max_iter, tol, online))
@@ -85,6 +98,8 @@ class Blocks:
                     "(max_samples) are fitted in memory, and may have it."
                 )
             runs = self._in_rounds(task, max_iter, tol, **how)
+        if self.keeper is not None:
+            self.keeper.put(_FIT, _arrays_of(runs))
         unknown = bool(np.isnan(runs.inertia).any())
         ended = Task(runs.centres, task.rows, task.features)
         labels, squares = self._settled(ended, assign_all, unknown, n_jobs)
@@ -112,8 +127,25 @@ class Blocks:
         memory: Memory,
         sizes: NDArray[np.float64] | None = None,
     ) -> Batch:
-        """Weak clusterings are made of rows in memory only."""
-        raise self._only_in_memory("Weak clusterings (EWOCS) are")
+        """A batch of weak clusterings gives scores of all objects at once; see `add_scores`."""
+        raise self._only_in_memory("Scores of single weak clusterings are")
+
+    def add_scores(
+        self,
+        terms: Any,
+        models: Models,
+        grading: Grading,
+        scale: Scale,
+        sums: Sums,
+        *,
+        n_jobs: int | None = None,
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Add the scores of weak clusterings to their sums; see `add_repetitions`."""
+        return add_repetitions(self._pieces, terms, models, grading, scale, sums, n_jobs)
+
+    def order_statistics(self, ranks: Sequence[int]) -> NDArray[np.float64]:
+        """Values of every column at these ranks, from 0 for the least: (n_ranks, n_columns)."""
+        return order_statistics(self._pieces, ranks)
 
     def pair_counts(
         self, *, with_seen: bool, condensed: bool = False, n_jobs: int | None = None
@@ -210,14 +242,34 @@ class Blocks:
         self, task: Task, assign_all: bool, with_squares: bool, n_jobs: int | None
     ) -> tuple[NDArray[Any], NDArray[np.float64]]:
         """Labels of all objects by the last centres, and sums of squares where wanted."""
-        n = self._table.shape[0]
-        labels, start = label_room((len(task.starts), n), label_type(task)), 0
-        squares = []
-        for some, own in self._pieces.map(settle, task, assign_all, with_squares, n_jobs):
-            labels[:, start : start + some.shape[1]] = some
-            start += some.shape[1]
-            squares.append(own)
-        return labels, add_in_tree(np.concatenate(squares))
+        n, pieces = self._table.shape[0], self._table.pieces()
+        labels = label_room((len(task.starts), n), label_type(task))
+        squares: dict[int, NDArray[np.float64]] = {}
+
+        def take(number: int, some: NDArray[Any], own: NDArray[np.float64]) -> None:
+            start, stop = pieces[number]
+            labels[:, start:stop] = some
+            squares[number] = own
+
+        for number, kept in self._kept_pieces(len(pieces)):
+            take(number, kept["labels"], kept["squares"])
+        missing = [number for number in range(len(pieces)) if number not in squares]
+        shared = (task, assign_all, with_squares, n_jobs)
+        found = self._pieces.map(settle, *shared, only=missing)
+        for number, (some, own) in zip(missing, found, strict=True):
+            if self.keeper is not None:
+                self.keeper.put(f"{number:06d}", {"labels": some, "squares": own})
+            take(number, some, own)
+        ordered = [squares[number] for number in range(len(pieces))]
+        return labels, add_in_tree(np.concatenate(ordered))
+
+    def _kept_pieces(self, n_pieces: int) -> Iterator[tuple[int, dict[str, NDArray[Any]]]]:
+        """Pieces that were finished before, by their numbers."""
+        for number in range(n_pieces if self.keeper is not None else 0):
+            assert self.keeper is not None
+            kept = self.keeper.get(f"{number:06d}")
+            if kept is not None:
+                yield number, kept
 
     def _only_in_memory(self, what: str) -> InvalidInputError:
         return InvalidInputError(
@@ -236,11 +288,35 @@ class _Changes:
         return _Changes([a + b for a, b in zip(self.each, other.each, strict=True)])
 
 
+# The name of what is kept once all members are fitted.
+_FIT = "fit"
+
+
+def _arrays_of(runs: KMeansRuns) -> dict[str, NDArray[Any]]:
+    """Members that are fitted, without labels."""
+    centres = {f"centres_{m:04d}": np.asarray(one) for m, one in enumerate(runs.centres)}
+    facts = {name: np.asarray(getattr(runs, name)) for name in ("inertia", "n_iter", "converged")}
+    return centres | facts
+
+
+def _runs_of(kept: dict[str, NDArray[Any]] | None, n_members: int) -> KMeansRuns | None:
+    """Members as they were kept; None without."""
+    if kept is None:
+        return None
+    centres = [kept[f"centres_{m:04d}"] for m in range(n_members)]
+    facts = (kept["inertia"], kept["n_iter"], kept["converged"])
+    return KMeansRuns(np.empty((0, 0), np.int32), centres, *facts)
+
+
 def _rounds(max_iter: int, tol: float, online: bool) -> dict[str, Any]:
     return {"max_iter": max_iter, "tol": tol, "online": online}
 
 
 # ---- what is called for a piece: plain functions, so that another machine can be asked ---------
+
+
+def _digest_of_piece(X: NDArray[Any], start: int) -> str:
+    return hashlib.sha256(X.data, usedforsecurity=False).hexdigest()[:16]
 
 
 def _facts_of_piece(

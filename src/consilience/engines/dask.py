@@ -8,24 +8,90 @@ was lost is made again.
 
 import asyncio
 import concurrent.futures
+import logging
 import sys
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from operator import itemgetter
-from typing import Any
-from weakref import WeakKeyDictionary
+from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary, WeakSet
 
 from consilience._optional import optional
 from consilience._stored import Stored, is_dask
-from consilience.engines._pieces import within
+from consilience.engines._pieces import told, within
 from consilience.errors import ClusterLostError
 
-__all__ = ["Cluster", "cluster_of"]
+__all__ = ["Cluster", "cluster_of", "releasing", "workers_at"]
 
 # What Dask raises where a scheduler is gone.
 _GONE = (asyncio.CancelledError, concurrent.futures.CancelledError, OSError)
+# Seconds that a scheduler may take to answer, and workers to come.
+_ANSWER, _COME = 15, 60
+
+
+class _Kept(NamedTuple):
+    """Pieces of a table on the workers of a client, and what else was asked of these."""
+
+    client: Any
+    blocks: list[Any]
+    array: Any  # as it was given
+    sent: "WeakSet[Any]"
+
+
 # Tables whose pieces the workers of a client keep.
-_kept: "WeakKeyDictionary[Stored, tuple[Any, list[Any]]]" = WeakKeyDictionary()
+_kept: "WeakKeyDictionary[Stored, _Kept]" = WeakKeyDictionary()
+
+
+@contextmanager
+def workers_at(where: str, n_workers: int | None = None, memory: float | None = None) -> Any:
+    """The client of a scheduler, the current one inside; workers are given back at the end.
+
+    Parameters
+    ----------
+    where : str
+        Address of a scheduler, such as "tcp://host:8786", or "local" for workers made here.
+    n_workers : int or None
+        Of "local"; None makes two.
+    memory : float or None
+        Bytes that all workers of "local" together may take; None leaves it to Dask.
+    """
+    distributed = optional("distributed", extra="distributed", what="Clustering on a cluster")
+    with ExitStack() as opened:
+        target: Any = where
+        if where == "local":
+            n_workers = 2 if n_workers is None else n_workers
+            target = distributed.LocalCluster(
+                n_workers=n_workers,
+                threads_per_worker=1,
+                memory_limit="auto" if memory is None else memory / n_workers,
+                dashboard_address=None,
+                silence_logs=logging.CRITICAL,
+            )
+            opened.enter_context(target)
+        try:
+            client = opened.enter_context(distributed.Client(target, timeout=_ANSWER))
+            client.wait_for_workers(1, timeout=_COME)
+        except (OSError, ValueError, TimeoutError) as error:
+            why = str(error).splitlines()[0] if str(error) else type(error).__name__
+            raise ClusterLostError(
+                f"No Dask cluster answers at {where!r} ({why}). Start a scheduler with 'dask "
+                f"scheduler' and workers with 'dask worker ADDRESS', and name its address."
+            ) from error
+        yield client
+
+
+@contextmanager
+def releasing(table: Stored) -> Iterator[None]:
+    """Have workers forget the pieces of a table in the end, also of a job that is interrupted."""
+    try:
+        yield
+    finally:
+        known = _kept.pop(table.base, None)
+        if known is not None:
+            table.base.array = known.array  # type: ignore[attr-defined]
+            with suppress(Exception):  # nobody is there any more
+                known.client.cancel(list(known.sent), force=True)
 
 
 def cluster_of(table: Stored) -> "Cluster | None":
@@ -47,16 +113,25 @@ class Cluster:
         self.table, self._client = table, client
         self._bounds = table.pieces()
         known = _kept.get(table.base)
-        if known is None or known[0] is not client:
-            _kept[table.base] = known = (client, self._pieces())
-        self._blocks = known[1]
+        if known is None or known.client is not client:
+            array: Any = getattr(table.base, "array", None)
+            _kept[table.base] = known = _Kept(client, self._pieces(), array, WeakSet())
+        self._blocks, self._sent = known.blocks, known.sent
 
-    def map(self, call: Callable[..., Any], *shared: Any) -> Iterator[Any]:
+    def map(
+        self, call: Callable[..., Any], *shared: Any, only: Sequence[int] | None = None
+    ) -> Iterator[Any]:
         """See `Pieces.map`; few results wait on the workers to be fetched."""
+        chosen = range(len(self._bounds)) if only is None else only
+        return told(self._mapped(call, shared, chosen), len(chosen))
+
+    def _mapped(
+        self, call: Callable[..., Any], shared: tuple[Any, ...], chosen: Sequence[int]
+    ) -> Iterator[Any]:
         self._check()
         ahead = 2 + 2 * sum(self._asked(self._client.nthreads).values())
         waiting: deque[Any] = deque()
-        for number in range(len(self._bounds)):
+        for number in chosen:
             waiting.append(self._submit(_on_piece, number, call, shared))
             if len(waiting) > ahead:
                 yield _fetched(waiting.popleft())
@@ -76,7 +151,19 @@ class Cluster:
         submit = self._client.submit
         states = [self._asked(submit, itemgetter(0), pair, pure=False) for pair in made]
         found = [self._asked(submit, itemgetter(1), pair, pure=False) for pair in made]
-        return states, map(_fetched, found)
+        self._sent.update((*states, *found))
+        return states, told(map(_fetched, found), len(found))
+
+    def revisit(self, call: Callable[..., Any], kept: Sequence[Any], *shared: Any) -> Iterator[Any]:
+        """See `Pieces.revisit`; where it is kept."""
+        self._check()
+        found = []
+        for own, (start, stop) in zip(kept, self._bounds, strict=True):
+            mine = within(shared, start, stop)
+            future = self._asked(self._client.submit, call, own, *mine, pure=False)
+            self._sent.add(future)
+            found.append(future)
+        return map(_fetched, found)
 
     def _check(self) -> None:
         if self._client.status != "running":
@@ -90,7 +177,9 @@ class Cluster:
         block = self._blocks[number]
         # Not pure: Dask would look for an equal task by hashing all centres.
         given = (call, self.table, (start, stop), block, *own, *mine)
-        return self._asked(self._client.submit, task, *given, pure=False)
+        future = self._asked(self._client.submit, task, *given, pure=False)
+        self._sent.add(future)
+        return future
 
     def _asked(self, call: Callable[..., Any], *given: Any, **options: Any) -> Any:
         """What the client says; a client that is closing fails in many ways."""

@@ -13,8 +13,20 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from consilience.engines._device import columns, kmeans, many, pairs, weak
+from consilience._labels import smallest_type
+from consilience.engines._device import (
+    beyond,
+    columns,
+    kmeans,
+    label_kmeans,
+    labels,
+    many,
+    pairs,
+    plain,
+    weak,
+)
 from consilience.engines._device._torch import kernels_for, torch
+from consilience.engines._device.memory import memory_of
 from consilience.engines.cpu import Cpu
 from consilience.errors import InvalidInputError, InvalidParameterError
 from consilience.kernels._parallel import Team
@@ -24,7 +36,11 @@ from consilience.kernels.minority.blocks import BLOCK, Models, Objects
 from consilience.kernels.minority.passes import Batch, Grading, Memory, Scale
 from consilience.kernels.pairs.compare import count_type
 
-__all__ = ["Torch", "device_of", "rule_of"]
+__all__ = ["Torch", "device_of", "devices", "label_problem", "label_rows", "rule_of"]
+
+_NOT_FINITE = "X must hold finite numbers. Got NaN or infinity in it."
+# torch's integers by their bytes, asked for when torch is there.
+_NARROW = {1: lambda: torch.int8, 2: lambda: torch.int16, 4: lambda: torch.int32}
 
 
 class Torch:
@@ -50,6 +66,7 @@ class Torch:
         self._rows = rows if held else None
         self._table: kmeans.Table | None = None
         self._digits: many.Digits | None = None
+        self._beyond: beyond.HostTable | None = None
         self._cpu: Cpu | None = None
         self.ran_on: dict[str, str] = {}
 
@@ -57,9 +74,11 @@ class Torch:
         self, *, objects: NDArray[np.integer[Any]] | None = None, n_jobs: int | None = None
     ) -> ColumnFacts:
         """See `Engine.column_facts`."""
-        if sparse.issparse(self._host):
+        if sparse.issparse(self._host) or (objects is not None and self._is_beyond()):
             return self._left("column_facts").column_facts(objects=objects, n_jobs=n_jobs)
         self._note("column_facts")
+        if self._is_beyond():
+            return ColumnFacts(*(_host(one) for one in self._host_table().facts))
         facts = columns.column_facts(self._tensor(), objects)
         return ColumnFacts(*(_host(one) for one in facts))
 
@@ -95,11 +114,14 @@ class Torch:
         ]
         common = {"max_iter": max_iter, "spherical": spherical, "assign_all": assign_all}
         found = self._many_runs(tasks, common)
-        labels = np.empty((len(found), len(self._k_means_table().rows)), np.int32)
+        most = max((len(one.centres) for one in found), default=1)
+        # As narrow as an ensemble keeps them: they are most of what travels.
+        placed = np.empty((len(found), len(self._host)), smallest_type(most))
         for m, one in enumerate(found):
-            labels[m] = _host(one.labels)
+            placed[m] = _host(one.labels.to(_NARROW[placed.itemsize]()))
+        sizes = [_host(_counted(one.labels, len(one.centres))) for one in found]
         ends = [(_host(one.centres), one.inertia, one.n_iter, one.converged) for one in found]
-        return join_runs(labels, ends)
+        return join_runs(placed, ends)._replace(sizes=sizes)
 
     def assign(
         self,
@@ -112,17 +134,20 @@ class Torch:
         if sparse.issparse(self._host):
             return self._left("assign").assign(centres, features=features, n_jobs=n_jobs)
         self._note("assign")
-        table = self._k_means_table()
         there = [self._there(np.asarray(one, np.float64)) for one in centres]
         seen = [self._index(features, m) for m in range(len(there))]
-        if self._by_kernels(there):
-            found = many.assign_many(self._digits_table(), there, seen)
+        kernels = self._kernels(there)
+        if self._is_beyond():
+            found = beyond.assign_beyond(self._host_table(), kernels or plain, there, seen)
+        elif kernels is not None:
+            found = many.assign_many(self._digits_table(), kernels, there, seen)
         else:
+            table = self._k_means_table()
             found = [kmeans.assign(table, *one) for one in zip(there, seen, strict=True)]
-        labels = np.empty((len(found), len(table.rows)), np.int32)
+        placed = np.empty((len(found), len(self._host)), np.int32)
         for m, one in enumerate(found):
-            labels[m] = _host(one)
-        return labels
+            placed[m] = _host(one)
+        return placed
 
     def repetitions(
         self,
@@ -209,29 +234,51 @@ class Torch:
         if self._table is None:
             rows = self._tensor()
             if not bool(torch.isfinite(rows).all()):
-                raise InvalidInputError("X must hold finite numbers. Got NaN or infinity in it.")
+                raise InvalidInputError(_NOT_FINITE)
             mean, _, low, high = columns.column_facts(rows)
             self._table = kmeans.Table(rows, mean, low, high)
         return self._table
+
+    def _is_beyond(self) -> bool:
+        """Whether k-means of these rows needs more than the device may hold."""
+        if self._rows is not None or sparse.issparse(self._host):
+            return False  # there already
+        limit = memory_of(self.device)
+        (n, d), size = self._host.shape, self._host.dtype.itemsize
+        return limit is not None and n * beyond.row_bytes(d, size) > limit
+
+    def _host_table(self) -> beyond.HostTable:
+        if self._beyond is None:
+            if not np.isfinite(self._host).all():
+                raise InvalidInputError(_NOT_FINITE)
+            limit = memory_of(self.device)
+            assert limit is not None
+            self._beyond = beyond.HostTable(self._host, self.device, limit)
+        return self._beyond
 
     def _digits_table(self) -> many.Digits:
         if self._digits is None:
             self._digits = many.Digits(self._k_means_table())
         return self._digits
 
-    def _by_kernels(self, starts: Sequence[Any]) -> bool:
-        """Whether Triton kernels can work on members that start there."""
+    def _kernels(self, starts: Sequence[Any]) -> Any:
+        """Triton kernels, if they are there and can work on members that start there."""
         most = max((len(start) for start in starts), default=0)
-        return most <= many.MOST_CLUSTERS and kernels_for(self.device) is not None
+        return kernels_for(self.device) if most <= many.MOST_CLUSTERS else None
 
     def _many_runs(self, tasks: Sequence[Any], common: dict[str, Any]) -> list[kmeans.Found]:
         """One k-means a task of start, objects, features and tolerance."""
         if not tasks:
             return []
         starts, objects, features, tols = zip(*tasks, strict=True)
-        if self._by_kernels(starts):
+        kernels = self._kernels(starts)
+        if self._is_beyond():
+            return beyond.lloyd_beyond(
+                self._host_table(), kernels or plain, starts, objects, features, tols=tols, **common
+            )
+        if kernels is not None:
             return many.lloyd_many(
-                self._digits_table(), starts, objects, features, tols=tols, **common
+                self._digits_table(), kernels, starts, objects, features, tols=tols, **common
             )
         table = self._k_means_table()
         return [
@@ -247,7 +294,11 @@ class Torch:
     def _mean_variance(self, objects: Indices | None, features: Indices | None, m: int) -> float:
         """Mean variance of the columns a member works on."""
         own = None if objects is None else objects[m]
-        variance, seen = columns.column_facts(self._tensor(), own)[1], self._index(features, m)
+        seen = self._index(features, m)
+        if self._is_beyond():
+            variance = self._there(self.column_facts(objects=own).variance)
+        else:
+            variance = columns.column_facts(self._tensor(), own)[1]
         return float((variance if seen is None else variance[seen]).mean())
 
 
@@ -274,6 +325,51 @@ def device_of(device: Any) -> Any:
     if found.type == "cuda" and found.index is None:
         return torch.device("cuda", torch.cuda.current_device())
     return found
+
+
+def devices() -> list[dict[str, Any]]:
+    """Devices of torch beside the processor: name, kind, model and memory of each."""
+    found = []
+    for number in range(torch.cuda.device_count() if torch.cuda.is_available() else 0):
+        facts = torch.cuda.get_device_properties(number)
+        free, total = torch.cuda.mem_get_info(number)
+        found.append(
+            {
+                "name": f"cuda:{number}",
+                "kind": "cuda",
+                "model": facts.name,
+                "memory_total": int(total),
+                "memory_free": int(free),
+                "capability": f"{facts.major}.{facts.minor}",
+            }
+        )
+    return found
+
+
+def label_rows(members: NDArray[Any], starts: NDArray[np.int64], device: Any) -> labels.LabelRows:
+    """Labels of an ensemble on a device, for passes over them.
+
+    Parameters
+    ----------
+    members : ndarray of shape (n_members, n_objects)
+    starts : ndarray of shape (n_members + 1,)
+        First row of each member among all clusters.
+    device : str or torch device
+    """
+    there = device_of(device)
+    return labels.LabelRows(members, starts, there, limit=memory_of(there))
+
+
+def label_problem(
+    members: NDArray[Any],
+    starts: NDArray[np.int64],
+    weights: NDArray[np.int64],
+    scale: NDArray[np.float64],
+    shift: NDArray[np.float64],
+    device: Any,
+) -> label_kmeans.LabelProblem:
+    """Label rows on a device, for k-means; see `consilience.kernels.kmeans.labels.lloyd`."""
+    return label_kmeans.LabelProblem(label_rows(members, starts, device), weights, scale, shift)
 
 
 def rule_of(grading: Grading, scale: Scale) -> weak.Rule:
@@ -313,6 +409,11 @@ def seeds_of(models: Models, p: int, *, wide: bool) -> NDArray[Any]:
         return models.seeds.reshape(-1, p)
     parts = [models.seeds[a * p : b * p].reshape(p, b - a).T for a, b in pairwise(models.bounds)]
     return np.concatenate(parts)
+
+
+def _counted(labels: Any, k: int) -> Any:
+    """Objects of each cluster; who is unseen is in none."""
+    return torch.bincount(labels.to(torch.int64) + 2, minlength=k + 2)[2:]
 
 
 def _host(values: Any) -> NDArray[Any]:

@@ -15,6 +15,7 @@ from sklearn.utils import check_random_state
 
 from consilience._labels import smallest_type
 from consilience._validation import (
+    DEVICE,
     Interval,
     NoneValue,
     Options,
@@ -28,7 +29,13 @@ from consilience.ensemble import Ensemble, takes_ensemble
 from consilience.errors import InvalidInputError, warn
 from consilience.evidence._thresholds import RULES, find_threshold
 from consilience.evidence.confidence import never_placed, never_seen
-from consilience.kernels.pairs.ambiguity import INFORMATION, RELATIVE, mean_overlap
+from consilience.kernels.pairs.ambiguity import (
+    INFORMATION,
+    RELATIVE,
+    fill_worths,
+    mean_overlap,
+    pairs_that_saw,
+)
 
 __all__ = [
     "Ambiguity",
@@ -155,6 +162,7 @@ def anco(
     n_pairs: int | None = None,
     random_state: Any = None,
     n_jobs: int | None = None,
+    device: str | None = None,
 ) -> Floats:
     """Accumulated normalised cluster overlap: the sum of `nco` over all pairs of members.
 
@@ -168,6 +176,8 @@ def anco(
         For the choice of pairs.
     n_jobs : int or None
         Threads; None means one. The result does not depend on it.
+    device : str or None, default=None
+        A torch device, such as "cuda", where cells are counted and looked up: the same scores.
 
     Returns
     -------
@@ -193,7 +203,9 @@ def anco(
     [2.297, 2.297, 0.245, 2.325, 2.325, 2.325]
     """
     R = ensemble.n_members
-    return _scores(ensemble, INFORMATION, R * (R - 1) / 2, n_pairs, random_state, n_jobs, "anco")
+    return _scores(
+        ensemble, INFORMATION, R * (R - 1) / 2, n_pairs, random_state, n_jobs, device, "anco"
+    )
 
 
 def relative_overlap(
@@ -202,6 +214,7 @@ def relative_overlap(
     n_pairs: int | None = None,
     random_state: Any = None,
     n_jobs: int | None = None,
+    device: str | None = None,
 ) -> Floats:
     """Mean overlap of an object's clusters relative to the best matches of those clusters.
 
@@ -231,7 +244,9 @@ def relative_overlap(
     >>> relative_overlap(ens).round(3).tolist()
     [1.0, 1.0, 0.587, 1.0, 1.0, 1.0]
     """
-    return _scores(ensemble, RELATIVE, 1.0, n_pairs, random_state, n_jobs, "relative_overlap")
+    return _scores(
+        ensemble, RELATIVE, 1.0, n_pairs, random_state, n_jobs, device, "relative_overlap"
+    )
 
 
 @takes_ensemble
@@ -421,29 +436,55 @@ def _scores(
     n_pairs: int | None,
     random_state: Any,
     n_jobs: int | None,
+    device: str | None,
     owner: str,
 ) -> Floats:
     for name, value in (("n_pairs", n_pairs), ("random_state", random_state)):
         check_value(name, value, AMBIGUITY_RULES[name], owner=owner)
     check_jobs(n_jobs, owner=owner)
+    check_value("device", device, DEVICE, owner=owner)
     if ensemble.n_members == 1:
         return np.ones(ensemble.n_objects)
-    means, counts = _overlap(ensemble, kind, n_pairs, random_state, n_jobs)
+    means, counts = _overlap(ensemble, kind, n_pairs, random_state, n_jobs, device)
     silent = (counts == 0) | never_placed(ensemble)
     return np.where(silent, np.nan, scale * means)
 
 
 def _overlap(
-    ensemble: Ensemble, kind: int, n_pairs: int | None, random_state: Any, n_jobs: int | None
+    ensemble: Ensemble,
+    kind: int,
+    n_pairs: int | None,
+    random_state: Any,
+    n_jobs: int | None,
+    device: str | None = None,
 ) -> tuple[Floats, NDArray[np.int64]]:
     """Mean overlap of each object over pairs of members, and how many pairs saw it.
 
     Objects with equal labels are one weighted object: exact.
     """
-    rows, inverse, counts = ensemble.signatures(n_jobs=n_jobs)
     pairs = np.stack(np.triu_indices(ensemble.n_members, 1), axis=1).astype(np.int64)
     if n_pairs is not None and n_pairs < len(pairs):
         chosen = check_random_state(random_state).permutation(len(pairs))[:n_pairs]
         pairs = pairs[np.sort(chosen)]
+    if device is not None:
+        return _overlap_there(ensemble, kind, pairs, device)
+    rows, inverse, counts = ensemble.signatures(n_jobs=n_jobs)
     means, seen = mean_overlap(rows.members, counts, pairs, kind, n_jobs=n_jobs or 1)
     return means[inverse], seen[inverse]
+
+
+def _overlap_there(
+    ensemble: Ensemble, kind: int, pairs: NDArray[np.int64], device: str
+) -> tuple[Floats, NDArray[np.int64]]:
+    """`_overlap` with cells counted and looked up on a torch device."""
+    from consilience.engines.torch import label_rows
+
+    rows = label_rows(ensemble.members, ensemble.offsets(), device)
+    # Unseen and noise are two rows before the clusters of each member.
+    table = rows.contingency(outside=2).cpu().numpy().astype(np.float64)
+    edges = ensemble.offsets() + 2 * np.arange(ensemble.n_members + 1)
+    values = np.zeros_like(table)
+    fill_worths(table, edges, pairs, kind, values)
+    sums = rows.pair_sums(rows.there(values), pairs, outside=2)
+    counts = pairs_that_saw(ensemble.members, pairs)
+    return np.divide(sums, counts, out=np.zeros(len(sums)), where=counts > 0), counts

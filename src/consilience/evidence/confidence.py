@@ -7,11 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from consilience._labels import UNSEEN
-from consilience._validation import Boolean, NoneValue, Options, check_jobs, check_value
+from consilience._validation import DEVICE, Boolean, NoneValue, Options, check_jobs, check_value
 from consilience.ensemble import Collapsed, Ensemble, takes_ensemble
 from consilience.errors import InvalidInputError
 from consilience.evidence.coassociation import CoAssociation, Missing
-from consilience.kernels._parallel import by_rows, in_threads
+from consilience.kernels._parallel import in_threads
 from consilience.kernels.labels.confidence import Nearness, nearness
 
 __all__ = ["DOUBTFUL_BELOW", "Confidence", "confidence", "doubtful", "suited_elsewhere"]
@@ -41,6 +41,8 @@ class Confidence:
         The best other cluster; -1 where there is none.
     exact : bool
         Whether each pair counted alike; see ``exact`` of `confidence`.
+    device : str
+        Where it was computed.
     """
 
     confidence: NDArray[np.float64]
@@ -48,6 +50,7 @@ class Confidence:
     other: NDArray[np.float64]
     runner_up: NDArray[np.int32]
     exact: bool = True
+    device: str = "cpu"
 
 
 @takes_ensemble
@@ -58,6 +61,7 @@ def confidence(
     missing: Missing = "pair",
     exact: bool | None = None,
     n_jobs: int | None = None,
+    device: str | None = None,
 ) -> Confidence:
     """Mean co-association with the own cluster against the best other cluster.
 
@@ -76,6 +80,8 @@ def confidence(
         that saw it, which cluster tables can add up. None is True up to 10,000 objects.
     n_jobs : int or None
         Threads; None means one.
+    device : str or None, default=None
+        A torch device, such as "cuda", for what goes through cluster tables: the same numbers.
 
     Returns
     -------
@@ -96,6 +102,7 @@ def confidence(
     check_value("missing", missing, [Options(("pair", "all"))], owner="confidence")
     check_value("exact", exact, [Boolean(), NoneValue()], owner="confidence")
     check_jobs(n_jobs, owner="confidence")
+    check_value("device", device, DEVICE, owner="confidence")
     labels = np.asarray(labels)
     if labels.shape != (ensemble.n_objects,):
         raise InvalidInputError(
@@ -117,27 +124,20 @@ def confidence(
     pairwise = missing == "pair" and ensemble.has_unseen
     if exact is None:
         exact = n * n <= _EXACT_PAIRS
+    share = np.empty(n)
     if pairwise and exact:
         own, other, runner_up = _over_pairs(ensemble, codes, n_clusters, n_jobs)
+        total = own + other
+        share = np.divide(own, total, out=np.zeros(n), where=total > 0)
+        device = None
     else:
-        own, other, runner_up = nearness(
-            ensemble.members,
-            codes,
-            n_clusters,
-            by_seen=pairwise,
-            starts=ensemble.offsets(),
-            counts=ensemble.counts if isinstance(ensemble, Collapsed) else None,
-            n_jobs=n_jobs,
+        counts = ensemble.counts if isinstance(ensemble, Collapsed) else None
+        own, other, runner_up = _through_tables(
+            ensemble, codes, n_clusters, counts, pairwise, share, n_jobs, device
         )
-    share = np.empty(n)
-
-    def divide(rows: slice) -> None:
-        total = own[rows] + other[rows]
-        share[rows] = np.divide(own[rows], total, out=np.zeros(len(total)), where=total > 0)
-
-    # A slice is over sooner than a thread has started, unless there are many objects.
-    by_rows(divide, n, n_jobs, size=2**16)
-    return Confidence(share, own, other, runner_up, exact=exact or not pairwise)
+    return Confidence(
+        share, own, other, runner_up, exact=exact or not pairwise, device=device or "cpu"
+    )
 
 
 def doubtful(
@@ -215,6 +215,32 @@ def _judged(
             f"{len(found)} objects. Got shape {sure.shape} and type {sure.dtype} instead."
         )
     return found, sure.astype(np.float64)
+
+
+def _through_tables(
+    ensemble: Ensemble,
+    labels: NDArray[np.int64],
+    n_clusters: int,
+    counts: NDArray[np.int64] | None,
+    by_seen: bool,
+    share: NDArray[np.float64],
+    n_jobs: int | None,
+    device: str | None,
+) -> Nearness:
+    """Means through the tables of consensus clusters in the members' clusters; fills ``share``."""
+    starts = ensemble.offsets()
+    if device is None:
+        return nearness(
+            ensemble.members, labels, n_clusters, by_seen=by_seen, starts=starts, counts=counts,
+            share=share, n_jobs=n_jobs,
+        )  # fmt: skip
+    from consilience.engines.torch import label_rows
+
+    rows = label_rows(ensemble.members, starts, device)
+    found = Nearness(*rows.nearness(labels, n_clusters, by_seen=by_seen, weights=counts))
+    total = found.own + found.other
+    share[:] = np.divide(found.own, total, out=np.zeros(len(total)), where=total > 0)
+    return found
 
 
 def _over_pairs(

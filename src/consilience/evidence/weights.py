@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from consilience._validation import (
+    DEVICE,
     Boolean,
     Interval,
     NoneValue,
@@ -49,6 +50,7 @@ def object_weights(
     return_error: bool = False,
     random_state: Any = None,
     n_jobs: int | None = None,
+    device: str | None = None,
 ) -> Any:
     """Weight of each object: large where members disagree about whom it belongs with.
 
@@ -78,6 +80,9 @@ def object_weights(
         For the sample.
     n_jobs : int or None
         Threads; None means one. The result does not depend on it.
+    device : str or None, default=None
+        A torch device, such as "cuda", for the quadratic form: the same weights. Others stay on
+        the processor.
 
     Returns
     -------
@@ -107,6 +112,7 @@ def object_weights(
     """
     _check(confusion, e, missing, n_samples, return_error, random_state)
     check_jobs(n_jobs, owner=_OWNER)
+    check_value("device", device, DEVICE, owner=_OWNER)
     jobs = 1 if n_jobs is None else n_jobs
     pairwise = missing == "pair" and ensemble.has_unseen
     sampled = n_samples is not None and n_samples < ensemble.n_objects
@@ -117,7 +123,7 @@ def object_weights(
     elif pairwise or confusion == "entropy":
         raw = _over_rows(ensemble, confusion, pairwise, jobs)
     else:
-        raw = _through_tables(ensemble, jobs)
+        raw = _through_tables(ensemble, jobs, device)
     weights = (np.maximum(raw, 0.0) + e) / (1.0 + e)
     return (weights, errors / (1.0 + e)) if return_error else weights
 
@@ -133,15 +139,24 @@ def _check(
     check_value("random_state", random_state, [RandomState()], owner=_OWNER)
 
 
-def _through_tables(ensemble: Ensemble, n_jobs: int) -> Floats:
+def _through_tables(ensemble: Ensemble, n_jobs: int, device: str | None) -> Floats:
     """Mean quadratic confusion of each object, from contingency tables: no pair is looked at."""
+    if device is not None:
+        from consilience.engines.torch import label_rows
+
+        first, second = label_rows(ensemble.members, ensemble.offsets(), device).moments()
+        return _mean_confusion(first, second, ensemble.members, ensemble.n_objects)
     rows, inverse, counts = ensemble.signatures(n_jobs=n_jobs)
-    n, R = int(counts.sum()), ensemble.n_members
     first, second = pair_moments(rows.members, counts, n_jobs=n_jobs)
+    return _mean_confusion(first, second, rows.members, int(counts.sum()))[inverse]
+
+
+def _mean_confusion(first: Floats, second: Floats, members: NDArray[Any], n: int) -> Floats:
+    """Mean of 4 A (1 - A) over n objects, from the sums of pair counts and of their squares."""
+    R = len(members)
     # An object is with itself for certain, also where some member leaves it out.
-    own = _quadratic(_n_placed(rows.members) / R)
-    raw = (4.0 * (first / R - second / R**2) - own) / n
-    return np.asarray(raw[inverse])
+    own = _quadratic(_n_placed(members) / R)
+    return np.asarray((4.0 * (first / R - second / R**2) - own) / n)
 
 
 def _over_rows(ensemble: Ensemble, confusion: Confusion, pairwise: bool, n_jobs: int) -> Floats:

@@ -64,6 +64,10 @@ class Session:
     def keep(self, number: int, made: Made) -> None:
         """Take a member as soon as it is made."""
 
+    def pieces(self, members: Sequence[int]) -> Any:
+        """Keeps what is made for these members block by block; None keeps nothing."""
+        return None
+
     def part(self, number: int) -> "Checkpoint | None":
         """Where the generator of that number inside this one keeps its members."""
         return None
@@ -132,7 +136,7 @@ class Generator(CallbackSupportMixin, BaseEstimator):
         """
         check_params(self)
         rows = self._rows(X)
-        data = self._prepared(rows.values)
+        data = self._data(rows, checkpoint)
         n_members = self._prepare(data)
         seeds = member_seeds(self.random_state, n_members)
         with opened(checkpoint, self, data, n_members, seeds) as session:
@@ -170,12 +174,16 @@ class Generator(CallbackSupportMixin, BaseEstimator):
         """The data, checked."""
         return rows_of(X, owner=self, min_objects=2)
 
+    def _data(self, rows: Rows, checkpoint: Checkpoint | None) -> Any:
+        """What members are made from: rows in memory, unless a generator can do with others."""
+        return self._prepared(rows.values)
+
     def _prepared(self, X: Any) -> Any:
         """The data as members are made from them."""
         return X
 
     def _stream(
-        self, X: Any, groups: Sequence[Sequence[Order]], in_order: bool
+        self, X: Any, groups: Sequence[Sequence[Order]], in_order: bool, session: Session
     ) -> Iterator[tuple[Sequence[Order], list[Made]]]:
         """Groups of members as they become ready, in order or not."""
         if self.n_jobs in (None, 1) or len(groups) == 1:
@@ -206,11 +214,14 @@ class Generator(CallbackSupportMixin, BaseEstimator):
             missing = []
         n_workers = of_use(self.n_jobs, len(orders))
         groups = in_groups(missing, self._group_size(X, len(orders), n_workers))
-        with _ended_quietly(self._stream(X, groups, in_order)) as stream:
+        with _ended_quietly(self._stream(X, groups, in_order, session)) as stream:
             for group, results in stream:
                 for order, result in zip(group, results, strict=True):
                     session.keep(order.number, result)
                     made[order.number] = result
+                kept = session.pieces([order.number for order in group])
+                if kept is not None:
+                    kept.clear()
                 stops = [steps.done("member") for _ in group]
                 if any(stops):
                     break

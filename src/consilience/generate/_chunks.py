@@ -7,8 +7,8 @@ keeps a checksum of every array, so a file that was damaged later is noticed as 
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,13 +24,25 @@ try:
 except ImportError:  # a system without it: two processes in one folder go unnoticed
     fcntl = None  # type: ignore[assignment]
 
-__all__ = ["Chunk", "chunk_path", "locked", "numbers", "read_chunk", "sweep", "write_chunk"]
+__all__ = [
+    "Chunk",
+    "KeptPieces",
+    "chunk_path",
+    "locked",
+    "numbers",
+    "piece_folders",
+    "read_chunk",
+    "remove_pieces",
+    "sweep",
+    "write_chunk",
+]
 
 Arrays = dict[str, NDArray[Any]]
 
 MEMBERS = "members"
 _NAME = re.compile(r"\d{4,}\.npz")
 _EXTRA = "extra_"
+_GROUP = "group-"
 
 
 @dataclass(frozen=True)
@@ -94,9 +106,60 @@ def read_chunk(folder: Path, number: int, mark: str, n_objects: int) -> Chunk | 
     return Chunk(labels, record, extras)
 
 
+class KeptPieces:
+    """What is made for a group of members before these are finished: fits, and labels of pieces.
+
+    One file each, in a folder of the group, ``members/group-0000-0031``; whole or not there.
+    """
+
+    def __init__(self, folder: Path, mark: str, members: Sequence[int]) -> None:
+        self.folder = folder / MEMBERS / f"{_GROUP}{members[0]:04d}-{members[-1]:04d}"
+        self._mark = f"{mark} {','.join(map(str, members))}"
+
+    def get(self, name: str) -> Arrays | None:
+        """Arrays that are kept under a name; None if there are none, or they are damaged."""
+        try:
+            with (self.folder / f"{name}.npz").open("rb") as file, np.load(file) as kept:
+                arrays = dict(kept.items())
+            return arrays if arrays.pop("mark").tobytes().decode() == self._mark else None
+        except MemoryError:
+            raise
+        except Exception:  # what a damaged file makes its reader raise is anyone's guess
+            return None
+
+    def put(self, name: str, arrays: Arrays) -> None:
+        """Keep arrays, whole or not at all."""
+        self.folder.mkdir(exist_ok=True)
+        mark = np.frombuffer(self._mark.encode(), np.uint8)
+        with written_whole(self.folder / f"{name}.npz") as partial:
+            np.savez(partial, allow_pickle=False, mark=mark, **arrays)
+
+    def clear(self) -> None:
+        """Remove all of it: the members are finished."""
+        _remove_pieces(self.folder)
+
+
+def piece_folders(folder: Path) -> list[Path]:
+    """Folders of groups of members that are not finished."""
+    return sorted((folder / MEMBERS).glob(f"{_GROUP}*-*"))
+
+
+def _remove_pieces(group: Path) -> None:
+    for path in (*group.glob("*.npz"), *group.glob(f"{PARTIAL}*")):
+        path.unlink(missing_ok=True)
+    with suppress(OSError):  # it is not there, or somebody keeps files of his own in it
+        group.rmdir()
+
+
+def remove_pieces(folder: Path) -> None:
+    """Remove what is kept of members that are not finished."""
+    for group in piece_folders(folder):
+        _remove_pieces(group)
+
+
 def sweep(folder: Path) -> None:
     """Remove files that a killed process had not finished."""
-    for place in (folder, folder / MEMBERS):
+    for place in (folder, folder / MEMBERS, *piece_folders(folder)):
         for path in place.glob(f"{PARTIAL}*"):
             path.unlink(missing_ok=True)
 

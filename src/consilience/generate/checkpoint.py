@@ -29,16 +29,20 @@ from typing import Any
 import numpy as np
 
 from consilience._files import written_whole
+from consilience.engines import label_room
 from consilience.ensemble import Ensemble
 from consilience.errors import ConsilienceError, InvalidInputError
 from consilience.generate._base import Generator, Made, Session
 from consilience.generate._chunks import (
     MEMBERS,
     Chunk,
+    KeptPieces,
     chunk_path,
     locked,
     numbers,
+    piece_folders,
     read_chunk,
+    remove_pieces,
     sweep,
     write_chunk,
 )
@@ -99,7 +103,8 @@ class RunFolder:
 
     A member that is damaged, or of another plan, is made anew. Members that failed are not
     kept: they are tried again. With ``random_state=None`` the seeds of the plan hold. Members
-    that are made together, as `KMeansEnsemble` does, are written when their group is done.
+    that are made together, as `KMeansEnsemble` does, are written when their group is done. Of data
+    that are not in memory their centres are kept before, and their labels block by block.
 
     One process at a time may work in a folder; a second one is refused, where the file
     system has locks.
@@ -170,7 +175,14 @@ class RunFolder:
 
     def is_bare(self) -> bool:
         """Whether there is no file of any member, be it whole, damaged or of another run."""
-        return not numbers(self.folder) and all(part.is_bare() for part in self._parts())
+        made = numbers(self.folder) or self.n_pieces
+        return not made and all(part.is_bare() for part in self._parts())
+
+    @property
+    def n_pieces(self) -> int:
+        """Blocks that are labelled by members that are not finished."""
+        kept = (path.stem for group in piece_folders(self.folder) for path in group.glob("*.npz"))
+        return sum(name.isdigit() for name in kept)
 
     def ensemble(self, *, index: Any = None) -> Ensemble:
         """The members that are done, in order, however the run ended.
@@ -235,8 +247,11 @@ class RunFolder:
             if isinstance(generator, Generator):
                 (self.folder / MEMBERS).mkdir(exist_ok=True)
                 for number, chunk in _whole_chunks(self.folder, plan):
+                    # Those of many objects lie in files, not in memory.
+                    labels = label_room(chunk.labels.shape, chunk.labels.dtype, beside=n_members)
+                    labels[:] = chunk.labels
                     session.finished[number] = generator._restored(
-                        chunk.labels, chunk.record, chunk.extras
+                        labels, chunk.record, chunk.extras
                     )
             yield session
 
@@ -294,6 +309,7 @@ class RunFolder:
             part._remove_part()
         for number in numbers(self.folder):
             chunk_path(self.folder, number).unlink(missing_ok=True)
+        remove_pieces(self.folder)
         sweep(self.folder)
         _remove_empty(self.folder / MEMBERS)
         (self.folder / PLAN).unlink(missing_ok=True)
@@ -319,6 +335,9 @@ class _FolderSession(Session):
         if made.labels is not None:  # what failed may succeed another time
             extras = self.generator._extras(made)
             write_chunk(self.folder, number, self.mark, made.labels, made.record, extras)
+
+    def pieces(self, members: Sequence[int]) -> KeptPieces:
+        return KeptPieces(self.folder, self.mark, members)
 
     def part(self, number: int) -> RunFolder:
         return RunFolder(self.folder / f"part-{number:03d}")

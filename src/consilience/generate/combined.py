@@ -103,12 +103,16 @@ def takes_rows(generator: Any) -> bool:
     return isinstance(generator, Generator | Combined)
 
 
-def with_defaults(generator: Any, random_state: Any, n_jobs: int | None) -> Any:
-    """A copy of a generator whose unset random state and workers are filled in."""
+def with_defaults(
+    generator: Any, random_state: Any, n_jobs: int | None, device: str | None = None
+) -> Any:
+    """A copy of a generator whose unset random state, workers and device are filled in."""
     maker = clone(generator)
     own = maker.get_params(deep=False)
     if "random_state" in own and own["random_state"] is None:
         maker.set_params(random_state=random_state)
     if "n_jobs" in own and own["n_jobs"] is None:
         maker.set_params(n_jobs=n_jobs)
+    if device is not None and "device" in own and own["device"] is None:
+        maker.set_params(device=device)
     return maker

@@ -11,12 +11,13 @@ from sklearn.preprocessing import normalize
 
 from consilience._units import squarable
 from consilience._validation import DEVICE, N_MEMBERS, Boolean, Interval, Options
-from consilience.engines import Engine, engine_for
+from consilience.engines import Blocks, Engine, engine_for
 from consilience.errors import InvalidParameterError
 from consilience.generate._base import (
     Generator,
     Made,
     Order,
+    Session,
     Stopwatch,
     compact,
     compact_in_place,
@@ -215,6 +216,16 @@ class KMeansEnsemble(Generator):
     def _engine(self, X: Any) -> Engine:
         return engine_for(X, getattr(self, "_where", self.device))
 
+    def _data(self, rows: Rows, checkpoint: Any) -> Any:
+        there = rows.tensor
+        stays = (self.metric, self.algorithm, self.init, self.online) == (
+            "euclidean", "lloyd", "random", False
+        )  # fmt: skip
+        # A run that is kept knows its data again by their bytes.
+        if there is None or not stays or checkpoint is not None:
+            return super()._data(rows, checkpoint)
+        return super()._data(rows, checkpoint) if squarable(there.ends())[1] else there
+
     def _prepared(self, X: Any) -> Any:
         if isinstance(X, Stored):
             X = _squarable_table(X)
@@ -257,11 +268,21 @@ class KMeansEnsemble(Generator):
         return Clusters.resolve(self.n_clusters, X.shape[0], owner=type(self).__name__)
 
     def _stream(
-        self, X: Any, groups: Sequence[Sequence[Order]], in_order: bool
+        self, X: Any, groups: Sequence[Sequence[Order]], in_order: bool, session: Session
     ) -> Iterator[tuple[Sequence[Order], list[Made]]]:
         """Group after group: threads share the rows and the members of each."""
         engine = self._engine(X)
+        if isinstance(engine, Blocks):
+            return self._by_blocks(X, engine, groups, session)
         return ((group, self._members(X, engine, group)) for group in groups)
+
+    def _by_blocks(
+        self, X: Any, engine: Blocks, groups: Sequence[Sequence[Order]], session: Session
+    ) -> Iterator[tuple[Sequence[Order], list[Made]]]:
+        """Group after group of data that are not in memory, kept block by block."""
+        for group in groups:
+            engine.keeper = session.pieces([order.number for order in group])
+            yield group, self._members(X, engine, group)
 
     def _make(self, X: Any, orders: Sequence[Order]) -> list[Made]:
         return self._members(X, self._engine(X), orders)
@@ -273,12 +294,16 @@ class KMeansEnsemble(Generator):
         runs = self._run(engine, plans, _starts(X, plans))
         threads = self.n_jobs if runs.labels.size > _MANY_LABELS else 1
         narrowed = compact_in_place if isinstance(X, Stored) else compact
+        sizes = runs.sizes
         # Of sparse data they are dense, and may be many times as large as the data.
         models = [
             None if sparse.issparse(X) else self._model(runs, place, plan)
             for place, plan in enumerate(plans)
         ]
-        labels = _shared(narrowed, list(runs.labels), threads)
+        if sizes is not None and all(own.all() for own in sizes):
+            labels = list(runs.labels)  # counted already, and as narrow as can be
+        else:
+            labels = _shared(narrowed, list(runs.labels), threads)
         name = "k-means" if self.algorithm == "lloyd" else "mini-batch k-means"
         seconds = watch.seconds() / len(plans)
         return [
@@ -293,6 +318,8 @@ class KMeansEnsemble(Generator):
     def _model(self, runs: KMeansRuns, place: int, plan: _Plan) -> Centres:
         unit = self.metric == "cosine"
         labels = runs.labels[place]
+        if runs.sizes is not None and runs.sizes[place].all():
+            return Centres(np.ascontiguousarray(runs.centres[place]), plan.features, unit)
         return centres_of(runs.centres[place], labels, features=plan.features, unit=unit)
 
     def _extras(self, made: Made) -> dict[str, NDArray[Any]]:

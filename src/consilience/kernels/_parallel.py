@@ -8,10 +8,9 @@ where it was asked for. Results do not depend on it.
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from functools import partial
 from os import cpu_count
 from queue import Empty, SimpleQueue
-from threading import Event, RLock, Thread
+from threading import Event, Lock, RLock, Thread
 from typing import Any, TypeVar
 from weakref import finalize
 
@@ -230,7 +229,7 @@ class Team:
 
     def __init__(self, n_jobs: int | None, n_tasks: int) -> None:
         self._posts: list[_Post] = []
-        self._given: list[_Task] = []
+        self._given: list[_Pass] = []
         # Also where nobody enters the context, because something failed before.
         self._dismiss = finalize(self, _send_home, self._posts, self._given)
         wanted = of_use(n_jobs, n_tasks)
@@ -252,77 +251,88 @@ class Team:
     def __exit__(self, *error: object) -> None:
         self._dismiss()
 
-    def _give(self, post: "_Post", task: "_Task") -> None:
-        self._given[:] = [other for other in self._given if not other.done.is_set()]
-        self._given.append(task)
-        post.put(task)
+    def _give(self, work: "_Pass") -> None:
+        self._given[:] = [other for other in self._given if not other.is_over]
+        self._given.append(work)
 
     def start(self, turn: Callable[[int], T]) -> Callable[[], list[T]]:
         """Begin ``turn(number)`` in every thread but this; what is returned does its own and waits.
 
         Nothing raised in a turn is lost: the wait raises it when all are done.
         """
-        tasks = [_Task(partial(turn, number)) for number in range(self.size)]
-        for post, task in zip(self._posts, tasks[1:], strict=False):
-            self._give(post, task)
+        work = _Pass(turn, self.size)
+        self._give(work)
+        for number, post in enumerate(self._posts[: self.size - 1], 1):
+            post.put((work, number))
 
         def wait() -> list[T]:
-            tasks[0].run()
-            for task in tasks:
-                task.done.wait()
-            return [task.result() for task in tasks]
+            work.run(0)
+            return work.results()
 
         return wait
 
     def settle(self) -> None:
         """Wait for all that was begun."""
-        for task in list(self._given):
-            task.done.wait()
+        for work in list(self._given):
+            work.wait()
 
     def aside(self, call: Callable[[], T]) -> Callable[[], T]:
         """Begin a short call that prepares the next pass; what is returned waits for its result."""
         # One thread more than the team has, from the first such call on.
         if self.size == 1 or (len(self._posts) < self.size and not self._hire()):
             return call
-        task = _Task(call)
-        self._give(self._posts[-1], task)
-
-        def wait() -> T:
-            task.done.wait()
-            return task.result()
-
-        return wait
+        work = _Pass(lambda _: call(), 1)
+        self._give(work)
+        self._posts[-1].put((work, 0))
+        return lambda: work.results()[0]
 
     def run(self, turn: Callable[[int], T]) -> list[T]:
         """``turn(number)`` in every thread; their results, by number."""
         return self.start(turn)()
 
 
-class _Task:
-    """A call to be made in some thread, and what came of it."""
+class _Pass:
+    """Turns of several threads, and what came of them.
 
-    def __init__(self, call: Callable[[], Any]) -> None:
-        self.call = call
-        self.done = Event()
-        self.found: Any = None
-        self.error: BaseException | None = None
+    Whoever ends last opens the one lock that is waited for: a lock for each of many threads would
+    have to be waited for one after another, which takes as long as a short pass.
+    """
 
-    def run(self) -> None:
+    def __init__(self, turn: Callable[[int], Any], size: int) -> None:
+        self._turn = turn
+        self._made: list[Any] = [None] * size
+        self._errors: dict[int, BaseException] = {}
+        self._still_busy = iter(range(size - 1, -1, -1))
+        self._over = Lock()
+        self._over.acquire()
+
+    @property
+    def is_over(self) -> bool:
+        return not self._over.locked()
+
+    def run(self, number: int) -> None:
         try:
-            self.found = self.call()
-        except BaseException as error:  # raised again by whoever waits for the result
-            self.error = error
+            self._made[number] = self._turn(number)
+        except BaseException as error:  # raised again by whoever waits for the results
+            self._errors[number] = error
         finally:
-            self.done.set()
+            if next(self._still_busy) == 0:
+                self._over.release()
 
-    def result(self) -> Any:
-        if self.error is not None:
-            raise self.error
-        return self.found
+    def wait(self) -> None:
+        with self._over:
+            pass
+
+    def results(self) -> list[Any]:
+        """What the turns returned, by number, when all are done."""
+        self.wait()
+        if self._errors:
+            raise self._errors[min(self._errors)]
+        return self._made
 
 
-# Where a thread gets its tasks; None tells it to wait for another team when it has done them.
-_Post = SimpleQueue[_Task | None]
+# Where a thread gets its turns; None tells it to wait for another team when it has done them.
+_Post = SimpleQueue[tuple[_Pass, int] | None]
 # Threads that belong to no team, by their posts.
 _waiting: list[_Post] = []
 # A team may be forgotten, and so dismissed, while its own thread holds this.
@@ -346,24 +356,24 @@ def _work(post: _Post) -> None:
     """What a thread does until nobody has wanted it for a while; it does not hold its team."""
     while True:
         try:
-            task = post.get(timeout=_PATIENCE)
+            given = post.get(timeout=_PATIENCE)
         except Empty:
             with _lock:
                 if post in _waiting:
                     _waiting.remove(post)
                     return
             continue  # its team thinks
-        if task is None:
+        if given is None:
             with _lock:
                 _waiting.append(post)
         else:
-            task.run()
-        del task
+            given[0].run(given[1])
+        del given
 
 
-def _send_home(posts: list[_Post], given: list[_Task]) -> None:
+def _send_home(posts: list[_Post], given: list[_Pass]) -> None:
     """Let the threads of a team wait for another."""
-    if all(task.done.is_set() for task in given):
+    if all(work.is_over for work in given):
         with _lock:
             _waiting.extend(posts)
         return

@@ -12,7 +12,7 @@ from numba import types
 from numba.extending import intrinsic, overload
 from numpy.typing import NDArray
 
-__all__ = ["counter", "next_task"]
+__all__ = ["counter", "next_task", "shrinking_blocks"]
 
 _lock = Lock()
 
@@ -27,6 +27,22 @@ def next_task(taken: NDArray[np.int64]) -> int:
     with _lock:
         taken[0] += 1
         return int(taken[0]) - 1
+
+
+def shrinking_blocks(n_rows: int, n_threads: int, *, most: int, least: int) -> NDArray[np.int64]:
+    """Where blocks begin that get smaller towards the end, and where the last one ends.
+
+    Large blocks cost less, small ones let threads end together. Only for work whose result does
+    not depend on the blocks.
+
+    >>> shrinking_blocks(100, 2, most=30, least=5)
+    array([  0,  25,  43,  57,  67,  75,  81,  86,  91,  96, 100])
+    """
+    edges = [0]
+    while edges[-1] < n_rows:
+        size = min(max((n_rows - edges[-1]) // (2 * n_threads), least), most)
+        edges.append(min(edges[-1] + size, n_rows))
+    return np.array(edges, np.int64)
 
 
 @intrinsic

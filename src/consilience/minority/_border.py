@@ -30,6 +30,7 @@ from consilience.minority._reference import (
 )
 from consilience.minority.divergences import Euclidean, Gaussian, Mahalanobis
 from consilience.minority.scores import Running, extend, score_new
+from consilience.rows import Stored
 
 __all__ = ["ALPHA", "by_reference", "can_refer", "without_reference"]
 
@@ -43,7 +44,7 @@ _MAJORITY = 0.5
 
 def can_refer(fitted: Fitted, data: Any) -> bool:
     """Whether there are columns that references can be drawn in."""
-    dense = isinstance(data, np.ndarray) and data.ndim == 2
+    dense = isinstance(data, np.ndarray | Stored) and len(data.shape) == 2
     return dense and not fitted.is_pairwise
 
 

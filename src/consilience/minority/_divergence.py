@@ -15,7 +15,9 @@ from scipy import sparse
 
 from consilience._units import exponents, without_unit
 from consilience._validation import Interval, Options, check_value
+from consilience.engines import engine_for
 from consilience.errors import InvalidInputError, InvalidParameterError
+from consilience.rows import Stored
 
 __all__ = ["Divergence", "Euclidean", "Gaussian", "Mahalanobis", "Terms", "as_floats", "row_sums"]
 
@@ -134,12 +136,15 @@ class Euclidean(Divergence):
 
     def fit(self, X: Any) -> Self:
         """A copy that knows the centre of the data."""
-        X = as_floats(X)
+        X = X if isinstance(X, Stored) else as_floats(X)
         self.check(X)
         # Sparse data stay sparse: centring would fill them.
         if sparse.issparse(X):
             return replace(self, centre=np.zeros(X.shape[1]))
-        return replace(self, centre=X.mean(axis=0, dtype=np.float64))
+        if not X.shape[0]:
+            return replace(self, centre=np.full(X.shape[1], np.nan))
+        # By blocks and their tree: the same wherever the rows are.
+        return replace(self, centre=engine_for(X).column_facts().mean)
 
     def objects(self, X: Any) -> Terms:
         """Centred objects and their squared lengths."""

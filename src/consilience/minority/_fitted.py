@@ -9,8 +9,10 @@ from scipy import sparse
 
 from consilience._units import check_range
 from consilience._validation import as_numbers
-from consilience.errors import InvalidInputError, warn
+from consilience.engines import engine_for
+from consilience.errors import InvalidInputError, InvalidParameterError, warn
 from consilience.kernels.data.scaling import column_ranges
+from consilience.kernels.labels.signatures import taken
 from consilience.minority._batches import Scorer
 from consilience.minority._groups import Groups, by_clusterer, by_consensus
 from consilience.minority._neighbours import N_NEIGHBOURS, NeighbourScores, Reach
@@ -36,7 +38,7 @@ from consilience.minority.weak import (
     blocks,
     random,
 )
-from consilience.rows import rows_of
+from consilience.rows import Stored, rows_of
 
 __all__ = [
     "MEMBERS",
@@ -100,7 +102,8 @@ class Fitted:
     def scaled(self, X: Any, n_jobs: int | None) -> Any:
         """The objects on the scale and in the precision the models were made in."""
         X = scaled_objects(self.scaling, X, getattr(self.weak, "divergence", None), n_jobs)
-        return X.astype(self.kept.dtype, copy=False) if hasattr(self.kept, "dtype") else X
+        typed = hasattr(self.kept, "dtype") and not isinstance(X, Stored)
+        return X.astype(self.kept.dtype, copy=False) if typed else X
 
     def keep_seeds(self, X: Any, data: Any) -> "Fitted":
         """The same run with its seeds: at most as many objects as there are."""
@@ -133,7 +136,7 @@ class Fitted:
         draws = self.informative_draws()
         kind = np.int16 if max(draw.n_clusters for draw in draws) < 2**15 else np.int32
         members = np.empty((len(draws), len(rows)), kind)
-        some = _rows(data, rows)
+        some = _rows(data, rows, n_jobs)
         if Scorer.takes(self.weak, some):
             with Scorer(self.weak, some, n_jobs, len(draws)) as scorer:
                 scorer.nearest(self.kept, draws, members)
@@ -202,12 +205,12 @@ class Fitted:
             )
         return replace(self, neighbours=NeighbourScores.of(data, N_NEIGHBOURS, self.weak.counts))
 
-    def with_reach(self, data: Any, foreground: NDArray[np.bool_]) -> "Fitted":
+    def with_reach(self, data: Any, foreground: NDArray[np.bool_], n_jobs: int | None) -> "Fitted":
         """The same run, knowing how far from its objects the foreground goes."""
         if foreground.sum() < 2 or not hasattr(data, "shape") or self.is_pairwise:
             # Kernels over any objects have no columns to measure distances in.
             return replace(self, reach=None)
-        return replace(self, reach=Reach(data[np.flatnonzero(foreground)]))
+        return replace(self, reach=Reach(_rows(data, np.flatnonzero(foreground), n_jobs)))
 
     @property
     def is_pairwise(self) -> bool:
@@ -242,7 +245,7 @@ def chosen_divergence(estimator: Any, X: Any) -> Divergence:
         # The nearest seed is the same whatever the width.
         return resolve("gaussian", alpha=estimator.alpha)
     if gamma == "distance":
-        gamma = gamma_of_distances(X, estimator.seed_)
+        gamma = gamma_of_distances(X, estimator.seed_, estimator.n_jobs)
         return resolve("gaussian", alpha=estimator.alpha, gamma=gamma)
     return _tuned(estimator, X)
 
@@ -273,11 +276,19 @@ def chosen_scaling(estimator: Any, X: Any) -> Scaling | None:
         )
     found = fit_scaling(kind, X, owner="EWOCS", n_jobs=estimator.n_jobs)
     if estimator.scaling == "auto" and kind == "robust" and found is not None:
-        ends = found.apply(np.stack(column_ranges(np.ascontiguousarray(X), estimator.n_jobs)))
+        ends = found.apply(_ends(X, estimator.n_jobs))
         # Outliers whose squares would leave the range of numbers have to set the scale.
         if not (np.abs(ends) < _FAR).all():
             return fit_scaling("box", X, owner="EWOCS", n_jobs=estimator.n_jobs)
     return found
+
+
+def _ends(X: Any, n_jobs: int | None) -> Any:
+    """Least and largest value of every column, (2, n_features), in the type of the data."""
+    if isinstance(X, Stored):
+        facts = engine_for(X).column_facts()
+        return np.stack([facts.low, facts.high]).astype(X.dtype)
+    return np.stack(column_ranges(np.ascontiguousarray(X), n_jobs))
 
 
 def scaled_objects(scaling: Scaling | None, X: Any, divergence: Any, n_jobs: int | None = 1) -> Any:
@@ -286,7 +297,8 @@ def scaled_objects(scaling: Scaling | None, X: Any, divergence: Any, n_jobs: int
     # Mahalanobis has no unit; kernels take what they take.
     free = isinstance(divergence, Mahalanobis | Kernel) or divergence == "mahalanobis"
     if hasattr(data, "shape") and not free and not is_pairwise(divergence):
-        check_range(data, owner="EWOCS", what="X" if scaling is None else "X, scaled,")
+        seen = _ends(data, n_jobs) if isinstance(data, Stored) else data
+        check_range(seen, owner="EWOCS", what="X" if scaling is None else "X, scaled,")
     return data
 
 
@@ -320,13 +332,37 @@ def check_objects(estimator: Any, X: Any, *, reset: bool) -> Any:
             raise InvalidInputError("Found 0 objects, a minimum of 1 is required.")
         return X
     allowed = takes_sparse(estimator)
-    return rows_of(X, owner=estimator, fitted=estimator, reset=reset, allow_sparse=allowed).values
+    how: dict[str, Any] = {"fitted": estimator, "reset": reset, "allow_sparse": allowed}
+    values = rows_of(X, owner=estimator, allow_stored=True, **how).values
+    if isinstance(values, Stored):
+        _check_stored(estimator, values)
+    return values
+
+
+def _check_stored(estimator: Any, table: Stored) -> None:
+    """Refuse what cannot be made of data that are not in memory."""
+    wrong = None
+    if estimator.weak != "split" and estimator.divergence not in ("gaussian", "euclidean"):
+        wrong = "divergence", estimator.divergence, "'gaussian' or 'euclidean'"
+    elif estimator.gamma in ("contrast", "auto"):
+        wrong = "gamma", estimator.gamma, "'distance' or a number"
+    elif estimator.score_by != "sizes":
+        wrong = "score_by", estimator.score_by, "'sizes'"
+    elif not isinstance(estimator.weak, str):
+        wrong = "weak", estimator.weak, "'soft', 'hard' or 'split'"
+    if wrong is not None:
+        raise InvalidParameterError(
+            f"The {wrong[0]!r} parameter of EWOCS must be {wrong[2]} for data that are not in "
+            f"memory, and {table.what} is read block by block. Got {wrong[1]!r} instead."
+        )
 
 
 def checked_weights(sample_weight: Any, X: Any) -> Floats | None:
     """How often each object counts, with mean 1; None where all count alike."""
     if sample_weight is None:
         return None
+    if isinstance(X, Stored):
+        raise InvalidInputError("EWOCS takes 'sample_weight' with data in memory only.")
     n = X.shape[0] if hasattr(X, "shape") else len(X)
     weights = as_numbers("sample_weight", sample_weight, owner="EWOCS.fit", shape=(n,))
     if (weights < 0).any() or not weights.any():
@@ -389,7 +425,9 @@ class Grid:
         return np.asarray(self.origin + steps * self.step)
 
 
-def _rows(X: Any, rows: NDArray[np.int64]) -> Any:
+def _rows(X: Any, rows: NDArray[np.int64], n_jobs: int | None = 1) -> Any:
+    if isinstance(X, np.ndarray):
+        return taken(X, rows, n_jobs)
     return X[rows] if hasattr(X, "shape") else [X[i] for i in rows]
 
 
@@ -401,6 +439,8 @@ def _first(X: Any) -> Any:
 
 
 def _sums(X: Any) -> Any:
+    if isinstance(X, Stored):
+        return np.r_[X.shape[0], engine_for(X).column_facts().mean]
     if hasattr(X, "shape"):
         with np.errstate(over="ignore", invalid="ignore"):
             return np.r_[X.shape[0], np.asarray(X.sum(axis=0)).ravel()]

@@ -15,6 +15,7 @@ from scipy import sparse
 
 from consilience.engines._device import weak as passes
 from consilience.engines._device._torch import torch
+from consilience.engines._device.memory import memory_of
 from consilience.engines.torch import device_of, rule_of
 from consilience.kernels.minority.passes import Scale
 from consilience.minority._bregman import Cosine
@@ -54,8 +55,9 @@ class DeviceScorer:
         X = as_floats(X)
         self.weak = _uncentred(weak, X)
         self.grading = weak.grading(X.dtype)
-        matrix, rows = self._brought(X)
-        self.objects = passes.narrowed(matrix, rows, self.device)
+        limit = memory_of(self.device)
+        matrix, rows = self._brought(X, limit)
+        self.objects = passes.narrowed(matrix, rows, self.device, limit=limit)
 
     def add_to(self, running: Any, X: Any, numbers: range, *, seed: int, each: bool) -> None:
         """Count the repetitions of these numbers, as `consilience.minority.scores.extend` does.
@@ -99,13 +101,19 @@ class DeviceScorer:
         there = torch.as_tensor(columns).to(self.device, self.objects.rows.dtype)
         return passes.Seeds(wide, there, bounds)
 
-    def _brought(self, X: Any) -> tuple[Any, Any]:
-        """Matrix and row terms of the objects on the device, some thousands at a time."""
+    def _brought(self, X: Any, limit: int | None) -> tuple[Any, Any]:
+        """Matrix and row terms of the objects on the device, some thousands at a time.
+
+        A matrix larger than the limit stays on the host.
+        """
         matrices, rows = [], []
+        itemsize = np.dtype(getattr(X, "dtype", np.float64)).itemsize
+        large = limit is not None and X.shape[0] * X.shape[1] * itemsize > limit
+        place = torch.device("cpu") if large else self.device
         for start in range(0, X.shape[0], _AT_ONCE):
             terms = self.weak.objects(X[start : start + _AT_ONCE])
             dense = terms.matrix.toarray() if sparse.issparse(terms.matrix) else terms.matrix
-            matrices.append(torch.tensor(dense, device=self.device))
+            matrices.append(torch.tensor(dense, device=place))
             rows.append(torch.tensor(terms.offset, device=self.device))
         return torch.cat(matrices), torch.cat(rows)
 

@@ -8,9 +8,11 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from consilience._units import exponents, without_unit
+from consilience.engines import Blocks, engine_for
 from consilience.errors import InvalidParameterError
-from consilience.kernels._parallel import in_threads
+from consilience.kernels._parallel import by_rows, in_threads
 from consilience.kernels.data.scaling import column_ranges, map_columns
+from consilience.rows import Stored
 
 __all__ = ["Scaling", "fit_scaling"]
 
@@ -18,6 +20,8 @@ Floats = NDArray[np.float64]
 
 # Half the side of the box of the paper's data, for which its parameters are stated.
 _HALF = 2.0
+# Ends of the middle of a column.
+_MIDDLE = (0.02, 0.98)
 
 
 @dataclass(frozen=True)
@@ -40,6 +44,8 @@ class Scaling:
 
     def apply(self, X: Any, n_jobs: int | None = 1) -> Any:
         """The data on this scale, in their own type; sparse data are not centred."""
+        if isinstance(X, Stored):
+            return X.mapped(self.apply, dtype=X.dtype)
         if not sparse.issparse(X):
             X = np.ascontiguousarray(X)
             return map_columns(X, self.powers, self.centre, self.scale, n_jobs)
@@ -65,6 +71,8 @@ def fit_scaling(kind: str, X: Any, *, owner: str, n_jobs: int | None = 1) -> Sca
     """
     if kind == "none":
         return None
+    if isinstance(X, Stored):
+        return _of_stored(kind, X, owner)
     if sparse.issparse(X) and kind != "std":
         raise InvalidParameterError(
             f"The 'scaling' parameter of {owner} must be 'none' or 'std' for sparse data: "
@@ -73,7 +81,7 @@ def fit_scaling(kind: str, X: Any, *, owner: str, n_jobs: int | None = 1) -> Sca
     if kind == "box":
         return _box(X, n_jobs)
     powers = exponents(_middle(X, n_jobs) if kind == "robust" else X)
-    plain = without_unit(X, powers)
+    plain = _plain(X, powers, n_jobs)
     if sparse.issparse(X):
         squares = np.asarray(plain.multiply(plain).mean(axis=0)).ravel()
         variance = squares - np.asarray(plain.mean(axis=0)).ravel() ** 2
@@ -90,12 +98,63 @@ def fit_scaling(kind: str, X: Any, *, owner: str, n_jobs: int | None = 1) -> Sca
     return _onto_box(kind, low, high, powers)
 
 
+def _of_stored(kind: str, table: Stored, owner: str) -> Scaling:
+    """The same for a table that is not in memory, from its column facts and exact quantiles."""
+    engine = engine_for(table)
+    assert isinstance(engine, Blocks)
+    facts = engine.column_facts()
+    ends = np.stack([facts.low, facts.high]).astype(table.dtype)
+    if kind == "box":
+        return _box(ends, 1)
+    if kind == "std":
+        raise InvalidParameterError(
+            f"The 'scaling' parameter of {owner} must be 'none', 'box' or 'robust' for data that "
+            "are not in memory. Got 'std' instead."
+        )
+    places = [q * (table.shape[0] - 1) for q in _MIDDLE]
+    # As numpy rounds and goes between them.
+    nearest = [int(np.around(place)) for place in places]
+    below = [int(np.floor(place)) for place in places]
+    above = [min(rank + 1, table.shape[0] - 1) for rank in below]
+    ranks = sorted({*nearest, *below, *above})
+    found = dict(zip(ranks, engine.order_statistics(ranks), strict=True))
+    inner = np.stack([found[rank] for rank in nearest])
+    powers = exponents(ends if (inner[0] == inner[1]).any() else inner)
+    pairs = [
+        without_unit(np.stack([found[a], found[b]]), powers)
+        for a, b in zip(below, above, strict=True)
+    ]
+    inner = np.stack(
+        [
+            [np.quantile(pair[:, j], place - np.floor(place)) for j in range(table.shape[1])]
+            for pair, place in zip(pairs, places, strict=True)
+        ]
+    )
+    low, high = without_unit(ends, powers)
+    spread = inner[1] > inner[0]
+    low, high = np.where(spread, inner[0], low), np.where(spread, inner[1], high)
+    return _onto_box(kind, low, high, powers)
+
+
 def _box(X: Any, n_jobs: int | None) -> Scaling:
     """The scaling by ranges, whose unit is taken off them alone: it rounds nothing."""
     low, high = column_ranges(np.ascontiguousarray(X), n_jobs)
     powers = exponents(np.stack([low, high]))
     low, high = (without_unit(ends, powers) for ends in (low, high))
     return _onto_box("box", low, high, powers)
+
+
+def _plain(X: Any, powers: NDArray[np.intc], n_jobs: int | None) -> Any:
+    """`without_unit`, of a dense table by threads."""
+    if sparse.issparse(X):
+        return without_unit(X, powers)
+    plain = np.empty(X.shape)
+
+    def write(some: slice) -> None:
+        plain[some] = without_unit(X[some], powers)
+
+    by_rows(write, len(X), n_jobs)
+    return plain
 
 
 def _onto_box(kind: str, low: Floats, high: Floats, powers: NDArray[np.intc]) -> Scaling:
@@ -110,7 +169,7 @@ def _middle(X: Any, n_jobs: int | None) -> Any:
 
 def _inner(X: Any, method: Any, n_jobs: int | None) -> Any:
     """Ends of the middle 96 % of every column, (2, n_features), by threads."""
-    inner = in_threads(lambda x: np.quantile(x, [0.02, 0.98], method=method), X.T, n_jobs)
+    inner = in_threads(lambda x: np.quantile(x, _MIDDLE, method=method), X.T, n_jobs)
     return np.stack(inner, axis=1)
 
 

@@ -15,8 +15,10 @@ from typing import Any
 import numpy as np
 
 from consilience.minority._batches import Scorer
+from consilience.minority._by_blocks import BlockScorer
 from consilience.minority.scores import Running, extend
 from consilience.minority.weak import WeakClusterer
+from consilience.rows import Stored
 
 __all__ = ["Progress", "count_up", "n_lines"]
 
@@ -104,7 +106,9 @@ def count_up(
     last = ceiling if wanted is None else wanted
     with ExitStack() as stack:
         scorer: Any = None
-        if device is not None and Scorer.takes(weak, X):
+        if isinstance(X, Stored):
+            scorer = BlockScorer(weak, X, n_jobs)
+        elif device is not None and Scorer.takes(weak, X):
             from consilience.minority._on_device import DeviceScorer
 
             scorer = DeviceScorer(weak, X, device)

@@ -4,10 +4,13 @@ A width stated for two columns says nothing in two hundred, where all distances 
 together: every object would be far from every other, and all would score alike.
 """
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 
+from consilience._threads import one_thread
+from consilience.kernels._parallel import in_threads
 from consilience.minority._divergence import Euclidean
 from consilience.minority.weak import SAMPLE, random
 
@@ -21,13 +24,15 @@ _MOST_OBJECTS = 1000
 # share of the typical distance. The kernel falls to exp(-6) over the one and to exp(-10) over
 # the other, whichever is narrower: see the table of docs/minority.md.
 _NEAR, _NEIGHBOURS, _AT_NEAR, _AT_TYPICAL = 0.01, 2, 6.0, 10.0
+# Objects whose neighbours are looked for at once.
+_ROWS = 64
 # Squared distances below this share of the largest are those of equal objects.
 _EQUAL = 1e-12
 # The width of the paper, for objects that are all equal.
 _GIVEN = 10.0
 
 
-def gamma_of_distances(X: Any, seed: int) -> float:
+def gamma_of_distances(X: Any, seed: int, n_jobs: int | None = 1) -> float:
     """Inverse squared width of the kernel for these objects.
 
     Parameters
@@ -35,6 +40,8 @@ def gamma_of_distances(X: Any, seed: int) -> float:
     X : array or CSR matrix of shape (n_objects, n_features)
     seed : int
         Draws the objects looked at where there are more than a thousand.
+    n_jobs : int or None
+        Threads; the result does not depend on it.
 
     Returns
     -------
@@ -44,16 +51,27 @@ def gamma_of_distances(X: Any, seed: int) -> float:
     n = X.shape[0]
     if n > _MOST_OBJECTS:
         X = X[np.sort(random(seed, SAMPLE, 1).choice(n, _MOST_OBJECTS, replace=False))]
-    gaps = Euclidean().pair(X.astype(np.float64), X.astype(np.float64))
+    # Threads of the product would still turn, waiting for more, while ours score the objects.
+    with one_thread():
+        gaps = Euclidean().pair(X.astype(np.float64), X.astype(np.float64))
     equal = _EQUAL * float(gaps.max(initial=0.0))
     apart = gaps[gaps > equal]
     if not len(apart):
         return _GIVEN
-    typical = float(np.median(apart))
     # Equal objects are no neighbours, however many there are.
     gaps[gaps <= equal] = np.inf
     place = min(max(int(np.ceil(_NEAR * len(gaps))), _NEIGHBOURS), len(gaps) - 1) - 1
-    nearest = np.partition(gaps, place, axis=1)[:, place]
+    # The median takes longest, so that it is first.
+    calls = [partial(np.median, apart)]
+    for start in range(0, len(gaps), _ROWS):
+        calls.append(partial(_at_place, gaps[start : start + _ROWS], place))
+    middle, *parts = in_threads(lambda call: call(), calls, n_jobs)
+    typical, nearest = float(middle), np.concatenate(parts)
     nearest = nearest[np.isfinite(nearest)]
     near = float(np.median(nearest)) if len(nearest) else typical
     return float(max(_AT_NEAR / near, _AT_TYPICAL / typical))
+
+
+def _at_place(rows: Any, place: int) -> Any:
+    """The number that would stand at this place of every row, were it sorted."""
+    return np.partition(rows, place, axis=1)[:, place]

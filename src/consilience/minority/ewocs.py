@@ -22,10 +22,12 @@ from consilience._validation import (
     Satisfies,
     check_params,
 )
+from consilience.engines import label_room
 from consilience.errors import InvalidParameterError, warn
 from consilience.minority import thresholds
 from consilience.minority._batches import Scorer
 from consilience.minority._border import by_reference, can_refer, without_reference
+from consilience.minority._by_blocks import score_stored
 from consilience.minority._fitted import (
     MEMBERS,
     Fitted,
@@ -43,7 +45,7 @@ from consilience.minority._stopping import Progress, count_up, n_lines
 from consilience.minority.divergences import DIVERGENCES, Divergence
 from consilience.minority.scores import Running
 from consilience.minority.weak import WeakClusterer, weak_clusterer
-from consilience.rows import as_given, is_tensor
+from consilience.rows import Stored, as_given, device_of_data
 
 __all__ = ["EWOCS"]
 
@@ -172,6 +174,12 @@ float, default="reference"
 
     Notes
     -----
+    Data that are not in memory (`consilience.open_rows`, a Dask array) are gone through in blocks:
+    two passes a batch of repetitions, sizes by a sum and scores by a map, with the scores and the
+    number of repetitions they have in memory, bit for bit. Divergences are then "gaussian" and
+    "euclidean", scaling "box", "robust" or "none"; ``threshold="reference"`` looks at objects
+    drawn at random, as in memory; the foreground is taken into memory.
+
     Time O(R k n d), memory O(n) beside the data and their centred copy; no clustering is kept.
     Float32 data are computed in single precision, sums in double. Short rows are the dense ones
     among tf-idf or binary rows: bring rows to unit length first, or use "cosine".
@@ -399,6 +407,9 @@ float, default="reference"
         """
         check_is_fitted(self)
         objects = check_objects(self, X, reset=False)
+        if isinstance(objects, Stored):
+            room = label_room((len(objects),), np.float64)
+            return score_stored(self.score_samples, objects, room)
         scores: NDArray[np.float64] = self._grid.round(self._fitted.score(objects, self.n_jobs))
         return as_given(scores, X)
 
@@ -417,6 +428,8 @@ float, default="reference"
         """
         check_is_fitted(self)
         objects = check_objects(self, X, reset=False)
+        if isinstance(objects, Stored):
+            return score_stored(self.predict, objects, label_room((len(objects),), np.int32))
         scores = self._fitted.score(objects, self.n_jobs)
         # Rounding may differ between a block of many objects and one of few.
         foreground = scores >= self.threshold_ - 2 * self._grid.step
@@ -424,12 +437,13 @@ float, default="reference"
 
     def _device(self, X: Any) -> str | None:
         """The torch device to compute on; None for the processor."""
-        return str(X.device) if self.device is None and is_tensor(X) else self.device
+        return device_of_data(X) if self.device is None else self.device
 
     def _count(self, X: Any, data: Any, wanted: int | None, device: str | None) -> None:
         """Add repetitions up to the number wanted, or until the rule is satisfied."""
         fitted = self._fitted
-        on_device = device is not None and Scorer.takes(fitted.weak, data)
+        stored = isinstance(data, Stored)
+        on_device = device is not None and not stored and Scorer.takes(fitted.weak, data)
         self.device_ = str(device) if on_device else "cpu"
         done = fitted.running.n_repetitions
         ceiling = max(self.max_repetitions, done)
@@ -478,7 +492,7 @@ float, default="reference"
         errors = self.standard_errors_
         self.undecided_ = (np.abs(self.scores_ - self.threshold_) <= 2 * errors) & (errors > 0)
         self.labels_ = self._fitted.split(self, X, data, foreground)
-        self._fitted = self._fitted.with_reach(data, foreground)
+        self._fitted = self._fitted.with_reach(data, foreground, self.n_jobs)
         self.n_foreground_ = int(foreground.sum())
         self.n_clusters_ = int(self.labels_.max()) + 1
         return self

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from consilience._threads import one_thread
 from consilience._validation import Options, check_jobs, check_value
+from consilience.engines import label_room
 from consilience.kernels._parallel import Team, workers
 from consilience.kernels.minority.passes import Batch, Scale, add_scores
 from consilience.minority._batches import Drawn, Scorer
@@ -75,7 +76,9 @@ class Running:
         """No repetitions yet, of data of that type."""
         single = dtype == np.float32
         rounding = float(np.finfo(np.float32 if single else np.float64).eps)
-        return cls(aggregate, np.zeros(n_objects), np.zeros(n_objects), rounding)
+        total, squares = (label_room((n_objects,), np.float64) for _ in range(2))
+        total[:], squares[:] = 0.0, 0.0
+        return cls(aggregate, total, squares, rounding)
 
     @property
     def n_repetitions(self) -> int:
@@ -95,13 +98,21 @@ class Running:
         are themselves. Two thirds of the digits: of those left, sums over seeds, distances and
         a change of the data in their last digits have taken some.
         """
-        largest = float(np.abs(self.scores).max(initial=0.0))
-        return self.rounding ** (2 / 3) * (largest if self.aggregate == "mean" else 1.0)
+        return self._resolution(self.scores)
+
+    def _resolution(self, scores: Floats) -> float:
+        largest = 1.0
+        if self.aggregate == "mean":
+            largest = float(np.abs(scores).max(initial=0.0))
+        return self.rounding ** (2 / 3) * largest
 
     @property
     def is_flat(self) -> bool:
         """Whether no score differs from another by more than rounding."""
-        return float(np.ptp(self.scores)) <= self.resolution
+        return self._is_flat(self.scores)
+
+    def _is_flat(self, scores: Floats) -> bool:
+        return float(np.ptp(scores)) <= self._resolution(scores)
 
     def add(self, found: Repetition, *, with_change: bool = False) -> None:
         """Count one more repetition, the next by its number."""
@@ -158,10 +169,11 @@ class Running:
         One minus the share of noise in the variance of the scores between objects. 1 where
         all objects score alike to rounding and nothing is left to learn; 0 after one repetition.
         """
-        if self.is_flat:
+        scores = self.scores
+        if self._is_flat(scores):
             return 1.0
         noise = float((self.variances() / max(self.n_repetitions, 1)).mean())
-        between = float(self.scores.var())
+        between = float(scores.var())
         if noise == 0:
             return 1.0
         return max(0.0, 1.0 - noise / between) if between > 0 else 0.0

@@ -10,9 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 # Not on first use: the module has the name of its function, and importing it later from anywhere
 # would put the module in the function's place. It is light; the template engine loads when used.
+from consilience.report._private import without_objects
 from consilience.report.render import render, write_report
 
-__all__ = ["render", "summarise_consensus", "summarise_minority", "write_report"]
+__all__ = [
+    "render",
+    "summarise_consensus",
+    "summarise_minority",
+    "without_objects",
+    "write_report",
+]
 
 _HOMES = {
     "summarise_consensus": "consilience.report.consensus",

@@ -7,6 +7,7 @@ and one ES module (built from ``frontend/``) draws the figures from it.
 import base64
 import hashlib
 import json
+import re
 from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
@@ -31,13 +32,15 @@ _ICON = (
 )
 
 
-def render(summary: Mapping[str, Any]) -> str:
+def render(summary: Mapping[str, Any], *, view: str = "") -> str:
     """The HTML page of a summary.
 
     Parameters
     ----------
     summary : dict
         What `summarise_consensus` or `summarise_minority` returned: text, finite numbers, lists.
+    view : str, default=""
+        What the page can be explored by, as `consilience.explore.static_data` packs it.
 
     Returns
     -------
@@ -65,7 +68,7 @@ def render(summary: Mapping[str, Any]) -> str:
     markup = optional("markupsafe", extra="report", what="render").Markup
     _check(summary)
     summary = readable(dict(summary))
-    style, script = _static("report.css"), _static("report.js")
+    style, script = static("report.css"), static("report.js")
     return _template().render(
         summary=summary,
         version=__version__,
@@ -76,15 +79,16 @@ def render(summary: Mapping[str, Any]) -> str:
         object_words=_object_words(summary),
         number=_number,
         percent=_percent,
-        policy=_policy(style, script),
+        policy=policy(style, script),
         icon="data:image/svg+xml," + _ICON.replace("#", "%23"),
         style=markup(style),
         script=markup(script),
         data=markup(_json(summary)),
+        view=markup(_checked_view(view)),
     )
 
 
-def write_report(summary: Mapping[str, Any], path: str | Path) -> None:
+def write_report(summary: Mapping[str, Any], path: str | Path, *, view: str = "") -> None:
     """Write the page of a summary to a file, whole or not at all.
 
     Parameters
@@ -93,8 +97,10 @@ def write_report(summary: Mapping[str, Any], path: str | Path) -> None:
         See `render`.
     path : str or path
         A file; one that is there is replaced.
+    view : str, default=""
+        See `render`.
     """
-    page = render(summary)
+    page = render(summary, view=view)
     with written_whole(Path(path)) as partial:
         partial.write_bytes(page.encode("utf-8"))
 
@@ -116,8 +122,16 @@ def _check(summary: Mapping[str, Any]) -> None:
         )
 
 
+def _checked_view(view: str) -> str:
+    """Only letters of base64: nothing in them can end an element."""
+    if re.fullmatch(r"[A-Za-z0-9+/=]*", view) is None:
+        raise InvalidInputError("The 'view' parameter of render must be text of base64.")
+    return view
+
+
 @cache
-def _static(name: str) -> str:
+def static(name: str) -> str:
+    """A built file of the front end."""
     return (files("consilience.report") / "static" / name).read_text(encoding="utf-8")
 
 
@@ -142,7 +156,7 @@ def _json(summary: Mapping[str, Any]) -> str:
     return text.replace("<", "\\u003c")
 
 
-def _policy(style: str, script: str) -> str:
+def policy(style: str, script: str) -> str:
     """Nothing from outside, no script but ours: told by their hashes."""
 
     def digest(text: str) -> str:

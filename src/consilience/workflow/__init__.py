@@ -9,7 +9,9 @@ from consilience.workflow._methods import method_table
 from consilience.workflow.ambiguity import AmbiguityResult, ambiguous_objects
 from consilience.workflow.cluster_result import ClusterResult
 from consilience.workflow.clusters import cluster
+from consilience.workflow.doctor import Diagnosis, doctor
 from consilience.workflow.large import LargeResult
+from consilience.workflow.large_minority import LargeMinorityResult
 from consilience.workflow.minority import MinorityResult, minority_groups
 from consilience.workflow.result import Result
 from consilience.workflow.two_answers import TwoAnswers, compare_results
@@ -17,6 +19,8 @@ from consilience.workflow.two_answers import TwoAnswers, compare_results
 __all__ = [
     "AmbiguityResult",
     "ClusterResult",
+    "Diagnosis",
+    "LargeMinorityResult",
     "LargeResult",
     "MinorityResult",
     "Result",
@@ -24,6 +28,7 @@ __all__ = [
     "ambiguous_objects",
     "cluster",
     "compare_results",
+    "doctor",
     "load",
     "method_table",
     "minority_groups",

@@ -1,6 +1,6 @@
 """Groups divided, joined and named by hand: a new result each, with the change on record."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
@@ -58,14 +58,14 @@ def split(result: "ClusterResult", group: int, n_clusters: int | None) -> "Clust
 def merged(result: "ClusterResult", groups: Sequence[int]) -> "ClusterResult":
     """See `ClusterResult.merge`."""
     owner = "ClusterResult.merge"
-    several = [] if isinstance(groups, str | Integral) else list(groups)
+    several = list(groups) if isinstance(groups, Iterable) and not isinstance(groups, str) else []
+    for group in several:
+        _check_group(result, group, "groups", owner)
     if len(set(several)) < 2:
         raise InvalidParameterError(
             f"The 'groups' parameter of {owner} must be at least two groups to make one of. "
             f"Got {groups!r} instead."
         )
-    for group in several:
-        _check_group(result, group, "groups", owner)
     joined = sorted({int(group) for group in several})
     new = np.arange(result.n_clusters)
     new[joined] = joined[0]

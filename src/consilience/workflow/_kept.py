@@ -76,8 +76,8 @@ def _kinds() -> dict[str, Kind]:
     return kinds_of_consensus() | {kind.name: kind for kind in found}
 
 
-# Times differ between equal runs, whose files are equal.
-_NOT_KEPT = ("seconds", "seen")
+# Times and places differ between equal runs, whose files are equal.
+_NOT_KEPT = ("seconds", "ran_on", "seen")
 
 
 def _result_fields(result: ClusterResult) -> dict[str, Any]:

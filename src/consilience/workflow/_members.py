@@ -18,6 +18,7 @@ __all__ = [
     "RunFolder",
     "check_source",
     "clear_members",
+    "kept_blocks",
     "kept_members",
     "make_members",
     "run_folder",
@@ -83,6 +84,11 @@ def make_members(generator: Any, rows: Rows | None, run: RunFolder | None) -> En
         if run.is_bare():
             run.clear()
         raise
+
+
+def kept_blocks(folder: Path) -> int:
+    """Blocks that are labelled by members that are not finished."""
+    return RunFolder(folder).n_pieces
 
 
 def kept_members(folder: Path) -> tuple[int, int] | None:

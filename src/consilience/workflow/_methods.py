@@ -54,7 +54,7 @@ class Named:
 
 
 # Parameters of an estimator that say nothing about its method.
-_NOT_ITS_OWN = ("generator", "confidence")
+_NOT_ITS_OWN = ("generator", "confidence", "device")
 
 
 def method_table() -> Mapping[str, Method]:
@@ -138,12 +138,14 @@ def prepared(
     *,
     random_state: Any = None,
     n_jobs: int | None = None,
+    device: str | None = None,
 ) -> Any:
     """The method's estimator with these options, their values checked."""
     wanted = {
         "n_clusters": n_clusters,
         "random_state": random_state,
         "n_jobs": n_jobs,
+        "device": device,
         **options,
     }
     known = _parameters(method)

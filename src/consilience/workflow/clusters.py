@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral
-from os import PathLike
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -23,16 +23,15 @@ from consilience._validation import (
     check_value,
 )
 from consilience.compare import against_truth, compare_methods
-from consilience.consensus import CONSENSUS
+from consilience.consensus import CONSENSUS, Method
 from consilience.consensus import refine as refined
 from consilience.ensemble import Ensemble
 from consilience.errors import InvalidInputError, InvalidParameterError, warn
+from consilience.evidence import Missing, never_seen
 from consilience.evidence import confidence as confidence_in
-from consilience.evidence import never_seen
 from consilience.generate import RunFolder, default_generator, with_defaults
 from consilience.predict._hashes import row_hashes
 from consilience.predict._seen import Seen
-from consilience.rows import Rows, is_dask, is_table_path, open_rows
 from consilience.workflow._choosing import Number, by_criteria, by_lines, strict_method
 from consilience.workflow._data import Data, check_scale, checked_ensemble, gather
 from consilience.workflow._job import Job
@@ -46,9 +45,15 @@ from consilience.workflow._methods import (
 )
 from consilience.workflow._notes import noting
 from consilience.workflow._one_column import warn_of_one_column
+from consilience.workflow._places import advise, chosen_device, place_of_members
 from consilience.workflow._seeds import job_seed
 from consilience.workflow.cluster_result import ClusterResult
-from consilience.workflow.large import LargeTask, cluster_large, refuse_in_memory_only
+from consilience.workflow.large import (
+    LargeTask,
+    cluster_large,
+    refuse_in_memory_only,
+    rows_in_blocks,
+)
 
 __all__ = ["cluster"]
 
@@ -75,6 +80,7 @@ class _Task:
     refine: bool
     seed: int
     n_jobs: int | None
+    device: str | None
     run: RunFolder | None
 
     @property
@@ -123,6 +129,7 @@ def cluster(
     strict: bool = False,
     random_state: Any = None,
     n_jobs: int | None = None,
+    device: str | None = None,
     run: Any = None,
     callbacks: Sequence[Any] = (),
     **options: Any,
@@ -136,11 +143,12 @@ def cluster(
 
     Parameters
     ----------
-    X : array, pandas or polars frame, CSR matrix, or Table, optional
+    X : array, pandas or polars frame, CSR matrix, torch tensor, or Table, optional
         One row an object, finite numbers. A frame's index and column names are kept. A `Table`
         of `consilience.datasets.read_table` brings its identifiers and known groups. Not needed
         with ``ensemble``. Tables larger than memory are gone through in blocks: the path of a
-        ``.parquet``, ``.npy`` or ``.zarr`` table, a Dask array or frame, `consilience.open_rows`.
+        ``.parquet``, ``.npy``, ``.zarr`` or text table, a Dask array or frame, and what
+        `consilience.open_rows` opened.
     n_clusters : int or None, default=None
         None finds the best supported number, see `consilience.AutoConsensus`.
     method : str or None, default=None
@@ -175,6 +183,10 @@ def cluster(
         number, which is ``seed`` of the result.
     n_jobs : int or None, default=None
         Threads; None means one.
+    device : str or None, default=None
+        A torch device, such as "cuda": members are made, objects placed and labels judged there,
+        with the same result. None is the processor, or the device of X where that is a torch
+        tensor. ``ran_on`` of the result says where each stage ran.
     run : path, RunFolder or None, default=None
         Folder that keeps every member as soon as it is made. Whatever ends the job, the same
         call goes on from there; members of another run are refused. It is left as it is in the
@@ -207,7 +219,8 @@ def cluster(
     >>> result.labels.shape, float(result.confidence.mean()) > 0.9
     ((150,), True)
     """
-    stored = _stored(X)
+    with noting() as said:  # a text file is converted
+        stored = rows_in_blocks(X)
     if stored is not None:
         refuse_in_memory_only(
             {
@@ -218,6 +231,7 @@ def cluster(
                 "refine": (refine, False),
                 "effort": (effort, "default"),
                 "strict": (strict, False),
+                "device": (device, None),
             },
             owner=_OWNER,
         )
@@ -231,6 +245,7 @@ def cluster(
     for name, value in (("max_clusters", max_clusters), ("effort", effort)):
         check_value(name, value, CONSENSUS[_OURS].rules[name], owner=_OWNER)
     check_scale(scale, owner=_OWNER)
+    device = chosen_device(X, device, owner=_OWNER)
     folder = run_folder(run, owner=_OWNER)
     if stored is not None:
         large = LargeTask(
@@ -245,6 +260,7 @@ def cluster(
             n_jobs=n_jobs,
             run=folder,
             max_memory=max_memory,
+            said=tuple(said),
         )
         return cluster_large(stored, large, owner=_OWNER, callbacks=callbacks)
     if [one.name for one in named.methods] == [_OURS] and not strict:
@@ -260,6 +276,7 @@ def cluster(
         refine=refine,
         seed=job_seed(random_state, folder),
         n_jobs=n_jobs,
+        device=device,
         run=folder,
     )
     _check_needs_data(named, X)
@@ -270,6 +287,9 @@ def cluster(
         with job.stage("prepare"):
             data = gather(X, ensemble=members, ids=ids, truth=truth, scale=scale, owner=_OWNER)
             check_objects(data, n_clusters, owner=_OWNER)
+            if data.X is not None and members is None:
+                n, d = data.X.shape
+                advise(n, d, n_members, device)
         found = _found(job, task, data, members)
         return {"data": data, "seen": _seen(data, found["generator"]), **found}
 
@@ -278,15 +298,6 @@ def cluster(
     return ClusterResult(
         asked=n_clusters, seed=task.seed, seconds=job.seconds, notes=tuple(notes), **found
     )
-
-
-def _stored(X: Any) -> Rows | None:
-    """Rows that are gone through in blocks; None where X is to be in memory."""
-    if isinstance(X, Rows):
-        return X if X.is_stored else None
-    if is_dask(X) or (isinstance(X, str | PathLike) and is_table_path(X)):
-        return open_rows(X)
-    return None
 
 
 def _seen(data: Data, generator: Any) -> Seen | None:
@@ -369,6 +380,10 @@ def _found(job: Job, task: _Task, data: Data, given: Ensemble | None) -> dict[st
     found = _consensus(job, task, data, ensemble, number)
     warn_of_one_column(data, found["labels"])
     truth = None if data.truth is None else against_truth(data.truth, found["labels"])
+    places = {"prepare": "cpu"}
+    if given is None:
+        places["generate"] = place_of_members(ensemble.records or ())
+    found["ran_on"] = places | found["ran_on"]
     return found | {
         "ensemble": ensemble,
         "generator": generator,
@@ -397,7 +412,7 @@ def _generator(
     if given is not None:
         return None, "given."
     if task.generator is not None:
-        wanted = with_defaults(task.generator, task.seed, task.n_jobs)
+        wanted = with_defaults(task.generator, task.seed, task.n_jobs, task.device)
         return wanted, f"{type(wanted).__name__}, as asked."
     _warn_of_few(task.n_members)
     n, d = data.X.shape
@@ -410,7 +425,8 @@ def _generator(
         sparse=sparse.issparse(data.X),
         n_groups=n_groups,
     )
-    return taken.generator, f"{taken.name}. {taken.why}"
+    maker = with_defaults(taken.generator, task.seed, task.n_jobs, task.device)
+    return maker, f"{taken.name}. {taken.why}"
 
 
 def _warn_of_few(n_members: int) -> None:
@@ -440,19 +456,42 @@ def _consensus(
         taken = strict_method(data, ensemble, number.choice)
         method, why = taken.method, taken.why
         own = own_limits(method, task.named.limits) | dict(taken.parameters)
-    model = prepared(method, number.n_clusters, own, random_state=task.seed, n_jobs=task.n_jobs)
+    model = prepared(
+        method, number.n_clusters, own, random_state=task.seed, n_jobs=task.n_jobs,
+        device=task.device,
+    )  # fmt: skip
     with job.stage("consensus", model):
-        found = fit_method(method, model, data.rows, ensemble) | said | {"why_method": why}
+        found = _fitted(task, method, model, data, ensemble) | said | {"why_method": why}
         return found | _moved(task, ensemble, found)
+
+
+def _fitted(
+    task: _Task, method: Method, model: Any, data: Data, ensemble: Ensemble
+) -> dict[str, Any]:
+    """What a method's estimator makes of the members, judged on the device of the job."""
+    places = {"consensus": "cpu"}
+    if task.device is None:
+        return fit_method(method, model, data.rows, ensemble) | {"ran_on": places}
+    judged = model.get_params(deep=False).get("confidence", True)
+    if "confidence" in model.get_params(deep=False):
+        model.set_params(confidence=False)
+    found = fit_method(method, model, data.rows, ensemble)
+    places = (getattr(model, "details_", None) or {}).get("ran_on", places)
+    if not judged:
+        return found | {"ran_on": places}
+    missing: Missing = getattr(model, "missing", "pair")
+    return found | _judged(task, ensemble, found["labels"], places, missing)
 
 
 def _by_lines(job: Job, task: _Task, data: Data, ensemble: Ensemble) -> dict[str, Any]:
     """The groups that independent ways to cluster come to."""
     method = CONSENSUS[_OURS]
     own = {"max_clusters": task.max_clusters, "effort": task.effort}
-    model = prepared(method, task.n_clusters, own, random_state=task.seed, n_jobs=task.n_jobs)
+    model = prepared(
+        method, task.n_clusters, own, random_state=task.seed, n_jobs=task.n_jobs, device=task.device
+    )
     with job.stage("consensus", model):
-        found = fit_method(method, model, data.rows, ensemble)
+        found = _fitted(task, method, model, data, ensemble)
         found |= {
             "choice": model.choice_,
             "clarity": model.clarity_,
@@ -482,7 +521,7 @@ def _best_of_several(task: _Task, k: int | None, data: Data, ensemble: Ensemble)
         "parameters": {"n_clusters": k, **task.named.options[found.best]},
         "why_method": "Of the methods asked for, it agrees best with all clusterings.",
         "labels": labels,
-        **_sure(ensemble, labels, task.n_jobs),
+        **_judged(task, ensemble, labels),
         "lifetimes": None,
         "tree": None,
         "comparison": found,
@@ -496,16 +535,27 @@ def _moved(task: _Task, ensemble: Ensemble, found: Mapping[str, Any]) -> dict[st
     better = refined(ensemble, found["labels"], n_jobs=task.n_jobs)
     return {
         "labels": better.labels,
-        **_sure(ensemble, better.labels, task.n_jobs),
+        **_judged(task, ensemble, better.labels, found["ran_on"]),
         "n_moved": int(better.moved.sum()),
     }
 
 
-def _sure(ensemble: Ensemble, labels: NDArray[Any], n_jobs: int | None) -> dict[str, Any]:
+def _judged(
+    task: _Task,
+    ensemble: Ensemble,
+    labels: NDArray[Any],
+    places: Mapping[str, str] = MappingProxyType({"consensus": "cpu"}),
+    missing: Missing = "pair",
+) -> dict[str, Any]:
+    """How sure the labels are, and where that and what came before was computed."""
     # Objects that nobody saw are sure of nothing.
     known = np.where(never_seen(ensemble), -1, labels)
-    sure = confidence_in(ensemble, known, n_jobs=n_jobs)
-    return {"confidence": sure.confidence, "runner_up": sure.runner_up}
+    sure = confidence_in(ensemble, known, missing=missing, n_jobs=task.n_jobs, device=task.device)
+    return {
+        "confidence": sure.confidence,
+        "runner_up": sure.runner_up,
+        "ran_on": {**places, "confidence": sure.device},
+    }
 
 
 def groups_of(
@@ -533,6 +583,7 @@ def groups_of(
         refine=False,
         seed=seed,
         n_jobs=n_jobs,
+        device=None,
         run=run,
     )
     return _found(job, task, data, given)

@@ -6,7 +6,9 @@ which are in memory; the result says how many they are.
 """
 
 import json
-from collections.abc import Sequence
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
@@ -17,9 +19,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from consilience._optional import optional
+from consilience._validation import memory_in_bytes
 from consilience.consensus import CONSENSUS, BlockConsensus, combine_blocks, default_method
 from consilience.consensus.large import check_by_rows
+from consilience.datasets._files import CSV_ENDINGS
+from consilience.datasets._large import is_large_path, is_text_path, open_rows
 from consilience.datasets._scale import Scaling, standardise
+from consilience.engines import label_room, releasing, watched
+from consilience.engines import workers_at as dask_workers_at
 from consilience.ensemble import Ensemble
 from consilience.errors import InvalidInputError, InvalidParameterError, MissingPackageError, warn
 from consilience.explain import Profile
@@ -28,19 +35,32 @@ from consilience.generate.models import Centres, centres_of
 from consilience.predict import Prediction
 from consilience.predict._hashes import row_hashes
 from consilience.predict._seen import Seen
-from consilience.rows import Rows, Stored
+from consilience.rows import Rows, Stored, is_dask, stored_rows
 from consilience.workflow._choosing import Number, by_lines
 from consilience.workflow._data import Data
+from consilience.workflow._faces import face
 from consilience.workflow._job import Job
 from consilience.workflow._members import make_members
 from consilience.workflow._notes import noting
 from consilience.workflow.cluster_result import ClusterResult
 
-__all__ = ["LargeResult", "cluster_large"]
+__all__ = [
+    "LargeResult",
+    "cluster_large",
+    "does_not_fit",
+    "part_names",
+    "watched",
+    "workers_at",
+    "write_columns",
+    "write_part",
+]
 
 # Objects that are looked at in memory, and that a part of the results holds.
 _SAMPLE = 20_000
 _PART = 2**20
+# A job in memory takes about so many bytes an object, for each column and each member; less than
+# so much is always read.
+_A_COLUMN, _A_MEMBER, _ALWAYS_READ = 48, 8, 2**28
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,6 +78,7 @@ class LargeTask:
     n_jobs: int | None
     run: RunFolder | None
     max_memory: Any
+    said: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -119,9 +140,30 @@ class LargeResult:
             return f"all {self.n_objects:,} objects"
         return f"{self.sample.n_objects:,} of {self.n_objects:,} objects, drawn at random"
 
-    def predict(self, X: Any) -> Prediction:
-        """Where new objects belong, as the sample tells; see `ClusterResult.predict`."""
-        return self.sample.predict(X)
+    def predict(self, X: Any, *, n_jobs: int | None = None) -> Prediction:
+        """Where new objects belong, as the sample tells; see `ClusterResult.predict`.
+
+        A path, a Dask array and what `consilience.open_rows` opened are gone through in blocks;
+        what there is one of for each object then lies in files where they are many.
+        """
+        rows = rows_in_blocks(X)
+        if rows is None:
+            return self.sample.predict(X, n_jobs=n_jobs)
+        return _predicted_by_blocks(self.sample, rows, n_jobs)
+
+    def mean_confidences(self) -> list[float]:
+        """Mean confidence in each cluster, over all of its objects."""
+        sums = np.zeros(self.n_clusters)
+        for some in _parts(self.n_objects):
+            labels = np.asarray(self.labels[some])
+            inside = labels >= 0
+            sure = np.asarray(self.confidence[some], np.float64)
+            sums += np.bincount(labels[inside], sure[inside], self.n_clusters)
+        return [float(total / max(size, 1)) for total, size in zip(sums, self.sizes, strict=True)]
+
+    def timings(self) -> dict[str, Any]:
+        """All that differs between equal runs."""
+        return {"seconds": self.seconds}
 
     def profile(self, **options: Any) -> Profile:
         """What makes the groups, as the sample tells; see `ClusterResult.profile`."""
@@ -130,6 +172,10 @@ class LargeResult:
     def report(self, path: str | PathLike[str], *, title: str | None = None) -> None:
         """Write the report of the sample; it says of how many objects that is."""
         self.sample.report(Path(path), title=title)
+
+    def explore(self, *, host: str = "127.0.0.1", port: int = 0, browser: bool = True) -> Any:
+        """Look closer at the sample; see `ClusterResult.explore`."""
+        return face("explore").explore(self, host=host, port=port, browser=browser)
 
     def to_dict(self) -> dict[str, Any]:
         """All of it but what there is one of for each object, as values that JSON can hold."""
@@ -162,16 +208,22 @@ class LargeResult:
             raise InvalidInputError(
                 f"The folder {str(target)!r} is not empty. Name one that is new or empty."
             )
+        was_there = target.exists()
         (target / "labels").mkdir(parents=True, exist_ok=True)
-        for number, start in enumerate(range(0, self.n_objects, _PART), 1):
-            some = slice(start, min(start + _PART, self.n_objects))
-            columns = {"object": np.arange(some.start, some.stop)}
-            for name in ("labels", "confidence", "runner_up"):
-                columns[name] = np.asarray(getattr(self, name)[some])
-            _write_part(target / "labels" / f"part-{number:04d}", columns)
-        self.sample.save(target / "sample")
-        text = json.dumps(self.to_dict(), indent=2, default=str)
-        (target / "summary.json").write_text(text + "\n", encoding="utf-8")
+        try:
+            for number, name in enumerate(part_names(self.n_objects)):
+                write_part(self, number, target / name)
+            self.sample.save(target / "sample")
+            text = json.dumps(self.to_dict(), indent=2, default=str)
+            (target / "summary.json").write_text(text + "\n", encoding="utf-8")
+        except BaseException:  # a full disk, for one: nothing that is half there stays
+            for path in (target / "labels", target / "sample"):
+                shutil.rmtree(path, ignore_errors=True)
+            (target / "summary.json").unlink(missing_ok=True)
+            if not was_there:
+                with suppress(OSError):
+                    target.rmdir()
+            raise
 
     def __repr__(self) -> str:
         lines = [
@@ -186,14 +238,126 @@ class LargeResult:
         return "\n".join(["LargeResult:", *(f"  {name:<11}{words}" for name, words in lines)])
 
 
-def _write_part(path: Path, columns: dict[str, NDArray[Any]]) -> None:
+def part_names(n_objects: int) -> list[str]:
+    """Files of the labels of so many objects, in order: Parquet, or archives without pyarrow."""
     try:
-        arrow = optional("pyarrow", extra="store", what="Parts in Parquet")
+        optional("pyarrow", extra="store", what="Parts in Parquet")
+        ending = "parquet"
     except MissingPackageError:
-        np.savez(path.with_suffix(".npz"), allow_pickle=False, **columns)
+        ending = "npz"
+    n_parts = len(_parts(n_objects))
+    return [f"labels/part-{number:04d}.{ending}" for number in range(1, n_parts + 1)]
+
+
+def write_part(result: LargeResult, number: int, path: Path) -> None:
+    """Write one part of the labels; the ending of the path says as what."""
+    names = ("labels", "confidence", "runner_up")
+    write_columns({name: getattr(result, name) for name in names}, result.n_objects, number, path)
+
+
+def write_columns(values: dict[str, Any], n_objects: int, number: int, path: Path) -> None:
+    """Write one part of arrays that have a value an object, with the numbers of the objects."""
+    some = _parts(n_objects)[number]
+    columns = {"object": np.arange(some.start, some.stop)}
+    columns |= {name: np.asarray(array[some]) for name, array in values.items()}
+    if path.suffix == ".npz":
+        np.savez(path, allow_pickle=False, **columns)
         return
+    arrow = optional("pyarrow", extra="store", what="Parts in Parquet")
     parquet = optional("pyarrow.parquet", extra="store", what="Parts in Parquet")
-    parquet.write_table(arrow.table(columns), path.with_suffix(".parquet"))
+    parquet.write_table(arrow.table(columns), path)
+
+
+def _parts(n_objects: int) -> list[slice]:
+    return [slice(a, min(a + _PART, n_objects)) for a in range(0, n_objects, _PART)]
+
+
+def rows_in_blocks(X: Any) -> Rows | None:
+    """Rows that are gone through in blocks; None where X is to be in memory."""
+    if isinstance(X, Rows):
+        return X if X.is_stored else None
+    if is_dask(X) or (isinstance(X, str | PathLike) and is_large_path(X)):
+        return open_rows(X)
+    return None
+
+
+def _predicted_by_blocks(sample: ClusterResult, rows: Rows, n_jobs: int | None) -> Prediction:
+    """New objects placed block by block."""
+    wanted = sample.data.original_columns
+    places = None
+    if rows.names is not None and set(wanted) <= set(rows.names):
+        places = [rows.names.index(name) for name in wanted]
+    n, notes = len(rows), list[str]()
+    kinds = {
+        "labels": np.int32,
+        "confidence": np.float64,
+        "runner_up": np.int32,
+        "unlike": np.bool_,
+        "known": np.bool_,
+    }
+    rooms = {name: label_room((n,), kind) for name, kind in kinds.items()}
+    for start, stop in rows.values.pieces():
+        block = rows.values.read(start, stop)
+        found = sample.predict(block if places is None else block[:, places], n_jobs=n_jobs)
+        for name, room in rooms.items():
+            room[start:stop] = getattr(found, name)
+        notes += [note for note in found.notes if note not in notes]
+    return Prediction(**rooms, notes=tuple(notes))
+
+
+@contextmanager
+def workers_at(where: str, n_workers: int | None = None, *, max_memory: Any) -> Iterator[Any]:
+    """The workers of a scheduler, or local ones that together take so much memory."""
+    memory = memory_in_bytes(max_memory, owner="workers_at")
+    with dask_workers_at(where, n_workers, memory) as client:
+        yield client
+
+
+def does_not_fit(
+    path: Path, n_members: int, max_memory: Any, *, owner: str, name: str = "--max-memory"
+) -> str | None:
+    """Why a file is gone through in blocks, in words; None where it fits into memory.
+
+    A guess by its rows and columns of what the job would take in memory, which is the same on
+    every machine: so is the result.
+    """
+    budget = memory_in_bytes("4 GiB" if max_memory is None else max_memory, owner=owner, name=name)
+    if not is_large_path(path):
+        return None
+    if path.is_dir() or (is_text_path(path) and not path.name.lower().endswith(CSV_ENDINGS)):
+        return f"{path.name!r} is read block by block, as all files of its kind are."
+    try:
+        n, d = _guessed_shape(path)
+    except (OSError, ValueError, MissingPackageError):
+        return None  # whoever reads it says what is wrong
+    needed = n * (_A_COLUMN * d + _A_MEMBER * n_members)
+    if needed <= max(budget, _ALWAYS_READ):
+        return None
+    return (
+        f"{path.name!r} has about {n:,} rows of {d} columns, which would take some "
+        f"{needed / 2**30:.1f} GiB in memory, more than the {budget / 2**30:.3g} GiB of {name}: it "
+        "is read block by block, and looked at by a sample."
+    )
+
+
+def _guessed_shape(path: Path) -> tuple[int, int]:
+    """Rows and columns of a file, about, of text by its first lines."""
+    if path.suffix.lower() == ".parquet":
+        parquet = optional("pyarrow.parquet", extra="store", what="Reading '.parquet' files")
+        facts = parquet.ParquetFile(path).metadata
+        return facts.num_rows, facts.num_columns
+    if not is_text_path(path):
+        return stored_rows(path).shape
+    packed = path.name.lower().endswith(".gz")
+    size = path.stat().st_size * (4 if packed else 1)
+    if packed:
+        return size // 80, 10
+    with path.open("rb") as file:
+        lines = file.read(2**16).splitlines()
+    some = lines[1:-1] or lines
+    width = max(sum(map(len, some)) / max(len(some), 1), 1) + 1
+    columns = max((some[0].count(mark) for mark in (b",", b";", b"\t", b"|")), default=0) + 1
+    return int(size / width), columns
 
 
 def cluster_large(
@@ -238,9 +402,9 @@ def cluster_large(
             "dropped": dropped,
         }
 
-    with noting() as notes:
+    with noting() as notes, releasing(rows.values):
         done = job.run(work)
-    return _result(rows.values, task, method, done, tuple(notes), job.seconds)
+    return _result(rows.values, task, method, done, (*task.said, *notes), job.seconds)
 
 
 def _method(task: LargeTask, rows: Rows) -> str:

@@ -18,7 +18,10 @@ from consilience.workflow._data import gather
 from consilience.workflow._faces import face
 from consilience.workflow._job import Job
 from consilience.workflow._notes import noting
+from consilience.workflow._places import advise, chosen_device
 from consilience.workflow._seeds import job_seed
+from consilience.workflow.large import refuse_in_memory_only, rows_in_blocks
+from consilience.workflow.large_minority import LargeMinorityResult, minority_large
 from consilience.workflow.result import Reported
 
 __all__ = ["MinorityResult", "minority_groups"]
@@ -245,16 +248,19 @@ def minority_groups(
     background: Any = None,
     random_state: Any = None,
     n_jobs: int | None = None,
+    device: str | None = None,
     callbacks: Sequence[Any] = (),
     **options: Any,
-) -> MinorityResult:
+) -> MinorityResult | LargeMinorityResult:
     """The few dense groups in a majority of noise: the whole job of ``consilience minority``.
 
     Parameters
     ----------
-    X : array, pandas or polars frame, CSR matrix, or Table
+    X : array, pandas or polars frame, CSR matrix, torch tensor, or Table
         One row an object; any objects where ``divergence`` is a kernel function. A frame's index
-        and column names are kept.
+        and column names are kept. Tables larger than memory are gone through in blocks: the path
+        of a ``.parquet``, ``.npy``, ``.zarr`` or text table, a Dask array or frame, and what
+        `consilience.open_rows` opened.
     n_clusters : int or None, default=None
         Groups of the foreground; None finds the number.
     threshold : str or float, default="reference"
@@ -275,6 +281,10 @@ def minority_groups(
         Equal numbers give equal results, whatever ``n_jobs``. The command has 0.
     n_jobs : int or None, default=None
         Threads; None means one.
+    device : str or None, default=None
+        A torch device, such as "cuda", where the weak clusterings are made. None is the processor,
+        or the device of X where that is a torch tensor. ``ran_on`` of the result says where each
+        stage ran.
     callbacks : sequence of scikit-learn callbacks
         Told of every stage; one that raises ends the job.
     **options
@@ -284,7 +294,7 @@ def minority_groups(
     Returns
     -------
     MinorityResult
-        Warnings on the way are its ``notes``.
+        Warnings on the way are its ``notes``. A `LargeMinorityResult` where X is not in memory.
 
     Examples
     --------
@@ -295,6 +305,7 @@ def minority_groups(
     (..., True)
     """
     seed = job_seed_of(random_state)
+    device = chosen_device(X, device, owner=_OWNER)
     model = check_minority(
         n_clusters=n_clusters,
         threshold=threshold,
@@ -303,8 +314,18 @@ def minority_groups(
         score=score,
         random_state=seed,
         n_jobs=n_jobs,
+        device=device,
         **options,
     )
+    with noting() as said:  # a text file is converted
+        stored = rows_in_blocks(X)
+    if stored is not None:
+        refuse_in_memory_only(
+            {"ids": (ids, None), "truth": (truth, None), "background": (background, None)},
+            owner=_OWNER,
+        )
+        about: dict[str, Any] = {"seed": seed, "said": said, "callbacks": callbacks}
+        return minority_large(stored, model, owner=_OWNER, **about)
     job = Job(_OWNER, 3).told_to(callbacks)
 
     def work(job: Job) -> dict[str, Any]:
@@ -315,12 +336,22 @@ def minority_groups(
             sources, zero = _known_sources(data.truth, background)
         with job.stage("score", model):
             model.fit(data.X, sources)
+        if plain:
+            n, d = data.X.shape
+            advise(n, d, model.n_repetitions_, device)
+        places = {"prepare": "cpu", "score": model.device_, "thresholds": "cpu"}
         with job.stage("thresholds"):
             rules = thresholds.every(model.scores_, y=sources, m=model.n_foreground)
             rules = decided_first(model.threshold_result_, rules)
         _warn_of_crumbs(model)
         data = replace(data, used_as=_SCALED[model.scaling_])
-        return {"data": data, "rules": rules, "truth": sources, "background": zero}
+        return {
+            "data": data,
+            "rules": rules,
+            "truth": sources,
+            "background": zero,
+            "ran_on": places,
+        }
 
     with noting() as notes:
         found = job.run(work)

@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -10,6 +10,7 @@ from consilience._optional import optional
 from consilience.workflow._data import Data
 from consilience.workflow._faces import face
 from consilience.workflow._html import as_html
+from consilience.workflow._places import in_words
 
 __all__ = ["Result"]
 
@@ -28,6 +29,8 @@ class Result(ABC):
         Warnings on the way, in words.
     seconds : dict of str to float
         Time of each stage.
+    ran_on : dict of str to str
+        Where each stage ran: "cpu", or a torch device.
     """
 
     job: ClassVar[str]
@@ -37,6 +40,7 @@ class Result(ABC):
     seed: int
     notes: tuple[str, ...]
     seconds: dict[str, float]
+    ran_on: dict[str, str] = field(default_factory=dict)
 
     @property
     def ids(self) -> Any:
@@ -66,11 +70,13 @@ class Result(ABC):
 
     def timings(self) -> dict[str, Any]:
         """All that differs between equal runs."""
-        return {"seconds": self.seconds}
+        return {"seconds": self.seconds} | ({"ran_on": self.ran_on} if self.ran_on else {})
 
     def __repr__(self) -> str:
         notes = (("note", note) for note in self.notes)
-        lines = [*self.headline(), *notes, ("see", self.views)]
+        places = in_words(self.ran_on)
+        where = [] if places is None else [("ran on", places)]
+        lines = [*self.headline(), *where, *notes, ("see", self.views)]
         width = max(len(name) for name, _ in lines) + 2
         return "\n".join(
             [f"{type(self).__name__}:", *(f"  {name:<{width}}{words}" for name, words in lines)]
@@ -112,7 +118,7 @@ class Reported(Result):
             More lines about what was done, or others in place of ours.
         """
 
-    def report(self, path: str | Path, *, title: str | None = None) -> None:
+    def report(self, path: str | Path, *, title: str | None = None, data: bool = True) -> None:
         """Write the report, one HTML page that needs nothing else.
 
         Parameters
@@ -121,5 +127,36 @@ class Reported(Result):
             A file; one that is there is replaced.
         title : str, optional
             By default the name of the data.
+        data : bool, default=True
+            Whether the page holds objects: a table, a map, and what it can be explored by.
+            Without, it has figures of groups only, for people who may not pass their data on.
         """
-        face("report").write_report(self.page(title=title), path)
+        page = self.page(title=title)
+        if data:
+            view = face("explore").report_data(self)
+            face("report").write_report(page, path, view=view)
+        else:
+            face("report").write_report(face("report").without_objects(page), path)
+
+    def explore(self, *, host: str = "127.0.0.1", port: int = 0, browser: bool = True) -> Any:
+        """Look closer: another number of groups, what is special of some objects, and why.
+
+        In a notebook (extra ``notebook``) this is a widget, whose ``selected`` are the rows that
+        were last selected. Anywhere else (extra ``explore``) a server on this machine shows the
+        same in a browser.
+
+        Parameters
+        ----------
+        host : str, default="127.0.0.1"
+            Address of the server; by default nobody but this machine can ask it.
+        port : int, default=0
+            Its port; 0 takes one that is free.
+        browser : bool, default=True
+            Whether the browser is opened.
+
+        Returns
+        -------
+        Explorer or Served
+            The widget; or what has the ``url`` of the server, and ``stop()`` to end it.
+        """
+        return face("explore").explore(self, host=host, port=port, browser=browser)

@@ -1,7 +1,7 @@
 """Two answers about the same objects: how their groups map, what moved, how far they agree."""
 
 import csv
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from html import escape
 from numbers import Real
@@ -236,6 +236,10 @@ def _answer(given: Any, name: str) -> _Answer:
         return _Answer(ids, given.labels, given.confidence)
     if isinstance(given, str | PathLike):
         return _read_run(Path(given), name)
+    if isinstance(given, Iterable) and not (
+        isinstance(given, bytes) or hasattr(given, "__array__")
+    ):
+        given = list(given)  # of anything that hands out labels one by one, also only once
     labels = np.maximum(encode(given, what=name), -1)
     values = np.asarray(given)
     if values.dtype.kind not in "iu":

@@ -1,12 +1,13 @@
 """Mean, variance, least and largest value of every column, to the bit those of the CPU's kernel."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from consilience.engines._device._torch import add_in_tree, torch
+from consilience.engines._device._torch import add_in_tree, kernels_for, torch
 
-__all__ = ["column_facts"]
+__all__ = ["BLOCK_ROWS", "block_parts", "column_facts", "facts_of_blocks"]
 
 # That of `consilience.kernels._blocks`, which needs numba; a test holds them together.
 BLOCK_ROWS = 4096
@@ -26,6 +27,8 @@ def column_facts(rows: Any, objects: Any = None) -> tuple[Any, Any, Any, Any]:
     Of every block of 4,096 rows one row after another is added, all blocks and columns at once:
     the order of the kernel `consilience.kernels.data.columns`, whose formulas these are.
     """
+    if objects is None and len(rows):
+        return facts_of_blocks([block_parts(rows)])
     table, held = _in_blocks(rows, objects)
     counts = held.sum(dim=1)
     some = counts > 0
@@ -40,6 +43,40 @@ def column_facts(rows: Any, objects: Any = None) -> tuple[Any, Any, Any, Any]:
     offset = sums / counts - mean
     spread = squares + 2.0 * offset * rests + counts * offset**2
     return mean, add_in_tree(_put_back(spread, some)) / total, low, high
+
+
+def block_parts(rows: Any) -> tuple[Any, ...]:
+    """Sums, sums about the mean, of its squares, least, largest and count of every 4,096 rows.
+
+    Of shape (n_blocks, n_columns) each but the counts, (n_blocks, 1).
+    """
+    n = len(rows)
+    counts = torch.full(
+        (-(-n // BLOCK_ROWS), 1), float(BLOCK_ROWS), dtype=torch.float64, device=rows.device
+    )
+    counts[-1] = n - BLOCK_ROWS * (len(counts) - 1)
+    kernels = kernels_for(rows.device)
+    if kernels is not None and rows.is_contiguous():
+        return (*kernels.block_facts(rows, BLOCK_ROWS), counts)
+    table, held = _in_blocks(rows, None)
+    sums = _added(table)
+    apart = torch.where(held[:, :, None], table - (sums / counts)[:, None], 0.0)
+    low = torch.where(held[:, :, None], table, torch.inf).amin(dim=1)
+    high = torch.where(held[:, :, None], table, -torch.inf).amax(dim=1)
+    return sums, _added(apart), _added(apart * apart), low, high, counts
+
+
+def facts_of_blocks(parts: Sequence[tuple[Any, ...]]) -> tuple[Any, Any, Any, Any]:
+    """Facts of all columns, from the parts of tables that lie one after the other.
+
+    All tables but the last have a multiple of 4,096 rows.
+    """
+    sums, rests, squares, low, high, counts = (torch.cat(some) for some in zip(*parts, strict=True))
+    total = counts.sum()
+    mean = add_in_tree(sums) / total
+    offset = sums / counts - mean
+    spread = squares + 2.0 * offset * rests + counts * offset**2
+    return mean, add_in_tree(spread) / total, low.amin(dim=0), high.amax(dim=0)
 
 
 def _in_blocks(rows: Any, objects: Any) -> tuple[Any, Any]:

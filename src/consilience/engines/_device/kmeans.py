@@ -35,15 +35,20 @@ class Table:
     rows : tensor of shape (n_objects, n_features), float32 or float64
     mean, low, high : tensors of shape (n_features,), float64
         Facts of the columns.
+    n_objects : int, optional
+        Rows of the whole table, where these are a part of it.
     """
 
-    def __init__(self, rows: Any, mean: Any, low: Any, high: Any) -> None:
+    def __init__(
+        self, rows: Any, mean: Any, low: Any, high: Any, *, n_objects: int | None = None
+    ) -> None:
         self.rows, self.shift = rows, mean
         self.kind = rows.dtype
         self.centred = (rows.to(torch.float64) - mean).to(self.kind)
         # Multiples of these powers of two: sums of n_objects of them have at most 53 digits, and
         # so have sums of what is left. Made by NumPy: exp2 of a device may be off by a digit.
-        n_bits = _DIGITS - max(len(rows) - 1, 0).bit_length() - 1
+        n_all = len(rows) if n_objects is None else n_objects
+        n_bits = _DIGITS - max(n_all - 1, 0).bit_length() - 1
         self.largest = torch.maximum(high.abs(), low.abs())
         powers = np.frexp(self.largest.cpu().numpy())[1].astype(np.int64)
         self.unit, self.fine = (
@@ -115,8 +120,12 @@ class Part:
 
     def means(self, labels: Any, counts: Any, centres: Any) -> Any:
         """Means of the clusters; centres stay where there is nobody to be the mean of."""
-        k, kind = len(centres), torch.float64
-        sums = torch.zeros((2, *centres.shape), dtype=kind, device=centres.device)
+        return self.means_of(self.sums(labels, len(centres)), counts, centres)
+
+    def sums(self, labels: Any, k: int) -> Any:
+        """Coarse and fine sums of clusters, (2, k, n_features); other labels are in none."""
+        kind = torch.float64
+        sums = torch.zeros((2, k, self.rows.shape[1]), dtype=kind, device=labels.device)
         step = max(1, _DISTANCES // (k + self.rows.shape[1]))
         for start in range(0, len(labels), step):
             some = slice(start, start + step)
@@ -127,6 +136,10 @@ class Part:
             # Whole numbers below 2^53: exact, however the product adds them.
             sums[0] += own.T.to(kind) @ coarse
             sums[1] += own.T.to(kind) @ rest
+        return sums
+
+    def means_of(self, sums: Any, counts: Any, centres: Any) -> Any:
+        """As `means`, of sums that are known."""
         found = (sums[0] * self.unit + sums[1] * self.fine) / counts.clamp(min=1)[:, None]
         return torch.where(counts[:, None] > 0, found, centres)
 

@@ -15,7 +15,18 @@ import numpy as np
 from consilience.engines._device._torch import torch
 from consilience.engines._device.kmeans import UNSEEN, Found, Table, refilled, unit_length
 
-__all__ = ["MOST_CLUSTERS", "Digits", "assign_many", "lloyd_many"]
+__all__ = [
+    "MOST_CLUSTERS",
+    "Digits",
+    "Group",
+    "Run",
+    "assign_many",
+    "fitting_group",
+    "groups_of",
+    "label_type",
+    "lloyd_many",
+    "numbers",
+]
 
 # Clusters of a member that a tile has room for.
 MOST_CLUSTERS = 256
@@ -26,6 +37,9 @@ _DIGITS = {4: 6, 8: 8}
 _TOGETHER = 3
 # Labels of a group at once.
 _LABELS = 1 << 28
+# Members that see this share of the objects or less have rows of their own; values of those rows
+# that exist at once.
+_FEW, _OWN_VALUES = 0.25, 1 << 28
 
 
 class Digits:
@@ -64,6 +78,22 @@ class Digits:
                 self.digits[place * d : (place + 1) * d, some] = digit.T.to(torch.int8)
                 rest = (rest - digit) >> 8
 
+    def taken(self, objects: Sequence[Any]) -> "Digits":
+        """The rows of some objects for each of several members, one member after another.
+
+        As many for each as the one with the most has; behind the others' there is anything.
+        """
+        # Rows of digits begin at multiples of 16 bytes.
+        most = -(-max(len(own) for own in objects) // 16) * 16
+        chosen = torch.zeros((len(objects), most), dtype=torch.int64, device=self.rows.device)
+        for place, own in zip(chosen, objects, strict=True):
+            place[: len(own)] = own
+        some = Digits.__new__(Digits)
+        some.table, some.n_digits, some.unit = self.table, self.n_digits, self.unit
+        some.rows, some.centred = self.rows[chosen.ravel()], self.centred[chosen.ravel()]
+        some.lengths, some.digits = self.lengths[chosen.ravel()], self.digits[:, chosen.ravel()]
+        return some
+
     def sums(self, found: Any) -> Any:
         """Sums of values, (n_members, K, n_features), of sums of digits."""
         d, kind = self.rows.shape[1], torch.float64
@@ -81,17 +111,25 @@ class Digits:
 class Group:
     """Members whose clusters fit the same tiles; what kernels read of them."""
 
-    table: Digits
+    table: Any  # Digits: the rows that are worked on
     K: int
+    shift: Any  # (d,) float64: means of the columns
     n_clusters: Any  # (M,) int64
     centres: Any  # (M, K, d) float64, infinite where there is no cluster
     features: Any  # (M, d) uint8
-    seen: Any  # (M, n) uint8, or None: everything
+    seen: Any = None  # (M, n) uint8, or None: everything
     seeds: Any = None  # (M, K, d): centres as the first look takes them
     half: Any = None  # (M, K): halves of their squared lengths
     reach: Any = None  # (M,): length of the longest
     waiting: Any = None
     n_waiting: Any = None
+    own: bool = False  # whether every member has rows of its own in the table
+
+    @property
+    def n_objects(self) -> int:
+        """Objects of a member."""
+        n = len(self.table.rows)
+        return n // self.n_members if self.own else n
 
     @property
     def n_members(self) -> int:
@@ -101,24 +139,39 @@ class Group:
     def renew(self) -> None:
         """What follows from the centres."""
         there = torch.isfinite(self.centres)
-        shift = self.table.table.shift
         own = there & (self.features[:, None] > 0)
-        gap = torch.where(own, self.centres - shift, 0.0).to(torch.float32)
+        gap = torch.where(own, self.centres - self.shift, 0.0).to(torch.float32)
         squares = gap.square().sum(dim=2)
         self.seeds = gap.contiguous()
         self.half = torch.where(there[:, :, 0], squares / 2, torch.inf).contiguous()
         self.reach = squares.amax(dim=1).sqrt().contiguous()
 
+    def hold(self, table: Digits, seen: Any = None) -> None:
+        """Work on these rows."""
+        self.table, self.seen = table, seen
+        n_pairs, device = self.n_members * self.n_objects, self.centres.device
+        if self.waiting is None or len(self.waiting) < n_pairs:
+            self.waiting = torch.empty(n_pairs, dtype=torch.int64, device=device)
+            self.n_waiting = torch.zeros(1, dtype=torch.int32, device=device)
 
-def assign_many(table: Digits, centres: Sequence[Any], features: Sequence[Any]) -> list[Any]:
+    def room(self) -> Any:
+        """Labels of the rows, not yet known."""
+        shape = (self.n_members, self.n_objects)
+        return torch.zeros(shape, dtype=label_type(self.K), device=self.centres.device)
+
+
+def assign_many(
+    table: Digits, kernels: Any, centres: Sequence[Any], features: Sequence[Any]
+) -> list[Any]:
     """Nearest centre of every object in every member, ties to the smaller index."""
-    from consilience.engines import _triton as kernels
-
     labels: list[Any] = [None] * len(centres)
-    for members in _groups(table, centres):
-        group = _group(table, [centres[m] for m in members], [features[m] for m in members], None)
-        found = _room(group)
-        kernels.nearest_centres(group, _numbers(range(len(members)), table), found)
+    n, d = table.rows.shape
+    for members in groups_of(n, d, centres):
+        some = [centres[m] for m in members]
+        group = fitting_group(table.table, table.rows.device, some, [features[m] for m in members])
+        group.hold(table)
+        found = group.room()
+        kernels.nearest_centres(group, numbers(range(len(members)), table.rows.device), found)
         for place, m in enumerate(members):
             labels[m] = found[place]
     return labels
@@ -126,6 +179,7 @@ def assign_many(table: Digits, centres: Sequence[Any], features: Sequence[Any]) 
 
 def lloyd_many(
     table: Digits,
+    kernels: Any,
     starts: Sequence[Any],
     objects: Sequence[Any],
     features: Sequence[Any],
@@ -137,50 +191,64 @@ def lloyd_many(
 ) -> list[Found]:
     """One k-means a start; see `consilience.engines._device.kmeans.lloyd`."""
     found: list[Any] = [None] * len(starts)
-    for members in _groups(table, starts):
-        run = _Run(table, [(starts[m], objects[m], features[m], tols[m]) for m in members])
+    n, d = table.rows.shape
+    few = [own is not None and 0 < len(own) <= _FEW * n for own in objects]
+    for members in groups_of(n, d, starts, few, objects):
+        tasks = [(starts[m], objects[m], features[m], tols[m]) for m in members]
+        run = Run(table, kernels, tasks, own=few[members[0]])
         for m, one in zip(members, run.ended(max_iter, spherical, assign_all), strict=True):
             found[m] = one
     return found
 
 
-class _Run:
+class Run:
     """The rounds of the members of a group."""
 
-    def __init__(self, table: Digits, tasks: Sequence[tuple[Any, Any, Any, float]]) -> None:
+    def __init__(
+        self,
+        table: Digits,
+        kernels: Any,
+        tasks: Sequence[tuple[Any, Any, Any, float]],
+        *,
+        own: bool = False,
+    ) -> None:
         starts, self.objects, self.features, self.tols = zip(*tasks, strict=True)
-        self.table = table
-        self.group = _group(table, starts, self.features, self.objects)
-        self.labels, self.before = _room(self.group), _room(self.group)
+        self.table, self.kernels, self.device = table, kernels, table.rows.device
+        self.group = fitting_group(table.table, self.device, starts, self.features, own=own)
+        objects = self.objects
+        if own:
+            table = table.taken(objects)
+            n = len(table.rows) // len(tasks)
+            # Of rows of their own they see the first.
+            objects = tuple(None if len(one) == n else slice(len(one)) for one in objects)
+        self.group.hold(table)
+        if any(some is not None for some in objects):
+            self.group.seen = torch.zeros(
+                (len(tasks), self.group.n_objects), dtype=torch.uint8, device=self.device
+            )
+            for m, some in enumerate(objects):
+                self.group.seen[m, slice(None) if some is None else some] = 1
+        self.labels, self.before = self.group.room(), self.group.room()
         self.final: list[Any] = [None] * len(tasks)
         self.n_iter, self.converged = [0] * len(tasks), [False] * len(tasks)
 
     def ended(self, max_iter: int, spherical: bool, assign_all: bool) -> list[Found]:
         """All rounds, and what came of them."""
-        from consilience.engines import _triton as kernels
-
         active = list(range(self.group.n_members))
         for number in range(max_iter):
             if not active:
                 break
-            active = self._round(kernels, active, number, spherical)
+            active = self._round(active, number, spherical)
         late = [m for m, labels in enumerate(self.final) if labels is None]
         if late:
-            kernels.nearest_centres(self.group, _numbers(late, self.table), self.labels)
-            for m in late:
-                self.final[m] = self.labels[m]
-        return self._found(kernels, assign_all)
+            self._label_late(late)
+        return self._found(assign_all)
 
-    def _round(self, kernels: Any, active: list[int], number: int, spherical: bool) -> list[int]:
+    def _round(self, active: list[int], number: int, spherical: bool) -> list[int]:
         """One iteration of the members that still change; those that go on."""
-        group, members = self.group, _numbers(active, self.table)
-        kernels.nearest_centres(group, members, self.labels)
-        changed = self.labels != self.before
-        if group.seen is not None:
-            changed &= group.seen > 0
-        moved = changed.any(dim=1) | (number == 0)
-        found, counts = kernels.cluster_sums(group, members, self.labels)
-        values = self.table.sums(found)
+        group = self.group
+        changed, values, counts = self._pass(numbers(active, self.device))
+        moved = changed | (number == 0)
         there = torch.arange(group.K, device=counts.device) < group.n_clusters[:, None]
         empty = ((counts == 0) & there).any(dim=1)
         means = values / counts.clamp(min=1)[:, :, None]
@@ -193,19 +261,42 @@ class _Run:
                 has_moved[m] |= self._refill(m, new, counts)
         if spherical:
             new = torch.where(counts[:, :, None] > 0, unit_length(new), group.centres)
-        on = [m for m in active if has_moved[m]]
         for m in active:
             if not has_moved[m]:
-                self.final[m], self.converged[m] = self.labels[m].clone(), True
-        on = self._moved(new, on)
-        self.labels, self.before = self.before, self.labels
+                self._keep(m)
+                self.converged[m] = True
+        on = self._moved(new, [m for m in active if has_moved[m]])
+        self._turn()
         return on
+
+    def _pass(self, members: Any) -> tuple[Any, Any, Any]:
+        """Which labels changed, and sums and counts of clusters."""
+        self.kernels.nearest_centres(self.group, members, self.labels)
+        changed = self.labels != self.before
+        if self.group.seen is not None:
+            changed &= self.group.seen > 0
+        found, counts = self.kernels.cluster_sums(self.group, members, self.labels)
+        return changed.any(dim=1), self.kernels.values_of(self.group, found), counts
+
+    def _keep(self, m: int) -> None:
+        """Keep the labels of a member that has come to its end."""
+        self.final[m] = self.labels[m].clone()
+
+    def _turn(self) -> None:
+        """The labels of this round are those before the next."""
+        self.labels, self.before = self.before, self.labels
+
+    def _label_late(self, late: list[int]) -> None:
+        """Labels of members that were stopped, by their last centres."""
+        self.kernels.nearest_centres(self.group, numbers(late, self.device), self.labels)
+        for m in late:
+            self.final[m] = self.labels[m]
 
     def _refill(self, m: int, new: Any, counts: Any) -> bool:
         """Fill the empty clusters of a member, and correct its means and counts."""
         own, seen, k = self.objects[m], self.features[m], int(self.group.n_clusters[m])
         part = self.table.table.part(own, seen)
-        at = slice(None) if own is None else own
+        at = slice(None) if own is None else slice(len(own)) if self.group.own else own
         columns = slice(None) if seen is None else seen
         centres = self.group.centres[m, :k][:, columns]
         labels, sizes, n_moved = refilled(part, self.labels[m][at].to(torch.int64), centres)
@@ -237,42 +328,80 @@ class _Run:
                 far.append(m)
         return far
 
-    def _found(self, kernels: Any, assign_all: bool) -> list[Found]:
-        group = self.group
-        labels = torch.stack(self.final)
-        inertia = kernels.own_squares(group, _numbers(range(len(labels)), self.table), labels)
-        found = []
-        for m, squares in enumerate(inertia.tolist()):
-            own, seen, k = labels[m], self.features[m], int(group.n_clusters[m])
-            if self.objects[m] is not None and not assign_all:
-                left = torch.ones(len(own), dtype=torch.bool, device=own.device)
-                left[self.objects[m]] = False
-                own = torch.where(left, UNSEEN, own.to(torch.int32))
-            centres = group.centres[m, :k] if seen is None else group.centres[m, :k][:, seen]
-            found.append(Found(own, centres, squares, self.n_iter[m], self.converged[m]))
-        return found
+    def _found(self, assign_all: bool) -> list[Found]:
+        group, labels = self.group, torch.stack(self.final)
+        parts = self.kernels.square_parts(group, numbers(range(len(labels)), self.device), labels)
+        inertia = self.kernels.added(parts).tolist()
+        centres = []
+        for m, seen in enumerate(self.features):
+            own = group.centres[m, : int(group.n_clusters[m])]
+            centres.append(own if seen is None else own[:, seen])
+        if group.own:
+            whole = self._whole(centres, assign_all)
+            for m, objects in enumerate(self.objects):
+                some = labels[m, : len(objects)].to(whole[m].device, whole[m].dtype)
+                whole[m][self._places(m)] = some
+        else:
+            whole = [self._told(m, labels[m], assign_all) for m in range(len(labels))]
+        ends = zip(whole, centres, inertia, self.n_iter, self.converged, strict=True)
+        return [Found(*one) for one in ends]
+
+    def _told(self, m: int, labels: Any, assign_all: bool) -> Any:
+        """Labels of a member's run, those of objects it did not see left out unless wanted."""
+        if self.objects[m] is None or assign_all:
+            return labels
+        left = torch.ones(len(labels), dtype=torch.bool, device=labels.device)
+        left[self.objects[m]] = False
+        return torch.where(left, UNSEEN, labels.to(torch.int32))
+
+    def _whole(self, centres: Sequence[Any], assign_all: bool) -> list[Any]:
+        """Labels of all objects by the centres of members that have rows of their own."""
+        if assign_all:
+            return assign_many(self.table, self.kernels, centres, self.features)
+        empty = torch.full((len(self.table.rows),), UNSEEN, dtype=torch.int32, device=self.device)
+        return [empty.clone() for _ in centres]
+
+    def _places(self, m: int) -> Any:
+        """Objects of a member among all."""
+        return self.objects[m]
 
 
-def _groups(table: Digits, starts: Sequence[Any]) -> list[list[int]]:
-    """Members that fit the same tiles, as many as their labels have room for."""
-    by_room: dict[int, list[int]] = {}
+def groups_of(
+    n: int,
+    d: int,
+    starts: Sequence[Any],
+    few: Sequence[bool] = (),
+    objects: Sequence[Any] = (),
+    *,
+    own_values: int = _OWN_VALUES,
+) -> list[list[int]]:
+    """Members that fit the same tiles, as many as their labels or rows have room for."""
+    by_room: dict[tuple[bool, int], list[int]] = {}
     for m, start in enumerate(starts):
-        by_room.setdefault(_tile(len(start)), []).append(m)
-    most = max(1, _LABELS // max(len(table.rows), 1))
-    return [
-        members[at : at + most]
-        for _, members in sorted(by_room.items())
-        for at in range(0, len(members), most)
-    ]
+        alone = bool(few) and few[m]
+        by_room.setdefault((alone, _tile(len(start))), []).append(m)
+    found = []
+    for (alone, _), members in sorted(by_room.items()):
+        most = max(1, _LABELS // max(n, 1))
+        if alone:
+            longest = max(len(objects[m]) for m in members)
+            most = max(1, own_values // (longest * max(d, 1)))
+        found += [members[at : at + most] for at in range(0, len(members), most)]
+    return found
 
 
 def _tile(k: int) -> int:
     return max(16, 1 << (k - 1).bit_length())
 
 
-def _group(table: Digits, starts: Sequence[Any], features: Sequence[Any], objects: Any) -> Group:
-    n, d = table.rows.shape
-    device, M = table.rows.device, len(starts)
+def fitting_group(
+    table: Any, device: Any, starts: Sequence[Any], features: Sequence[Any], *, own: bool = False
+) -> Group:
+    """Members that start there; rows they `hold` later.
+
+    ``table`` knows the means of the columns, as ``shift``.
+    """
+    d, M = len(table.shift), len(starts)
     K = _tile(max(len(start) for start in starts))
     centres = torch.full((M, K, d), torch.inf, dtype=torch.float64, device=device)
     visible = torch.zeros((M, d), dtype=torch.uint8, device=device)
@@ -283,25 +412,17 @@ def _group(table: Digits, starts: Sequence[Any], features: Sequence[Any], object
         whole = torch.zeros((len(start), d), dtype=torch.float64, device=device)
         whole[:, columns] = start
         centres[m, : len(start)] = whole
-    seen = None
-    if objects is not None and any(own is not None for own in objects):
-        seen = torch.zeros((M, n), dtype=torch.uint8, device=device)
-        for m, own in enumerate(objects):
-            seen[m, slice(None) if own is None else own] = 1
     sizes = torch.tensor([len(start) for start in starts], device=device)
-    group = Group(table, K, sizes, centres, visible, seen)
-    group.waiting = torch.empty(M * n, dtype=torch.int64, device=device)
-    group.n_waiting = torch.zeros(1, dtype=torch.int32, device=device)
+    group = Group(None, K, table.shift, sizes, centres, visible, own=own)
     group.renew()
     return group
 
 
-def _room(group: Group) -> Any:
-    """Labels of a group, not yet known: a byte each while clusters allow it."""
-    kind = torch.uint8 if group.K <= 256 else torch.int32
-    shape = (group.n_members, len(group.table.rows))
-    return torch.zeros(shape, dtype=kind, device=group.table.rows.device)
+def label_type(K: int) -> Any:
+    """A byte for a label while clusters allow it."""
+    return torch.uint8 if K <= 256 else torch.int32
 
 
-def _numbers(members: Any, table: Digits) -> Any:
-    return torch.tensor(list(members), dtype=torch.int32, device=table.rows.device)
+def numbers(members: Any, device: Any) -> Any:
+    """Numbers of members as kernels take them."""
+    return torch.tensor(list(members), dtype=torch.int32, device=device)

@@ -5,9 +5,10 @@ for the sizes of the clusters, the sums of the grades, and for the scores, the m
 clusters an object is in. The divergence of object i from seed c is
 ``rows[i] + columns[c] - factor * product[c, i]``, as in `consilience.kernels.minority.weak`.
 
-Shapes of products follow from the job, never from free memory: `most` bounds the numbers of a
-product, and objects come in blocks of a size that hangs on it and on the most seeds of a
-repetition alone. Sums over objects go by blocks of 1,024 objects, added in a tree.
+Shapes of products follow from the job, never from free memory: objects come in blocks of a size
+that hangs on the seeds and columns of a batch alone, wherever they lie. Only products that are
+exact in any shape (whole numbers) are made at once where all objects are on the device. Sums over
+objects go by blocks of 1,024 objects, added in a tree; kernels add over 8,192.
 """
 
 from collections.abc import Iterator, Sequence
@@ -17,16 +18,20 @@ from typing import Any
 import numpy as np
 
 from consilience.engines._device._torch import add_in_tree, full_precision, kernels_for, torch
+from consilience.engines._device.memory import streamed
 
 __all__ = [
-    "Objects", "Rule", "Seeds", "add_batch", "add_scores", "batches_of", "narrowed", "repetitions",
-    "seeds_from",
+    "Objects", "Rule", "Seeds", "add_batch", "add_scores", "batches_of", "narrowed", "raw_product",
+    "repetitions", "seeds_from",
 ]  # fmt: skip
 
 # That of `consilience.kernels.minority.blocks`, which needs numba; a test holds them together.
 BLOCK = 1024
-# Numbers of a product that exist at once.
-MOST = 1 << 30
+# Numbers of a product that exist at once, and those of a block of it: products of single precision
+# are made block by block, so that their shape is the same wherever the objects lie.
+MOST, AT_ONCE = 1 << 30, 1 << 27
+# Blocks are whole numbers of the objects that kernels add over.
+_WHOLE = 8 * BLOCK
 # Whole numbers up to these, and products up to the last, are exact in floats of 8 and 16 bits.
 _EIGHT_BITS, _SIXTEEN_BITS = 16, 2048
 
@@ -43,11 +48,14 @@ class Objects:
         Row terms of the divergence, float32 or float64: the type of all that is computed.
     device : torch device
         Where it is computed.
+    on_host : bool
+        Whether the matrix stays on the host, also where that is the device.
     """
 
     matrix: Any
     rows: Any
     device: Any
+    on_host: bool = False
     _wide: Any = None
 
     def wide_rows(self) -> Any:
@@ -59,10 +67,21 @@ class Objects:
             self._wide[: len(self.rows)] = self.rows
         return self._wide
 
-    def block(self, start: int, stop: int) -> Any:
-        """Matrix of some objects on the device, the last block with the rows behind it."""
-        matrix = self.matrix[start : stop if stop < len(self.rows) else None]
-        return matrix.to(self.device, non_blocking=True)
+    @property
+    def resident(self) -> bool:
+        """Whether the matrix is on the device."""
+        return bool(self.matrix.device.type == self.device.type) and not self.on_host
+
+    @property
+    def exact(self) -> bool:
+        """Whether products are whole numbers, exact in any shape."""
+        return self.matrix.dtype in (torch.float16, torch.float8_e4m3fn)
+
+    def blocks(self, parts: Sequence[tuple[int, int]]) -> Iterator[Any]:
+        """Matrices of blocks of objects on the device, the last with the rows behind it."""
+        n = len(self.rows)
+        some = (self.matrix[start : stop if stop < n else None] for start, stop in parts)
+        return iter(some) if self.resident else streamed(some, self.device)
 
 
 @dataclass
@@ -138,21 +157,24 @@ def repetitions(
     scores : tensor of shape (n_repetitions, n_objects), float64
     means : tensor of shape (n_repetitions,), float64
     """
-    n, parts = len(objects.rows), _blocks(len(objects.rows), len(seeds.columns), most)
+    n, n_seeds = len(objects.rows), len(seeds.columns)
+    parts = _blocks(objects, n_seeds, most)
+    keep = n * n_seeds <= most
     kernels = kernels_for(objects.device)
     single = objects.rows.dtype == torch.float32 and objects.rows.device.type == objects.device.type
-    if kernels is not None and len(parts) == 1 and single and len(objects.matrix) % 16 == 0:
-        return _by_kernels(kernels, objects, seeds, rule, sizes)
-    kept = _product(objects, seeds, *parts[0]) if len(parts) == 1 else None
+    if kernels is not None and single and len(objects.matrix) % 16 == 0:
+        return _by_kernels(kernels, objects, seeds, rule, sizes, parts, keep)
+    kept: list[Any] = []
     if sizes is None:
         found = []
-        for start, stop in parts:
-            product = _product(objects, seeds, start, stop) if kept is None else kept
+        for start, stop, raw in _products(objects, seeds, parts):
+            product = raw[:, : stop - start].to(objects.rows.dtype)
             found.append(_sizes_of_block(objects, seeds, rule, product, start, stop))
+            kept += [(start, stop, raw)] * keep
         sizes = add_in_tree(torch.cat(found))
     scores = torch.empty((len(seeds.bounds) - 1, n), dtype=torch.float64, device=objects.device)
-    for start, stop in parts:
-        product = _product(objects, seeds, start, stop) if kept is None else kept
+    for start, stop, raw in kept or _products(objects, seeds, parts):
+        product = raw[:, : stop - start].to(objects.rows.dtype)
         for r in range(len(scores)):
             scores[r, start:stop] = _scores_of_block(
                 objects, seeds, rule, product, sizes, r, start, stop
@@ -171,25 +193,28 @@ def add_scores(scores: Any, means: Any, total: Any, squares: Any) -> None:
         squares += gap * gap
 
 
-def _blocks(n_objects: int, n_seeds: int, most: int) -> list[tuple[int, int]]:
+def _blocks(objects: Objects, n_seeds: int, most: int) -> list[tuple[int, int]]:
     """Where blocks of objects begin and end: whole numbers of the blocks that are summed up."""
-    if n_objects * n_seeds <= most:
-        return [(0, n_objects)]
-    size = max(BLOCK, most // max(n_seeds, 1) // BLOCK * BLOCK)
-    return [(start, min(start + size, n_objects)) for start in range(0, n_objects, size)]
+    n, p = len(objects.rows), objects.matrix.shape[1]
+    if objects.exact and objects.resident and n * n_seeds <= most:
+        return [(0, n)]
+    size = min(most, AT_ONCE) // max(n_seeds, p, 1) // _WHOLE * _WHOLE
+    size = max(size, _WHOLE if most >= MOST else BLOCK)
+    return [(start, min(start + size, n)) for start in range(0, max(n, 1), size)]
 
 
-def _product(objects: Objects, seeds: Seeds, start: int, stop: int) -> Any:
-    """Seeds by objects, in the type of the row terms."""
-    product = _raw_product(objects, seeds, start, stop)
-    return product[:, : stop - start].to(objects.rows.dtype)
+def _products(
+    objects: Objects, seeds: Seeds, parts: Sequence[tuple[int, int]]
+) -> Iterator[tuple[int, int, Any]]:
+    """Seeds by the objects of each block, and by rows of zeros behind, as the library writes it."""
+    for (start, stop), matrix in zip(parts, objects.blocks(parts), strict=True):
+        yield start, stop, raw_product(matrix, seeds)
 
 
-def _raw_product(objects: Objects, seeds: Seeds, start: int, stop: int) -> Any:
-    """Seeds by objects, and by rows of zeros behind them, as the library writes it."""
-    matrix = objects.block(start, stop)
+def raw_product(matrix: Any, seeds: Seeds) -> Any:
+    """Seeds by the rows of a matrix on the device."""
     if matrix.dtype == torch.float8_e4m3fn:
-        one = torch.ones((), device=objects.device)
+        one = torch.ones((), device=matrix.device)
         return torch._scaled_mm(
             seeds.matrix, matrix.T, scale_a=one, scale_b=one, out_dtype=torch.float16
         )
@@ -198,19 +223,47 @@ def _raw_product(objects: Objects, seeds: Seeds, start: int, stop: int) -> Any:
 
 
 def _by_kernels(
-    kernels: Any, objects: Objects, seeds: Seeds, rule: Rule, sizes: Any
+    kernels: Any,
+    objects: Objects,
+    seeds: Seeds,
+    rule: Rule,
+    sizes: Any,
+    parts: Sequence[tuple[int, int]],
+    keep: bool,
 ) -> tuple[Any, Any, Any]:
     """As `repetitions`, scores in single precision."""
     if seeds.there is None:
         seeds.there = torch.tensor(seeds.bounds, dtype=torch.int32, device=objects.device)
-    product = _raw_product(objects, seeds, 0, len(objects.rows))
-    return kernels.weak_passes(
-        product, objects.wide_rows(), seeds.columns, seeds.there, len(objects.rows), rule,
-        factor=seeds.factor, sizes=sizes, most=int(np.diff(seeds.bounds).max()),
-    )  # fmt: skip
+    n, rows, most = len(objects.rows), objects.wide_rows(), int(np.diff(seeds.bounds).max())
+    begun, kept = [], []
+    for start, stop, product in _products(objects, seeds, parts):
+        some = kernels.WeakBlock(
+            product, rows[start : start + product.shape[1]], seeds.columns, seeds.there,
+            stop - start, rule, factor=seeds.factor, most=most,
+        )  # fmt: skip
+        begun.append(some.first(want_sizes=sizes is None))
+        if keep:
+            kept.append((start, stop, some.product))
+        some.product = None
+    if sizes is None:
+        sizes = kernels.sizes_of(begun, rule)
+    if len(parts) == 1 and keep:
+        scores, sums = begun[0].last(kept[0][2], sizes)
+        return sizes, scores[:, :n], sums.sum(dim=0, dtype=torch.float64) / n
+    scores = torch.empty((len(seeds.bounds) - 1, n), device=objects.device)
+    sums = []
+    for one, (start, stop, product) in zip(
+        begun, kept or _products(objects, seeds, parts), strict=True
+    ):
+        some_scores, some_sums = one.last(product, sizes)
+        scores[:, start:stop] = some_scores[:, : stop - start]
+        sums.append(some_sums)
+    return sizes, scores, torch.cat(sums).sum(dim=0, dtype=torch.float64) / n
 
 
-def narrowed(matrix: Any, rows: Any, device: Any, *, widest: str = "float8") -> Objects:
+def narrowed(
+    matrix: Any, rows: Any, device: Any, *, widest: str = "float8", limit: int | None = None
+) -> Objects:
     """Objects in the narrowest floats in which all their products are exact, on a card.
 
     Parameters
@@ -220,6 +273,8 @@ def narrowed(matrix: Any, rows: Any, device: Any, *, widest: str = "float8") -> 
     device : torch device
     widest : {"float8", "float16", "float32"}, default="float8"
         Where to begin.
+    limit : int, optional
+        Bytes that the matrix may take on the device; a larger one stays on the host.
 
     Notes
     -----
@@ -237,9 +292,10 @@ def narrowed(matrix: Any, rows: Any, device: Any, *, widest: str = "float8") -> 
                 kind = torch.float8_e4m3fn
     # Products of the library and passes over them are fastest, or only there, with these.
     shape = tuple(-(-size // 16) * 16 for size in matrix.shape)
-    out = torch.zeros(shape, dtype=kind, device=device)
-    out[: matrix.shape[0], : matrix.shape[1]] = matrix.to(device).to(kind)
-    return Objects(out, rows.to(device), device)
+    on_host = limit is not None and shape[0] * shape[1] * kind.itemsize > limit
+    out = torch.zeros(shape, dtype=kind, device="cpu" if on_host else device)
+    out[: matrix.shape[0], : matrix.shape[1]] = matrix.to(out.device).to(kind)
+    return Objects(out, rows.to(device), device, on_host)
 
 
 def _multiplies_eight_bits(device: Any) -> bool:
@@ -271,10 +327,12 @@ def seeds_from(
     at = len(bounds)
     chosen = there[at:]
     bits = objects.matrix
+    at_home = chosen if objects.resident else torch.from_numpy(numbers[at:])
     if bits.dtype == torch.float8_e4m3fn:
-        matrix = bits.view(torch.uint8).index_select(0, chosen).view(bits.dtype)
+        matrix = bits.view(torch.uint8).index_select(0, at_home).view(bits.dtype)
     else:
-        matrix = bits.index_select(0, chosen)
+        matrix = bits.index_select(0, at_home)
+    matrix = matrix.to(objects.device)
     columns = objects.rows.index_select(0, chosen)
     columns = columns if own_columns else torch.zeros_like(columns)
     return Seeds(matrix, columns, bounds.tolist(), factor, there[:at])

@@ -26,14 +26,16 @@ class KMeansRuns(NamedTuple):
     ``labels`` is (n_members, n_objects), with -2 (unseen) for rows left out; ``centres`` holds one
     (k, d) array a member, in its own features; ``inertia`` the sum of squared distances of the
     member's own rows to their centres; ``n_iter`` the iterations taken, of both phases where there
-    are two; ``converged`` whether they ended by themselves.
+    are two; ``converged`` whether they ended by themselves; ``sizes``, where somebody counted them,
+    the objects of each cluster in ``labels``.
     """
 
-    labels: NDArray[np.int32]
+    labels: NDArray[np.signedinteger[Any]]
     centres: list[NDArray[np.float64]]
     inertia: NDArray[np.float64]
     n_iter: NDArray[np.int32]
     converged: NDArray[np.bool_]
+    sizes: list[NDArray[np.int64]] | None = None
 
 
 class Options(NamedTuple):
@@ -115,7 +117,8 @@ def start_members(task: Task, sieve: Sieve, labels: NDArray[np.int32]) -> Member
 
 
 def join_runs(
-    labels: NDArray[np.int32], found: Sequence[tuple[NDArray[np.float64], float, int, bool]]
+    labels: NDArray[np.signedinteger[Any]],
+    found: Sequence[tuple[NDArray[np.float64], float, int, bool]],
 ) -> KMeansRuns:
     """Labels of all members, and centres, inertia, iterations and success of each, as one."""
     centres, inertia, n_iter, converged = zip(*found, strict=True) if found else ((),) * 4

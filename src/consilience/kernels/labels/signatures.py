@@ -89,8 +89,11 @@ def sort_rows(
     keys = np.empty(n, np.uint64)
     hash_rows(members, keys, n_jobs)
     order = stable_order(keys, n_jobs)
-    ranked, fresh = taken(keys, order, n_jobs), np.ones(n, bool)
+    ranked = taken(keys, order, n_jobs)
     same = ranked[1:] == ranked[:-1]
+    if not same.any():
+        return order, *_each_alone(order, n_jobs)
+    fresh = np.ones(n, bool)
     fresh[1:] = ~same
     if _differ(members, order, np.flatnonzero(same), n_jobs):
         return _sorted_groups(members, keys)
@@ -103,6 +106,21 @@ def sort_rows(
 
     by_rows(place, n, n_jobs)
     return order[starts], inverse, np.diff(starts, append=n)
+
+
+def _each_alone(
+    order: NDArray[np.int64], n_jobs: int | None
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Groups and their sizes where no two rows are equal."""
+    # Not filled here: every thread is the first to touch what it writes.
+    inverse, counts = np.empty(len(order), np.int64), np.empty(len(order), np.int64)
+
+    def number(some: slice) -> None:
+        inverse[order[some]] = np.arange(some.start, some.stop)
+        counts[some] = 1
+
+    by_rows(number, len(order), n_jobs)
+    return inverse, counts
 
 
 def stable_order(keys: NDArray[np.uint64], n_jobs: int | None) -> NDArray[np.int64]:

@@ -34,6 +34,25 @@ SQUEEZE_BELOW = 0.7
 CLEARLY = 1.0 + 1e-15
 # Similarities that are compared at once.
 _BLOCK = 1024
+# Sums lie below 2 ** 63. Shares with fewer binary digits than this would be too rough to compare.
+_SUM_BITS, _FEWEST_DIGITS = 63, 10
+
+
+def digits_for(n_copies: int) -> int:
+    """Binary digits that shares may have so that sums over all pairs of copies have room."""
+    return int(np.floor(_SUM_BITS - 2 * np.log2(float(n_copies)) - 1e-9))
+
+
+def sums_have_room(n_copies: int, n_members: int, *, by_pair: bool) -> bool:
+    """Whether sums over all pairs of that many copies of objects stay exact whole numbers.
+
+    ``by_pair`` says that every pair has its own denominator, so that shares are added.
+
+    >>> sums_have_room(10**8, 100, by_pair=False), sums_have_room(10**9, 100, by_pair=False)
+    (True, False)
+    """
+    fine = not by_pair or digits_for(n_copies) >= _FEWEST_DIGITS
+    return fine and int(n_copies) ** 2 * int(n_members) < 2**_SUM_BITS
 
 
 def average_link(
@@ -69,6 +88,11 @@ def average_link(
         are those of integer sums. Where every pair has its own denominator, shares are rounded
         to multiples of 2**-q first, q = floor(63 - 2 log2(sum of weights)): an error of at most
         6e-14 for a thousand objects, 3e-10 for 50,000.
+
+    Raises
+    ------
+    OverflowError
+        Sums over all pairs would not be exact: see `sums_have_room`.
 
     Notes
     -----
@@ -148,8 +172,10 @@ class _Clusters:
         by_pair = missing == "pair" and has_unseen(members)
         self._n_seen = count_seen_by(members) if by_pair else np.empty(0, np.int64)
         # Whole counts, or shares in fixed point with as many digits as sums have room for.
-        digits = np.floor(63 - 2 * np.log2(float(weights.sum())) - 1e-9)
-        self._scale = 2.0 ** min(52.0, digits) if by_pair else float(members.shape[0])
+        total = int(weights.sum())
+        if not sums_have_room(total, len(members), by_pair=by_pair):
+            raise OverflowError(f"sums over pairs of {total} objects leave the range of integers.")
+        self._scale = 2.0 ** min(52, digits_for(total)) if by_pair else float(members.shape[0])
         self._large = n + 1 if by_pair else large
         self._store = RowStore(n, max_memory)
         self._room = quotient_room()

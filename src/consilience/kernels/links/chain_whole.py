@@ -11,7 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from consilience.kernels._jit import compiled
-from consilience.kernels.links.chain import SQUEEZE_BELOW, most_similar, quotient_room
+from consilience.kernels.links.chain import (
+    SQUEEZE_BELOW,
+    most_similar,
+    quotient_room,
+    sums_have_room,
+)
 from consilience.kernels.links.merges import linkage_table
 from consilience.kernels.pairs.compare import count_type
 from consilience.kernels.pairs.counts import count_pairs
@@ -56,6 +61,9 @@ def average_link_whole(
     """
     n = members.shape[1]
     sizes = np.asarray(weights, np.int64)
+    total = int(sizes.sum())
+    if not sums_have_room(total, len(members), by_pair=False):
+        raise OverflowError(f"sums over pairs of {total} objects leave the range of integers.")
     counts, _ = count_pairs(members, with_seen=False, n_jobs=n_jobs)
     rows = np.empty((n, n), _row_type(members, weights))
     left, right, heights = np.empty(n - 1, np.int64), np.empty(n - 1, np.int64), np.empty(n - 1)

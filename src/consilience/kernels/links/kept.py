@@ -11,7 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from consilience.kernels._jit import compiled
-from consilience.kernels.links.chain import LARGE, SQUEEZE_BELOW, _Clusters, _find_mutual
+from consilience.kernels.links.chain import (
+    LARGE,
+    SQUEEZE_BELOW,
+    _Clusters,
+    _find_mutual,
+    digits_for,
+    sums_have_room,
+)
 from consilience.kernels.links.merges import linkage_table
 from consilience.kernels.pairs.compare import count_joined, make_query
 from consilience.kernels.pairs.counts import count_row
@@ -74,8 +81,10 @@ class _KeptClusters(_Clusters):
         super().__init__(members, weights, "all", max_memory, LARGE)
         self._cover = (members >= 0).sum(axis=0).astype(np.int64)
         # Shares in fixed point with as many digits as sums have room for, as in the base.
-        digits = np.floor(63 - 2 * np.log2(float(weights.sum())) - 1e-9)
-        self._scale = 2.0 ** min(52.0, digits)
+        total = int(weights.sum())
+        if not sums_have_room(total, len(members), by_pair=True):
+            raise OverflowError(f"sums over pairs of {total} objects leave the range of integers.")
+        self._scale = 2.0 ** min(52, digits_for(total))
 
     def _row(self, slot: int, worth: int) -> NDArray[np.int64]:
         row = self._store.find(slot)

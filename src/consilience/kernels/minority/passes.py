@@ -29,7 +29,17 @@ from consilience.kernels.minority.weak import (
     weighted_sizes,
 )
 
-__all__ = ["Batch", "Grading", "Memory", "Scale", "add_scores", "nearest_seeds", "repetitions"]
+__all__ = [
+    "Batch",
+    "Grading",
+    "Memory",
+    "Scale",
+    "add_scores",
+    "nearest_seeds",
+    "piece_scores",
+    "piece_sizes",
+    "repetitions",
+]
 
 Floats = NDArray[np.float64]
 
@@ -172,21 +182,62 @@ def repetitions(
     -------
     Batch
     """
-    n, n_repetitions = len(objects.rows), len(models.bounds) - 1
+    n = len(objects.rows)
     first, second = _passes(objects, models, grading, memory)
     # Sums over the objects of a block, of every seed and of every repetition.
-    by_seed = np.zeros((objects.n_blocks, int(models.bounds[-1])))
-    by_repetition = np.zeros((objects.n_blocks, n_repetitions))
-    taken = counter()
-    numbers = team.run(lambda me: first((by_seed, by_repetition), taken, me))
-    memory.share = sum(numbers) / max(n * by_seed.shape[1], 1)
+    by_seed, by_repetition = _first_sums(objects, models, first, team, memory)
     if sizes is None:
         sizes = tree_sum(by_seed) + np.repeat(tree_sum(by_repetition), np.diff(models.bounds))
-    scores = memory.array("scores", (n_repetitions, n), np.float64)
+    scores = memory.array("scores", (by_repetition.shape[1], n), np.float64)
     given = (sizes, *_scaling(models, grading, scale))
     taken = counter()
     team.run(lambda me: second(given, scores, by_repetition, taken, me))
     return Batch(sizes, scores, tree_sum(by_repetition) / n)
+
+
+def _first_sums(
+    objects: Objects, models: Models, first: Any, team: Team, memory: Memory
+) -> tuple[Floats, Floats]:
+    """What the first pass sums up, block by block: of every seed, and of every repetition."""
+    by_seed = np.zeros((objects.n_blocks, int(models.bounds[-1])))
+    by_repetition = np.zeros((objects.n_blocks, len(models.bounds) - 1))
+    taken = counter()
+    numbers = team.run(lambda me: first((by_seed, by_repetition), taken, me))
+    memory.share = sum(numbers) / max(len(objects.rows) * by_seed.shape[1], 1)
+    return by_seed, by_repetition
+
+
+def piece_sizes(
+    objects: Objects, models: Models, grading: Grading, *, team: Team, memory: Memory
+) -> tuple[Floats, Floats]:
+    """Sums of the first pass over a piece of the objects: of every seed, of every repetition.
+
+    Pieces are runs of 2^l blocks: their sums are nodes of the tree of all blocks (`tree_sum`).
+    The sizes of the clusters are the sum of both over all pieces.
+    """
+    first, _ = _passes(objects, models, grading, memory)
+    by_seed, by_repetition = _first_sums(objects, models, first, team, memory)
+    return tree_sum(by_seed).copy(), tree_sum(by_repetition).copy()
+
+
+def piece_scores(
+    objects: Objects,
+    models: Models,
+    grading: Grading,
+    scale: Scale,
+    sizes: Floats,
+    *,
+    team: Team,
+    memory: Memory,
+) -> tuple[Floats, Floats]:
+    """Scores of a piece of the objects, and their sum of every repetition, a node of the tree."""
+    first, second = _passes(objects, models, grading, memory)
+    _, by_repetition = _first_sums(objects, models, first, team, memory)
+    scores = np.empty((by_repetition.shape[1], len(objects.rows)))
+    given = (sizes, *_scaling(models, grading, scale))
+    taken = counter()
+    team.run(lambda me: second(given, scores, by_repetition, taken, me))
+    return scores, tree_sum(by_repetition).copy()
 
 
 def nearest_seeds(

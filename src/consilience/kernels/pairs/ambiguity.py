@@ -15,7 +15,16 @@ from numpy.typing import NDArray
 from consilience.kernels._jit import compiled
 from consilience.kernels._parallel import in_turns
 
-__all__ = ["INFORMATION", "RELATIVE", "cell", "count_cells", "mean_overlap", "pair_overlap"]
+__all__ = [
+    "INFORMATION",
+    "RELATIVE",
+    "cell",
+    "count_cells",
+    "fill_worths",
+    "mean_overlap",
+    "pair_overlap",
+    "pairs_that_saw",
+]
 
 Labels = NDArray[np.signedinteger[Any]]
 Floats = NDArray[np.float64]
@@ -72,14 +81,14 @@ def mean_overlap(
     # One weight stands for all: then a pass over the objects reads nothing but labels.
     weights = np.ones(1) if np.all(weights == 1) else np.ascontiguousarray(weights, np.float64)
     widths = np.maximum(members.max(axis=1).astype(np.int64) + 1, 0) + _BEFORE
-    sums, counts = np.zeros(n_objects), _pairs_that_saw(members, pairs)
+    sums, counts = np.zeros(n_objects), pairs_that_saw(members, pairs)
     cells = widths[pairs[:, 0]] * widths[pairs[:, 1]]
     for first, last in _groups(cells, max(max_table // 8, 1)):
         _add_group(members, weights, pairs[first:last], widths, kind, n_jobs, sums)
     return np.divide(sums, counts, out=np.zeros(n_objects), where=counts > 0), counts
 
 
-def _pairs_that_saw(members: Labels, pairs: NDArray[np.int64]) -> NDArray[np.int64]:
+def pairs_that_saw(members: Labels, pairs: NDArray[np.int64]) -> NDArray[np.int64]:
     """Pairs of members that both saw each object."""
     if not (members == -_BEFORE).any():
         return np.full(members.shape[1], len(pairs))
@@ -159,6 +168,38 @@ def pair_overlap(one, other, weights, kind, values, height, width):
     """
     table = np.zeros(height * width)
     count_cells(one, other, weights, width, table)
+    _worths(table, kind, values, height, width)
+
+
+@compiled
+def fill_worths(table, edges, pairs, kind, values):
+    """Fill what the cells of pairs of members are worth, from the counts of all at once.
+
+    Parameters
+    ----------
+    table, values : (C, C) float64
+        Counts, and zeros to be filled; every member has rows for unseen, noise, and its clusters.
+    edges : (n_members + 1,) int64
+        Where the rows of each member begin.
+    pairs : (n_pairs, 2) int64
+    kind : INFORMATION or RELATIVE
+    """
+    for p in range(pairs.shape[0]):
+        a, b = pairs[p, 0], pairs[p, 1]
+        height, width = edges[a + 1] - edges[a], edges[b + 1] - edges[b]
+        cells, worth = np.zeros(height * width), np.zeros(height * width)
+        for h in range(height):
+            for c in range(width):
+                cells[h * width + c] = table[edges[a] + h, edges[b] + c]
+        _worths(cells, kind, worth, height, width)
+        for h in range(height):
+            for c in range(width):
+                values[edges[a] + h, edges[b] + c] = worth[h * width + c]
+
+
+@compiled
+def _worths(table, kind, values, height, width):
+    """What each cell of a table of counts is worth."""
     in_row, in_column, n = np.zeros(height), np.zeros(width), 0.0
     # Row and column 0 are objects that one of the two did not see.
     for h in range(1, height):

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from consilience.kernels._jit import compiled
-from consilience.kernels._parallel import in_turns, streamed
+from consilience.kernels._parallel import Team, streamed
+from consilience.kernels._tasks import counter, next_task, shrinking_blocks
 from consilience.kernels.labels.contingency import cluster_contingency, first_columns
 
 __all__ = ["pair_moments", "sum_over_pairs"]
@@ -19,8 +20,9 @@ __all__ = ["pair_moments", "sum_over_pairs"]
 Labels = NDArray[np.signedinteger[Any]]
 Moments = tuple[NDArray[np.float64], NDArray[np.float64]]
 
-# Labels of one block of objects stay in the second-level cache for fifty members.
-_BLOCK = 4096
+# Labels of one block of objects stay in the second-level cache for fifty members; in a smaller one,
+# at the end, tables are read for fewer objects.
+_BLOCK, _LEAST = 4096, 512
 # Largest matrix of all tables; past it, tables are made pair of members by pair of members.
 _TABLE_BYTES = 2**28
 
@@ -66,11 +68,10 @@ def pair_moments(
     table = cluster_contingency(members, weights, n_jobs=n_jobs)
     first, second = np.empty(n_objects), np.empty(n_objects)
 
-    in_turns(
-        lambda at, step: _gather_blocks(members, starts, table, at, step, first, second),
-        -(-n_objects // _BLOCK),
-        n_jobs,
-    )
+    with Team(n_jobs, -(-n_objects // _BLOCK)) as team:
+        edges = shrinking_blocks(n_objects, team.size, most=_BLOCK, least=_LEAST)
+        taken = counter()
+        team.run(lambda _: _gather_blocks(members, starts, table, edges, taken, first, second))
     return first, second
 
 
@@ -94,13 +95,12 @@ def _by_member_pairs(
 
 
 @compiled
-def _gather_blocks(members, starts, table, at, turn, first, second):
-    """Moments of the objects of one of ``turn`` equal parts, block by block."""
-    n_objects = members.shape[1]
-    last = n_objects * (at + 1) // turn
-    for start in range(n_objects * at // turn, last, _BLOCK):
-        stop = min(last, start + _BLOCK)
-        _gather_block(members, starts, table, start, stop, first, second)
+def _gather_blocks(members, starts, table, edges, taken, first, second):
+    """Moments of the objects, block by block."""
+    block = next_task(taken)
+    while block < edges.size - 1:
+        _gather_block(members, starts, table, edges[block], edges[block + 1], first, second)
+        block = next_task(taken)
 
 
 @compiled
@@ -117,15 +117,48 @@ def _gather_block(members, starts, table, start, stop, first, second):
             if one[i] >= 0:
                 column = starts[r] + one[i]
                 ones[i] += table[column, column]
-        for s in range(r + 1, n_members):
+        s = r + 1
+        while s + 3 < n_members:
+            _gather_four(members, starts, table, r, s, start, stop, twos)
+            s += 4
+        while s < n_members:
             # A table of two members is small: it stays in the first-level cache.
             small = table[starts[r] : starts[r + 1], starts[s] : starts[s + 1]]
             other = members[s, start:stop]
             for i in range(size):
                 if one[i] >= 0 and other[i] >= 0:
                     twos[i] += small[one[i], other[i]]
+            s += 1
     for i in range(size):
         twos[i] = 2.0 * twos[i] + ones[i]
+
+
+@compiled
+def _gather_four(members, starts, table, r, s, start, stop, twos):
+    """Add the entries of objects in the tables of member r with s, s + 1, s + 2 and s + 3.
+
+    In this order, as one by one: every sum is read and written once instead of four times.
+    """
+    one = members[r, start:stop]
+    rows = table[starts[r] : starts[r + 1]]
+    first, second = members[s, start:stop], members[s + 1, start:stop]
+    third, fourth = members[s + 2, start:stop], members[s + 3, start:stop]
+    at_b, at_c, at_d, at_e = starts[s], starts[s + 1], starts[s + 2], starts[s + 3]
+    for i in range(twos.size):
+        a = one[i]
+        if a < 0:
+            continue
+        b, c, d, e = first[i], second[i], third[i], fourth[i]
+        total = twos[i]
+        if b >= 0:
+            total += rows[a, at_b + b]
+        if c >= 0:
+            total += rows[a, at_c + c]
+        if d >= 0:
+            total += rows[a, at_d + d]
+        if e >= 0:
+            total += rows[a, at_e + e]
+        twos[i] = total
 
 
 @compiled

@@ -1,0 +1,151 @@
+"""Minority clustering of tables that are not in memory: scores of all objects, written in parts."""
+
+import json
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from consilience.engines import releasing
+from consilience.errors import InvalidInputError
+from consilience.minority import EWOCS
+from consilience.minority.thresholds import Threshold
+from consilience.rows import Rows
+from consilience.workflow._job import Job
+from consilience.workflow._notes import noting
+from consilience.workflow.large import part_names, write_columns
+
+__all__ = ["LargeMinorityResult", "minority_large"]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class LargeMinorityResult:
+    """What `minority_groups` found in a table that is not in memory.
+
+    Attributes
+    ----------
+    labels : array of shape (n_objects,), int32
+        -1 for the background, 0, 1, ... for the groups; a Dask array with the blocks of X, if
+        that is one, as the others.
+    scores, undecided : arrays of shape (n_objects,)
+    n_clusters, n_foreground : int
+    sizes : list of int
+        Objects in each group.
+    rule : Threshold
+        The border, and why it is there. It is set by all scores: its rank is exact. That of
+        "reference" compares objects drawn at random with data without groups, as in memory.
+    model : EWOCS
+        As it was fitted; it scores and places new objects, also by blocks.
+    columns : tuple of str
+    seed, notes, seconds
+        As in `MinorityResult`.
+    """
+
+    labels: Any
+    scores: Any
+    undecided: Any
+    n_clusters: int
+    n_foreground: int
+    sizes: list[int]
+    rule: Threshold
+    model: EWOCS
+    columns: tuple[str, ...]
+    seed: int
+    notes: tuple[str, ...]
+    seconds: dict[str, float]
+
+    @property
+    def n_objects(self) -> int:
+        """Objects of the table."""
+        return len(self.model.scores_)
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it but what there is one of for each object, as values that JSON can hold."""
+        return {
+            "n_objects": self.n_objects,
+            "n_foreground": self.n_foreground,
+            "group_sizes": self.sizes,
+            "threshold": float(self.rule.value) if np.isfinite(self.rule.value) else None,
+            "rule": self.rule.method,
+            "why": self.rule.why,
+            "flag": self.model.flag_,
+            "p_value": self.model.p_value_,
+            "repetitions": self.model.n_repetitions_,
+            "reliability": self.model.reliability_,
+            "columns": list(self.columns),
+            "seed": self.seed,
+            "notes": list(self.notes),
+        }
+
+    def save(self, folder: str | PathLike[str]) -> None:
+        """Write scores and groups in parts, ``labels/part-0001.parquet``, and ``summary.json``.
+
+        The folder must not be there, or be empty. The summary is written last.
+        """
+        target = Path(folder)
+        if target.exists() and (not target.is_dir() or any(target.iterdir())):
+            raise InvalidInputError(
+                f"The folder {str(target)!r} is not empty. Name one that is new or empty."
+            )
+        (target / "labels").mkdir(parents=True, exist_ok=True)
+        columns = {"score": self.scores, "group": self.labels, "undecided": self.undecided}
+        try:
+            for number, name in enumerate(part_names(self.n_objects)):
+                write_columns(columns, self.n_objects, number, target / name)
+            text = json.dumps(self.to_dict(), indent=2, default=str)
+            (target / "summary.json").write_text(text + "\n", encoding="utf-8")
+        except BaseException:  # a full disk, for one: nothing that is half there stays
+            shutil.rmtree(target / "labels", ignore_errors=True)
+            (target / "summary.json").unlink(missing_ok=True)
+            raise
+
+    def __repr__(self) -> str:
+        sizes = ", ".join(f"{size:,}" for size in self.sizes[:10]) or "none"
+        lines = [
+            ("objects", f"{self.n_objects:,}, {len(self.columns)} columns"),
+            ("foreground", f"{self.n_foreground:,} objects, in groups of {sizes}"),
+            ("border", self.rule.why),
+            *(("note", note) for note in self.notes),
+            ("see", "labels, scores, undecided, model, save(folder)"),
+        ]
+        text = (f"  {name:<12}{words}" for name, words in lines)
+        return "\n".join(["LargeMinorityResult:", *text])
+
+
+def minority_large(
+    rows: Rows,
+    model: EWOCS,
+    *,
+    owner: str,
+    seed: int,
+    said: Sequence[str],
+    callbacks: Sequence[Any],
+) -> LargeMinorityResult:
+    """The whole job of `minority_groups` for rows that are not in memory."""
+    job = Job(owner, 1).told_to(callbacks)
+
+    def work(job: Job) -> None:
+        with job.stage("score", model):
+            model.fit(rows)
+
+    with noting() as notes, releasing(rows.values):
+        job.run(work)
+    table, inside = rows.values, model.labels_[model.labels_ >= 0]
+    return LargeMinorityResult(
+        labels=table.in_its_blocks(model.labels_),
+        scores=table.in_its_blocks(model.scores_),
+        undecided=table.in_its_blocks(model.undecided_),
+        n_clusters=model.n_clusters_,
+        n_foreground=model.n_foreground_,
+        sizes=[int(size) for size in np.bincount(inside, minlength=model.n_clusters_)],
+        rule=model.threshold_result_,
+        model=model,
+        columns=rows.names or tuple(f"c{j}" for j in range(rows.shape[1])),
+        seed=seed,
+        notes=(*said, *notes),
+        seconds=job.seconds,
+    )

@@ -1,0 +1,395 @@
+"""Every action of the explorer in a real browser, from a server and in a page of its own."""
+
+import csv
+import io
+import warnings
+
+import numpy as np
+import pytest
+from explore.browsing import CHROMIUM, EXPLORER, FLAGS, PHONE, WEBGL, Opened, sync_api
+from sklearn.metrics import adjusted_rand_score, precision_recall_fscore_support
+
+from consilience.datasets import read_table
+from consilience.errors import ConsilienceWarning
+from consilience.explore import groups_inside, serve, special, static_page, view, why
+
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed")
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with sync_api.sync_playwright() as driver:
+        started = driver.chromium.launch(executable_path=CHROMIUM, args=FLAGS + WEBGL)
+        yield started
+        started.close()
+
+
+@pytest.fixture(scope="module")
+def shown(result):
+    return view(result)
+
+
+@pytest.fixture(scope="module")
+def addresses(shown, minority, tmp_path_factory):
+    """Pages of both hosts that a browser opens by itself."""
+    folder = tmp_path_factory.mktemp("pages")
+    pages = {"static": shown, "minority": view(minority)}
+    for name, one in pages.items():
+        (folder / f"{name}.html").write_text(static_page(one), encoding="utf-8")
+    served = serve(shown)
+    yield {name: (folder / f"{name}.html").as_uri() for name in pages} | {"live": served.url}
+    served.stop()
+
+
+@pytest.fixture(scope="module")
+def pages(browser, addresses):
+    """One page a host; opening takes most of the time."""
+    opened = {}
+
+    def open_(name):
+        if name not in opened:
+            opened[name] = Opened(browser, addresses[name])
+        return opened[name]
+
+    yield open_
+    for one in opened.values():
+        one.close()
+
+
+@pytest.fixture(params=["live", "static"])
+def page(request, pages):
+    """A page as it was first shown, of either host; none may have complained."""
+    one = pages(request.param)
+    one.page.evaluate(
+        """() => {
+          const {store, map} = document.getElementById('consilience-explore').explorer;
+          store.steps.set([{op: 'base', answer: 0, k: store.model.cuts.default}]);
+          store.redo.set([]); store.select([], null); store.focus.set(-1);
+          store.map.set(1); store.colour.set('groups'); store.compare.set(0); map.zoom.reset();
+          document.querySelector('.cs-map').scrollIntoView({block: 'center'});
+        }"""
+    )
+    yield one
+    assert one.errors == []
+
+
+def test_all_numbers_of_groups_are_those_of_python(page, shown):
+    slider = page.page.get_by_role("slider", name="Number of groups")
+    for k in (1, 3, 4, 9, 20):
+        slider.fill(str(k))
+        np.testing.assert_array_equal(page.groups(), shown.cuts.labels(k))
+        assert page.panel("groups").locator("tbody tr").count() == k
+    slider.focus()
+    page.page.keyboard.press("ArrowLeft")
+    np.testing.assert_array_equal(page.groups(), shown.cuts.labels(19))
+    assert page.of("map.renderer.kind") == "webgl"
+
+
+def test_another_number_of_groups_sends_nothing_to_the_card_but_colours(page):
+    before = page.of("map.renderer.uploads")
+    page.page.get_by_role("slider", name="Number of groups").fill("12")
+    page.page.locator(".cs-above").focus()
+    for key in ("+", "+", "ArrowLeft", "ArrowUp", "-", "0"):
+        page.page.keyboard.press(key)
+    assert page.of("map.renderer.uploads") == before
+
+
+def test_drawing_around_objects_selects_them_everywhere(page, shown):
+    page.lasso([(0.02, 0.02), (0.98, 0.02), (0.98, 0.55), (0.02, 0.55)])
+    rows = np.array(page.selected())
+    places = np.array(page.numbers("map.places()")).reshape(-1, 2)
+    inside = (np.abs(places[:, 0] - 0.5) < 0.47) & (places[:, 1] > 0.03) & (places[:, 1] < 0.54)
+    assert set(np.flatnonzero(inside)) <= set(rows.tolist())
+    assert not set(rows.tolist()) & set(np.flatnonzero(places[:, 1] > 0.56).tolist())
+    assert 0 < len(rows) < 240
+    panel = page.panel("selection")
+    assert panel.locator(".cs-count").inner_text() == f"{len(rows)} objects"
+    # The table lists the same objects.
+    assert f"{len(rows)} selected objects" in page.panel("objects").inner_text()
+    said = groups_inside(shown, rows)
+    first = said["groups"][0]
+    assert f"{first['inside']} of {first['size']}" in panel.locator(".cs-inside").inner_text()
+    assert f"Mean confidence {said['confidence']:.4g}" in panel.inner_text()
+    # What is special is what Python says, from the server and computed in the page alike.
+    panel.locator("table").wait_for()
+    lines = special(shown, rows)
+    cells = panel.locator("tbody tr").all_inner_texts()
+    assert len(cells) == len(lines)
+    for text, line in zip(cells, lines, strict=True):
+        assert line["column"] in text
+        assert f"{line['effect']:.2f}" in text
+        assert f"{line['low']:.2f} – {line['high']:.2f}" in text
+    page.page.keyboard.press("Escape")
+    assert page.selected() == []
+
+
+def test_effects_of_the_page_are_pythons_to_many_digits(pages, shown):
+    one = pages("static")
+    rng = np.random.default_rng(5)
+    for size in (1, 2, 7, 100, 239):
+        rows = np.sort(rng.choice(240, size, replace=False))
+        one.page.evaluate(
+            "async rows => { const {store, answers} = "
+            "document.getElementById('consilience-explore').explorer;"
+            " window.told = await answers.special(Uint32Array.from(rows)); }",
+            rows.tolist(),
+        )
+        told = one.page.evaluate("() => window.told")
+        wanted = special(shown, rows)
+        assert [line["column"] for line in told] == [line["column"] for line in wanted]
+        for line, figures in zip(told, wanted, strict=True):
+            for name in ("effect", "low", "high", "here", "rest"):
+                assert line[name] == pytest.approx(figures[name], abs=1e-9)
+
+
+def test_clicking_an_object_says_why_it_is_there(page, shown, result):
+    row = int(shown.torn.objects[0])
+    page.page.mouse.click(*page.place(row))
+    assert page.of("store.focus.value") >= 0
+    row = page.of("store.focus.value")
+    said = why(shown, row)
+    panel = page.panel("find")
+    panel.locator(".cs-votes").wait_for()
+    text = panel.inner_text()
+    assert f"Why object {row} is where it is" in text
+    own = int(result.labels[row])
+    assert f"group {own}: {said['votes'].count(own)} of 20 clusterings" in text
+    nearest = panel.locator("tbody tr").all_inner_texts()
+    assert len(nearest) == 10
+    for line, one in zip(nearest, said["nearest"], strict=True):
+        assert one["id"] in line
+        assert f"{one['together']:.3f}" in line
+
+
+def test_objects_are_found_by_name_with_the_keyboard(page):
+    page.page.get_by_role("searchbox").fill("object 17")
+    page.page.keyboard.press("Enter")
+    assert page.of("store.focus.value") == 17
+    page.page.get_by_role("searchbox").fill("nobody")
+    page.page.keyboard.press("Enter")
+    assert "No object is called" in page.panel("find").inner_text()
+
+
+def test_groups_branches_rows_and_leaves_select_their_objects(page, shown, result):
+    page.panel("groups").locator('tr[data-group="2"]').get_by_role("button", name="Select").click()
+    np.testing.assert_array_equal(page.selected(), np.flatnonzero(result.labels == 2))
+    branch = page.page.locator('.cs-branch[data-from="9"]').first
+    branch.focus()
+    page.page.keyboard.press("Enter")
+    group = int(branch.get_attribute("data-group"))
+    np.testing.assert_array_equal(page.selected(), np.flatnonzero(shown.cuts.labels(9) == group))
+    matrix = page.panel("matrix").locator("canvas")
+    matrix.focus()
+    page.page.keyboard.press("ArrowDown")
+    page.page.keyboard.press("Enter")
+    leaf = int(shown.cuts.order[1])
+    np.testing.assert_array_equal(page.selected(), np.flatnonzero(shown.cuts.leaf == leaf))
+    page.panel("matrix").get_by_role("button", name="240 objects").click()
+    matrix.scroll_into_view_if_needed()
+    box = matrix.bounding_box()
+    page.page.mouse.click(box["x"] + 80, box["y"] + 100)
+    assert len(page.selected()) == 1
+    page.page.locator(".cs-above").focus()
+    page.page.keyboard.press("v")
+    assert len(page.selected()) == 240
+
+
+def test_groups_are_renamed_joined_divided_undone_and_saved(page, result, tmp_path):
+    groups = page.panel("groups")
+    groups.get_by_role("textbox", name="Name of group 0").fill('=cold, "blue"')
+    page.page.keyboard.press("Enter")
+    for group in (1, 3):
+        groups.locator(f'tr[data-group="{group}"] input[type=checkbox]').check()
+    groups.get_by_role("button", name="Join ticked").click()
+    joined = np.where(result.labels == 3, 1, result.labels)
+    np.testing.assert_array_equal(page.groups(), joined)
+    groups.locator('tr[data-group="2"]').get_by_role("button", name="Divide").click()
+    labels = np.array(page.groups())
+    assert set(labels[result.labels == 2].tolist()) == {2, 3}
+    page.page.evaluate(
+        "() => document.getElementById('consilience-explore').explorer.store"
+        ".select(Uint32Array.of(4, 5, 6), 'three')"
+    )
+    groups.get_by_role("button", name="Make the selection a group").click()
+    labels[4:7] = 4
+    np.testing.assert_array_equal(page.groups(), labels)
+    saved = page.download(lambda: groups.get_by_role("button", name="Save labels.csv").click())
+    text = saved.path().read_text(encoding="utf-8")
+    comments = [line for line in text.splitlines() if line.startswith("#")]
+    assert any("Groups 1, 3 were joined" in line for line in comments)
+    assert any("3 selected objects became group 4" in line for line in comments)
+    lines = list(csv.DictReader(io.StringIO("\n".join(text.splitlines()[len(comments) :]))))
+    assert [int(line["cluster"]) for line in lines] == labels.tolist()
+    assert [line["id"] for line in lines] == [f"object {i}" for i in range(240)]
+    assert lines[int(np.flatnonzero(labels == 0)[0])]["name"] == '\'=cold, "blue"'
+    saved.save_as(tmp_path / "labels.csv")
+    with warnings.catch_warnings():  # lines of comments, and names that are categories
+        warnings.simplefilter("ignore", ConsilienceWarning)
+        again = read_table(tmp_path / "labels.csv", id_column="id", encode="onehot")
+    assert again.X.shape[0] == 240
+    for _ in range(2):
+        groups.get_by_role("button", name="Undo").click()
+    np.testing.assert_array_equal(page.groups(), joined)
+    page.page.locator(".cs-above").focus()
+    page.page.keyboard.press("Control+y")
+    assert len(set(page.groups())) == 4
+    for _ in range(5):
+        page.page.keyboard.press("Control+z")
+    np.testing.assert_array_equal(page.groups(), result.labels)
+
+
+def test_the_selection_is_downloaded_with_its_definition(page, result):
+    page.panel("groups").locator('tr[data-group="1"]').get_by_role("button", name="Select").click()
+    saved = page.download(
+        lambda: page.page.get_by_role("button", name="Download the selection").click()
+    )
+    text = saved.path().read_text(encoding="utf-8").splitlines()
+    own = np.flatnonzero(result.labels == 1)
+    assert "objects of group 1" in text[0]
+    assert len(text) == 3 + len(own)
+    assert text[3].startswith(f"object {own[0]},1,")
+
+
+def test_answers_are_switched_and_compared(page, result):
+    compare = page.panel("compare")
+    other = next(name for name in ("eac", "mcla") if name != result.method)
+    compare.get_by_label("Beside it").select_option(label=other)
+    wanted = adjusted_rand_score(result.labels, result.comparison.labels[other])
+    assert f"Adjusted Rand index {wanted:.4g}" in compare.inner_text()
+    compare.locator("tbody button").first.click()
+    assert page.selected()
+    compare.get_by_label("Answer", exact=True).select_option(label=other)
+    np.testing.assert_array_equal(page.groups(), result.comparison.labels[other])
+    compare.get_by_label("Answer", exact=True).select_option(label="the result")
+    np.testing.assert_array_equal(page.groups(), result.labels)
+    compare.get_by_label("Beside it").select_option(label="known groups")
+    wanted = adjusted_rand_score(result.labels, result.data.truth)
+    assert f"Adjusted Rand index {wanted:.4g}" in compare.inner_text()
+
+
+@pytest.mark.parametrize("colour", ["confidence", "known groups", "c0", "clustering 3"])
+def test_objects_are_coloured_by_anything(page, colour):
+    box = page.page.get_by_label("Colour by")
+    before = page.page.locator(".cs-map").screenshot()
+    box.select_option(label=colour)
+    page.of("map.renderer.kind")
+    assert page.page.locator(".cs-map").screenshot() != before
+    if colour == "c0":
+        assert "c0" in page.page.locator(".cs-tones").inner_text()
+
+
+def test_objects_in_doubt_show_who_claims_them(page, shown):
+    panel = page.panel("torn")
+    first = panel.locator("tbody tr").first
+    assert shown.id_of(int(shown.torn.objects[0])) in first.inner_text()
+    for group in shown.torn.groups[0][:2]:
+        assert f"group {group}" in first.inner_text()
+    first.get_by_role("button").click()
+    assert page.of("store.focus.value") == int(shown.torn.objects[0])
+
+
+def test_the_state_is_in_the_address(browser, addresses, page, shown):
+    page.page.get_by_role("slider", name="Number of groups").fill("7")
+    page.page.get_by_label("Places by").select_option(label="the columns")
+    page.page.get_by_label("Colour by").select_option(label="confidence")
+    page.panel("groups").locator('tr[data-group="6"]').get_by_role("button", name="Select").click()
+    page.page.wait_for_function(f"() => location.hash === '#explore:' + {EXPLORER}.state()")
+    other = Opened(browser, page.page.url)
+    try:
+        np.testing.assert_array_equal(other.groups(), shown.cuts.labels(7))
+        assert other.selected() == page.selected()
+        assert other.of("store.map.value") == 0
+        assert other.of("store.colour.value") == "confidence"
+    finally:
+        other.close()
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["steps=[{]", 'steps=[{"op":"x"}]', "rows=zz-1.-.99999999", "map=9&colour=<b>&object=1e9"],
+)
+def test_an_address_that_makes_no_sense_does_no_harm(browser, addresses, text):
+    one = Opened(browser, f"{addresses['static']}#explore:{text}")
+    assert one.selected() == []
+    assert one.errors == []
+    one.close()
+
+
+def test_the_threshold_moves_precision_and_recall(pages, minority):
+    one = pages("minority")
+    panel = one.panel("scores")
+    values, truth = minority.scores, minority.truth > 0
+    for at in (float(np.quantile(values, 0.5)), float(np.quantile(values, 0.9))):
+        panel.locator("input[type=number]").fill(repr(at))
+        one.page.keyboard.press("Tab")
+        wanted = precision_recall_fscore_support(truth, values >= at, average="binary")
+        text = panel.locator(".cs-judged").inner_text()
+        assert text == "Precision {:.4g}, recall {:.4g}, F1 {:.4g}".format(*wanted[:3])
+        panel.get_by_role("button", name="Select them").click()
+        np.testing.assert_array_equal(one.selected(), np.flatnonzero(values >= at))
+    panel.get_by_role("slider").focus()
+    one.page.keyboard.press("ArrowRight")
+    assert one.of("store.threshold.value") > float(np.quantile(values, 0.9))
+    assert one.errors == []
+
+
+def test_nothing_is_asked_of_anybody_else(pages, addresses):
+    for name in ("live", "static"):
+        asked = pages(name).asked
+        home = addresses[name].partition("?")[0]
+        assert asked
+        assert all(url.startswith(home) for url in asked)
+    assert len(pages("static").asked) == 1
+
+
+def test_without_webgl_a_canvas_draws(browser, addresses):
+    one = Opened(browser, addresses["static"] + "?canvas")
+    assert one.of("map.renderer.kind") == "canvas"
+    one.lasso([(0.02, 0.02), (0.98, 0.02), (0.98, 0.98), (0.02, 0.98)])
+    assert len(one.selected()) > 200
+    assert one.errors == []
+    one.close()
+
+
+def test_a_phone_shows_it_without_scrolling_sideways(browser, addresses):
+    one = Opened(browser, addresses["live"], **PHONE, color_scheme="dark")
+    width = one.page.evaluate("() => document.documentElement.scrollWidth")
+    assert width <= PHONE["viewport"]["width"]
+    assert (
+        one.page.evaluate("() => getComputedStyle(document.body).backgroundColor")
+        == "rgb(21, 24, 29)"
+    )
+    one.page.emulate_media(media="print")
+    assert one.errors == []
+    one.close()
+
+
+def test_everything_can_be_reached_and_is_named(page):
+    unnamed = page.page.evaluate(
+        """() => [...document.querySelectorAll(
+            'button, input, select, canvas[tabindex], [role=button]')]
+          .filter(one => !(one.getAttribute('aria-label') || one.textContent.trim()))
+          .filter(one => !one.labels?.length)
+          .map(one => one.outerHTML.slice(0, 80))"""
+    )
+    assert unnamed == []
+    assert page.page.locator("[tabindex]:not([tabindex='0'])").count() == 0
+    assert page.page.locator("details table").count() >= 2
+
+
+def test_texts_of_the_data_are_never_markup(browser, result, tmp_path):
+    from dataclasses import replace
+
+    evil = "<img src=x onerror=\"document.title='hit'\">"
+    ids = np.array([evil, *(f"o{i}" for i in range(1, 240))])
+    data = replace(result.data, ids=ids, name=evil)
+    (tmp_path / "evil.html").write_text(static_page(view(replace(result, data=data))))
+    one = Opened(browser, (tmp_path / "evil.html").as_uri())
+    one.page.get_by_role("searchbox").fill("<img")
+    one.page.keyboard.press("Enter")
+    one.of("map.renderer.kind")
+    assert one.of("store.focus.value") == 0
+    assert one.page.title() == evil
+    assert one.page.locator("img").count() == 0
+    assert one.errors == []
+    one.close()

@@ -1,0 +1,99 @@
+"""Small parts of the report at their limits: what is listed, named, drawn and left out."""
+
+import base64
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from consilience.ensemble import Ensemble
+from consilience.report._choices import _largest
+from consilience.report._figures import matrix
+from consilience.report._objects import number_column
+from consilience.report._plane import plane_of_data, plane_of_ensemble
+from consilience.report._profile import _chance
+from consilience.report._thin import thinned
+
+
+@pytest.mark.parametrize(
+    ("p", "shown"), [(0.0, "< 0.001"), (0.00099, "< 0.001"), (0.001, 0.001), (0.5, 0.5)]
+)
+def test_very_small_chances_are_below_a_thousandth(p, shown):
+    assert _chance({"p_corrected": [p]}, 0) == shown
+
+
+def test_a_chance_that_nobody_knows_is_none():
+    assert _chance({"p_corrected": [np.nan]}, 0) is None
+
+
+def test_as_many_groups_as_there_is_room_for_are_all_listed():
+    codes, names = np.array([0, 0, 2, 2, 2, 3]), ["a", "b", "c", "d"]
+    place, found = _largest(codes, names, 3, "others")
+    assert (place.tolist(), found) == ([0, 0, 1, 1, 1, 2], ["a", "c", "d"])
+    place, found = _largest(codes, names, 2, "others")
+    assert (place.tolist(), found) == ([1, 1, 0, 0, 0, 1], ["c", "others (2)"])
+
+
+def test_shades_run_from_zero_to_one_unless_told():
+    def shades(**how):
+        made = matrix(np.array([[0.0, 0.5], [1.0, 2.0]]), **how)
+        return list(base64.b64decode(made["values"])), made["low"], made["high"]
+
+    assert shades() == ([0, 128, 255, 255], 0.0, 1.0)
+    assert shades(low=1.0, high=2.0) == ([0, 0, 0, 255], 1.0, 2.0)
+
+
+@pytest.mark.parametrize(
+    ("width", "columns", "labels"),
+    [
+        (1, (), ("feature 0", "random height, means nothing")),
+        (1, ("length",), ("length", "random height, means nothing")),
+        (1, ("length", "width"), ("length", "random height, means nothing")),
+        (2, (), ("feature 0", "feature 1")),
+        (2, ("length",), ("length", "feature 1")),
+        (2, ("length", "width"), ("length", "width")),
+    ],
+)
+def test_axes_have_the_names_of_columns_that_are_drawn_as_they_are(width, columns, labels):
+    X = np.random.default_rng(0).normal(size=(10, width))
+    plane = plane_of_data(X, np.arange(10), columns)
+    assert (plane.xlabel, plane.ylabel) == labels
+    if columns and len(columns) == width:
+        framed = plane_of_data(pd.DataFrame(X, columns=list(columns)), np.arange(10))
+        assert (framed.xlabel, framed.ylabel) == labels
+
+
+def test_components_are_not_called_by_columns():
+    X = np.random.default_rng(0).normal(size=(10, 3))
+    plane = plane_of_data(X, np.arange(10), ("a", "b", "c"))
+    assert not {"a", "b", "c"} & {plane.xlabel, plane.ylabel}
+
+
+def test_objects_joined_by_all_lie_side_by_side():
+    """Moved a little, so that none hides another; who saw fewer objects weighs as much."""
+    ensemble = Ensemble(np.array([[0, 0], [0, 0], [1, 1], [1, -2], [1, 1]]))
+    places = plane_of_ensemble(ensemble, 0).places
+    apart = abs(places[0, 0] - places[2, 0])
+    assert abs(places[0, 0] - places[1, 0]) < 0.2 * apart
+    assert abs(places[2, 0] - places[3, 0]) < 0.4 * apart
+    assert len(np.unique(places, axis=0)) == 5
+    np.testing.assert_array_equal(places, plane_of_ensemble(ensemble, 0).places)
+    assert (places != plane_of_ensemble(ensemble, 1).places).any()
+
+
+def test_numbers_have_three_places_unless_told():
+    assert number_column("x", np.array([0.12345]))["values"] == [0.123]
+    assert number_column("x", np.array([0.12345]), 4)["values"] == [0.1235]
+
+
+def test_half_of_the_places_of_a_group_go_to_those_that_come_first():
+    labels = np.repeat([0, 1], 100)
+    first = np.full(200, -np.inf)
+    first[50:90], first[190:] = np.arange(40), 1.0
+    kept = thinned(labels, 20, first=first)
+    assert len(kept) == 20
+    # Ten places a group: five of them for the largest values, five by chance.
+    assert set(range(85, 90)) <= set(kept.tolist())
+    assert len(set(kept.tolist()) & set(range(190, 200))) >= 5
+    np.testing.assert_array_equal(kept, thinned(labels, 20, first=first, seed=0))
+    assert thinned(labels, 200).tolist() == list(range(200))
