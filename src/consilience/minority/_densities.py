@@ -148,7 +148,7 @@ def _valley(heights: Floats, least: int) -> tuple[float, float]:
     kernel = np.exp(-0.5 * (np.arange(-reach, reach + 1) * step / width) ** 2)
     smooth = np.convolve(counts, kernel)[reach : reach + len(grid)]
     sides = np.minimum(np.maximum.accumulate(smooth), np.maximum.accumulate(smooth[::-1])[::-1])
-    above: Floats = 1 - np.searchsorted(ordered, grid) / n
+    above = np.asarray(1 - np.searchsorted(ordered, grid) / n, np.float64)
     # Where there is nothing the valley is as deep as half an object would leave it.
     depths = np.where(
         (above * n >= least) & (above < _MINORITY), sides / np.maximum(smooth, 0.5), 1.0
