@@ -46,10 +46,13 @@ class Reading:
     ignore : tuple[str, ...]
         Columns to leave out: --ignore a b, or --ignore a,b.
     impute : str
-        What to do about missing values. [default: refuse them]
+        What to do about missing values; keep leaves them as gaps, and each clustering sees the
+        objects that have its columns. [default: refuse them]
     encode : str
-        What to do about columns of text: columns of 0 and 1 for categories and days for
-        dates, or days for dates only. [default: refuse them]
+        What to do about columns of text: mixed takes categories as such, onehot makes columns of 0
+        and 1 of them, and both days of dates; dates only the latter. [default: refuse them]
+    ordinal : tuple[str, ...]
+        Categories of a column that have an order, the lowest first: --ordinal stage=I,II,III.
     decimal : str
         Decimal mark of a text file. [default: a point, or a comma where it is sure]
     encoding : str
@@ -59,10 +62,18 @@ class Reading:
     id_column: str | None = None
     truth_column: str | None = None
     ignore: Annotated[tuple[str, ...], Parameter(negative=(), show_default=False)] = ()
-    impute: Literal["median", "mean", "drop-rows"] | None = None
-    encode: Literal["onehot", "dates"] | None = None
+    impute: Literal["median", "mean", "drop-rows", "keep"] | None = None
+    encode: Literal["mixed", "onehot", "dates"] | None = None
+    ordinal: Annotated[tuple[str, ...], Parameter(negative=(), show_default=False)] = ()
     decimal: Literal[".", ","] | None = None
     encoding: str | None = None
+
+    def orders(self) -> dict[str, tuple[str, ...]]:
+        """Categories of columns from the lowest to the highest."""
+        named = named_values(self.ordinal, "--ordinal", "stage=I,II,III")
+        return {
+            name: tuple(part.strip() for part in words.split(",")) for name, words in named.items()
+        }
 
 
 @Parameter(name="*", group=_RESULTS)
@@ -117,6 +128,12 @@ class ClusterWish:
     labels : Path
         Clusterings you already have, one column each, instead of new ones; an empty cell
         means that a clustering left the object out.
+    view : tuple[str, ...]
+        Several tables of the same objects, matched by their identifiers, instead of one:
+        --view rna=rna.csv --view protein=protein.csv.
+    known : Path
+        What is known of some objects: a CSV file of first, second, link (must or cannot), or of
+        identifier and group.
     linkage : str
         average (compact groups), single (chains), complete or ward, for method eac.
         [default: average]
@@ -124,6 +141,12 @@ class ClusterWish:
         Move objects that another cluster suits better (confidence below 0.5) to it, once.
     no_scale : bool
         Keep the columns as they are. By default each is brought to mean 0 and variance 1.
+    log : bool
+        Counts: take log(1 + x) of the numbers first.
+    compositional : bool
+        Shares of a whole: take the centred log-ratios of the numbers first.
+    weight : tuple[str, ...]
+        How much a column counts, 1 where nothing is said: --weight age=2.
     seed : int
         Equal seeds give equal results, whatever --jobs.
     jobs : int
@@ -156,9 +179,14 @@ class ClusterWish:
     methods: str | None = None
     members: int = 100
     labels: Path | None = None
+    view: Annotated[tuple[str, ...], Parameter(negative=(), show_default=False)] = ()
+    known: Path | None = None
     linkage: str | None = None
     refine: _Flag = False
     no_scale: _Flag = False
+    log: _Flag = False
+    compositional: _Flag = False
+    weight: Annotated[tuple[str, ...], Parameter(negative=(), show_default=False)] = ()
     seed: int = 0
     jobs: int | None = None
     device: str | None = None
@@ -173,8 +201,47 @@ class ClusterWish:
 
     @property
     def source(self) -> Path:
-        """The file that names the run: the data, or else the labels."""
-        return _source(self.data, self.labels, "consilience cluster", "data.csv")
+        """The file that names the run: the data, or the first view, or else the labels."""
+        views = list(self.views().values())
+        if views and (self.data is not None or self.labels is not None):
+            raise InvalidParameterError(
+                "--view takes the place of the data and of --labels. Give the table as one more "
+                f"view, such as --view clinic={self.data or self.labels}."
+            )
+        first = views[0] if views else self.data
+        return _source(first, self.labels, "consilience cluster", "data.csv")
+
+    def views(self) -> dict[str, Path]:
+        """Files of several views, by name."""
+        found = {}
+        for word in self.view:
+            name, sign, path = word.partition("=")
+            if not sign or not name or not path or name in found:
+                raise InvalidParameterError(
+                    f"--view must be NAME=FILE, such as rna=rna.csv, each name once. Got {word!r}."
+                )
+            found[name] = Path(path)
+        return found
+
+    def transform(self) -> str | None:
+        """What is made of the numbers first."""
+        if self.log and self.compositional:
+            raise InvalidParameterError(
+                "--log and --compositional cannot both be given: log-ratios are logarithms already."
+            )
+        return "log" if self.log else "compositional" if self.compositional else None
+
+    def column_weights(self) -> dict[str, float]:
+        """Weights of columns by name."""
+        found = {}
+        for name, value in named_values(self.weight, "--weight", "age=2").items():
+            try:
+                found[name] = float(value)
+            except ValueError as error:
+                raise InvalidParameterError(
+                    f"--weight must be a column and a number, such as age=2. Got {name}={value}."
+                ) from error
+        return found
 
     def method_names(self) -> tuple[str, ...]:
         """The methods asked for by name; none if the choice is left to us."""
@@ -317,6 +384,23 @@ class MinorityWish:
         """The file that names the job."""
         assert self.data is not None
         return self.data
+
+
+def named_values(given: Sequence[str], option: str, example: str) -> dict[str, str]:
+    """What was typed as NAME=VALUE; the name goes up to the last equals sign.
+
+    >>> named_values(("age=2", "a=b=3"), "--weight", "age=2")
+    {'age': '2', 'a=b': '3'}
+    """
+    found = {}
+    for word in given:
+        name, sign, value = word.rpartition("=")
+        if not sign or not name or not value:
+            raise InvalidParameterError(
+                f"{option} must be NAME=VALUE, such as {example}. Got {word!r} instead."
+            )
+        found[name] = value
+    return found
 
 
 def as_command(job: str, wish: Any) -> str:

@@ -17,7 +17,7 @@ from consilience._cli.large import find_large, goes_by_blocks
 from consilience._cli.members import run_in
 from consilience._cli.show_profile import profile_writers
 from consilience._validation import memory_in_bytes
-from consilience.datasets import write_labels
+from consilience.datasets import read_known, write_labels
 from consilience.workflow import ClusterResult, cluster
 from consilience.workflow._kept import kept_files
 from consilience.workflow._methods import check_methods as check_options
@@ -107,18 +107,21 @@ def find(wish: ClusterWish, folder: Path, *, callbacks: Sequence[Any] = ()) -> C
         If the wish, the files or their contents cannot be used.
     """
     names, options = _checked(wish)
-    was_read = read(wish.data, wish.labels, wish.reading)
+    was_read = read(wish.data, wish.labels, wish.reading, wish.views())
     given = was_read.input
     check_enough_objects(wish, given.n_objects)
+    known = {} if wish.known is None else read_known(wish.known)
     with run_in(folder, wish) as run:
         result = cluster(
-            given.table,
+            given.views or given.table,
             wish.n_clusters,
             methods=names or None,
             n_members=wish.members,
             ensemble=given.ensemble,
             truth=given.truth,
             scale=False if wish.no_scale else "auto",
+            transform=wish.transform(),
+            column_weights=wish.column_weights() or None,
             refine=wish.refine,
             max_clusters=wish.max_k,
             effort=wish.effort,
@@ -128,6 +131,7 @@ def find(wish: ClusterWish, folder: Path, *, callbacks: Sequence[Any] = ()) -> C
             device=wish.device,
             run=run if given.ensemble is None else None,
             callbacks=callbacks,
+            **known,
             **options,
         )
     return Consensus(wish=wish, result=_in_our_words(wish, result, was_read))
@@ -135,7 +139,7 @@ def find(wish: ClusterWish, folder: Path, *, callbacks: Sequence[Any] = ()) -> C
 
 def _checked(wish: ClusterWish) -> tuple[tuple[str, ...], dict[str, Any]]:
     """The methods asked for by name and their options, once every option is known to be usable."""
-    _ = wish.source
+    _ = wish.source, wish.transform(), wish.column_weights(), wish.reading.orders()
     check_common(wish, _OWNER)
     chosen_device(None, wish.device, owner=_OWNER)
     if wish.max_memory is not None:

@@ -1,5 +1,6 @@
 """What a run works on: a table and labels from files, lined up."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,10 +27,13 @@ class Input:
     table: Table | None = None
     ensemble: Ensemble | None = None
     truth: NDArray[Any] | None = None
+    views: Mapping[str, Table] | None = None
 
     @property
     def n_objects(self) -> int:
         """Objects in the files."""
+        if self.views is not None:
+            return max(int(table.X.shape[0]) for table in self.views.values())
         if self.table is not None:
             return int(self.table.X.shape[0])
         assert self.ensemble is not None
@@ -54,11 +58,19 @@ class Read:
         }
 
 
-def read(data: Path | None, labels: Path | None, reading: Reading) -> Read:
+def read(
+    data: Path | None,
+    labels: Path | None,
+    reading: Reading,
+    views: Mapping[str, Path] | None = None,
+) -> Read:
     """Read the files there are; see `gather`."""
     clock = Clock()
     with noting() as notes, clock.stage("read"):
-        given = gather(data, labels, reading)
+        if views:
+            given = Input(views={name: _table(path, reading) for name, path in views.items()})
+        else:
+            given = gather(data, labels, reading)
     return Read(given, tuple(notes), clock.seconds["read"])
 
 
@@ -76,16 +88,7 @@ def gather(data: Path | None, labels: Path | None, reading: Reading) -> Input:
     if data is None:
         assert labels is not None
         return _labels_only(labels, _named(reading), reading.truth_column)
-    table = read_table(
-        data,
-        id_column=reading.id_column,
-        truth_column=reading.truth_column,
-        ignore=reading.ignore,
-        impute=reading.impute,
-        encode=reading.encode,
-        decimal=reading.decimal,
-        encoding=reading.encoding,
-    )
+    table = _table(data, reading)
     if labels is None:
         return Input(table)
     named, n = _named(reading), table.X.shape[0]
@@ -98,6 +101,21 @@ def gather(data: Path | None, labels: Path | None, reading: Reading) -> Input:
     _check_same_count(data, n, labels, ensemble)
     _check_same_objects(data, table.ids, labels, ensemble, named=named is not None)
     return Input(table, ensemble)
+
+
+def _table(path: Path, reading: Reading) -> Table:
+    """A table of a file, read as asked for."""
+    return read_table(
+        path,
+        id_column=reading.id_column,
+        truth_column=reading.truth_column,
+        ignore=reading.ignore,
+        impute=reading.impute,
+        encode=reading.encode,
+        ordinal=reading.orders(),
+        decimal=reading.decimal,
+        encoding=reading.encoding,
+    )
 
 
 def _named(reading: Reading) -> str | None:

@@ -31,7 +31,15 @@ from consilience.kernels.labels.contingency import first_columns
 from consilience.kernels.labels.products import row_sums
 from consilience.partition import one_thread
 
-__all__ = ["Alternative", "AutoConsensus", "autoconsensus", "points_of"]
+__all__ = [
+    "EFFORTS",
+    "Alternative",
+    "AutoConsensus",
+    "autoconsensus",
+    "by_votes",
+    "points_of",
+    "scene_of",
+]
 
 Floats = NDArray[np.float64]
 Labels = NDArray[np.int32]
@@ -55,7 +63,7 @@ class _Effort:
     starts: int
 
 
-_EFFORTS = {
+EFFORTS = {
     "quick": _Effort(500, 200, 3),
     "default": _Effort(1500, 400, 5),
     "thorough": _Effort(4000, 800, 20),
@@ -68,7 +76,7 @@ _EFFORTS = {
     memory="n R, and the square of a sample",
     rules={
         "max_clusters": [Interval(Integral, 2), NoneValue()],
-        "effort": [Options(tuple(_EFFORTS))],
+        "effort": [Options(tuple(EFFORTS))],
         "device": DEVICE,
     },
     needs_n_clusters=False,
@@ -153,7 +161,7 @@ def autoconsensus(
         with one_thread(), config_context(array_api_dispatch=False), warnings.catch_warnings():
             # Copies make fewer clusters than a line is asked for, and that is all right.
             warnings.simplefilter("ignore", ConvergenceWarning)
-            return _found(placed, wanted, data, max_clusters, _EFFORTS[effort], rng, device)
+            return _found(placed, wanted, data, max_clusters, EFFORTS[effort], rng, device)
 
     run_in_order = ordered(run, data=True)
     return solve(
@@ -178,7 +186,7 @@ def _found(
         # Objects come in an order of the members' labels: the starts of k-means would hang on it.
         order = np.lexsort(points.T[::-1])
         points, some = points[order], some[order]
-    scene = _scene(ensemble.take(some), points, effort)
+    scene = scene_of(ensemble.take(some), points, effort)
     if not scene.distances.any():
         return _undivided(n, k, len(some))
     last = _MOST_NUMBERS if most is None else most
@@ -223,7 +231,7 @@ def _found(
     }
     if device is not None:
         details["ran_on"] = {"consensus": "cpu", "labels of all objects": device}
-    return ConsensusResult(_everybody(ensemble, some, labels, device), details=details)
+    return ConsensusResult(by_votes(ensemble, some, labels, device), details=details)
 
 
 def _agreement(scene: Scene, support: Support, best: int) -> float:
@@ -246,7 +254,7 @@ def _undivided(n: int, k: int | None, looked_at: int) -> ConsensusResult:
     return ConsensusResult(np.zeros(n, np.int32), details=details)
 
 
-def _scene(ensemble: Ensemble, points: Floats | None, effort: _Effort) -> Scene:
+def scene_of(ensemble: Ensemble, points: Floats | None, effort: _Effort) -> Scene:
     """What the lines look at: data where there are any, else the co-association."""
     if points is None:
         distances = 1.0 - np.asarray(co_association(ensemble), np.float64)
@@ -313,8 +321,19 @@ def _alternatives(found: list[Partition], support: Support, best: int) -> tuple[
     )
 
 
-def _everybody(ensemble: Ensemble, some: Ints, labels: Labels, device: str | None) -> Labels:
-    """Labels of all objects: each votes with those of the sample that members put it with."""
+def by_votes(ensemble: Ensemble, some: Ints, labels: Labels, device: str | None = None) -> Labels:
+    """Labels of all objects: each votes with those of the sample that members put it with.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+    some : ndarray of int
+        Objects whose labels are known.
+    labels : ndarray of shape (n_some,), int32
+        Groups 0, 1, ... of these.
+    device : str or None
+        A torch device to count votes on.
+    """
     everybody = np.empty(ensemble.n_objects, np.int32)
     if len(some) < len(everybody):
         members, starts = ensemble.members, first_columns(ensemble.members)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from consilience._words import listed, plural, shown
-from consilience.datasets._cells import MISSING, Decimal
+from consilience.datasets._cells import MISSING, NO_WORD, Decimal
 from consilience.datasets._columns import Columns, Floats
 from consilience.datasets._dates import as_text
 from consilience.datasets._meaning import Kind, Meaning, meaning_of
@@ -41,10 +41,11 @@ from consilience.datasets._roles import (
 )
 from consilience.errors import InvalidInputError
 
-__all__ = ["Encode", "Impute", "Prepared", "prepare", "prepare_like"]
+__all__ = ["Encode", "Impute", "Ordinal", "Prepared", "prepare", "prepare_like"]
 
-Impute = Literal["median", "mean", "drop-rows"]
-Encode = Literal["onehot", "dates"]
+Impute = Literal["median", "mean", "drop-rows", "keep"]
+Encode = Literal["onehot", "mixed", "dates"]
+Ordinal = Mapping[str, Sequence[str]]
 
 # Words that may well be the name of a group.
 _NAMES_TOO = {"none", "?"}
@@ -64,13 +65,17 @@ class Prepared(NamedTuple):
 
 @dataclass
 class _Feature:
-    """A column of data: a number an object, or the place of its word among categories."""
+    """A column of data: a number an object, or the place of its word among categories.
+
+    The places of ``ordered`` categories are numbers too.
+    """
 
     position: int
     name: str
     values: Floats
     categories: tuple[str, ...] = ()
     first: float = 0.0
+    ordered: bool = False
 
     def used(self, impute: Impute | None) -> Column:
         """How it became numbers."""
@@ -78,7 +83,7 @@ class _Feature:
         known = self.values[np.isfinite(self.values)] if impute in ("median", "mean") else ()
         if len(known):
             fill = _stand_in(self, known, impute)
-        return Column(self.name, self.categories, self.first, fill)
+        return Column(self.name, self.categories, self.first, fill, self.ordered)
 
     def gap(self, columns: Columns) -> Gap | None:
         """What is missing, if anything; the readers have noted where numbers are."""
@@ -103,10 +108,12 @@ def prepare(
     encode: Encode | None,
     decimal: Decimal | None,
     guess: bool = True,
+    ordinal: Ordinal | None = None,
 ) -> Prepared:
     """The table; notes of what was done are added to those of the columns.
 
     ``guess`` is false where no column can be a row number or an identifier: in plain arrays.
+    ``ordinal`` has the categories of columns whose categories have an order, the lowest first.
     """
     roles_of_words = (roles.ids, roles.truth)
     meanings = {
@@ -121,7 +128,7 @@ def prepare(
         if found:
             ids, data = found[0], [j for j in data if j not in found]
         note_numbers(columns, data, meanings, counters)
-    features = _features(columns, data, meanings, encode)
+    features = _features(columns, data, meanings, encode, ordinal or {})
     features = _without_empty(columns, features, impute is not None)
     truth = None if roles.truth is None else columns.words[roles.truth].cells()
     used = tuple(f.used(impute) for f in features)
@@ -143,6 +150,7 @@ def prepare(
             impute == "drop-rows",
             encode,
             decimal,
+            keep_gaps=impute == "keep",
         ),
     )
 
@@ -162,6 +170,8 @@ def prepare_like(
     features = [one for one in found if isinstance(one, _Feature)]
     _fill_like(columns, features, recipe)
     how: Impute | None = "drop-rows" if recipe.drop_rows else None
+    if recipe.keep_gaps:
+        how = "keep"
     kept = _settle_gaps(columns, features, roles, how, remedy=FILL_IN_NEW)
     X, names, sources = _assembled(columns, features, kept)
     left_out = np.empty(0, np.int64) if kept is None else np.flatnonzero(~kept)
@@ -181,15 +191,17 @@ def _feature_like(
         moved = found.values + (found.first - column.first)
         return _Feature(j, column.name, moved, first=column.first)
     known = {word: place for place, word in enumerate(column.categories)}
+    nowhere = math.nan if column.ordered else -1
     new = sorted({str(word) for word in meaning.said} - set(known))
     if new:
         columns.notes.append(
             f"Column {column.name!r} of {columns.source.name!r} has categories that were not there "
             f"before: {listed(map(shown, new), most=5)}. Their objects have none of the known ones."
         )
-    place = np.array([known.get(str(word), -1) for word in meaning.words], np.float64)
+    place = np.array([known.get(str(word), nowhere) for word in meaning.words], np.float64)
     place[meaning.missing] = math.nan
-    return _Feature(j, column.name, place[columns.words[j].codes], column.categories)
+    values = place[columns.words[j].codes]
+    return _Feature(j, column.name, values, column.categories, ordered=column.ordered)
 
 
 def _is_days(columns: Columns, j: int, meaning: Meaning | None) -> bool:
@@ -237,12 +249,21 @@ def _identifiers(
 
 
 def _features(
-    columns: Columns, data: Sequence[int], meanings: Mapping[int, Meaning], encode: Encode | None
+    columns: Columns,
+    data: Sequence[int],
+    meanings: Mapping[int, Meaning],
+    encode: Encode | None,
+    ordinal: Ordinal,
 ) -> list[_Feature]:
     """Columns of data as numbers or categories; refuses those that are neither."""
+    _check_ordinal(columns, data, ordinal)
     features, refused = [], []
     for j in data:
-        found = _feature(columns, j, meanings.get(j), encode)
+        order = ordinal.get(columns.names[j])
+        if order is not None:
+            found: _Feature | Refused = _ordered_feature(columns, j, order)
+        else:
+            found = _feature(columns, j, meanings.get(j), encode)
         if isinstance(found, _Feature):
             features.append(found)
         else:
@@ -266,8 +287,38 @@ def _features(
             f"{columns.source.name!r} {_hold(names)} numbers with signs of percent or currency: "
             "they are read without them."
         )
-    _note_encoded(columns, features, meanings)
+    _note_encoded(columns, features, meanings, encode)
     return features
+
+
+def _check_ordinal(columns: Columns, data: Sequence[int], ordinal: Ordinal) -> None:
+    """Refuse an order of a column that is not there."""
+    names = [columns.names[j] for j in data]
+    others = [name for name in ordinal if name not in names]
+    if others:
+        raise InvalidInputError(
+            f"{columns.source.name!r} has no column of data {listed(map(repr, others))}, named in "
+            f"ordinal (--ordinal). It has {listed(map(repr, names), most=10)}."
+        )
+
+
+def _ordered_feature(columns: Columns, j: int, order: Sequence[str]) -> _Feature:
+    """Places in an order; refuses words that are not in it."""
+    name, place = columns.names[j], {word: at for at, word in enumerate(order)}
+    words = columns.words[j]
+    values, unknown = np.full(len(words.words), math.nan), []
+    for at, word in enumerate(words.words):
+        if str(word) in place:
+            values[at] = place[str(word)]
+        elif word is not None and str(word).lower() not in NO_WORD:
+            unknown.append(str(word))
+    if unknown:
+        raise InvalidInputError(
+            f"Column {name!r} of {columns.source.name!r} has {listed(map(shown, unknown), most=5)},"
+            f" which the order given with ordinal (--ordinal) does not name: "
+            f"{listed(map(shown, order), most=10)}. Name every category, the lowest first."
+        )
+    return _Feature(j, name, values[words.codes], tuple(order), ordered=True)
 
 
 def _feature(
@@ -288,7 +339,7 @@ def _feature(
         first = _first(meaning.values[codes])
         return _Feature(j, name, meaning.values[codes] - first, first=first)
     is_free = is_text(meaning) and 2 * len(meaning.said) > columns.n_objects >= MANY
-    if encode == "onehot" and meaning.may_be_categories and not is_free:
+    if encode in ("onehot", "mixed") and meaning.may_be_categories and not is_free:
         place = np.full(len(meaning.words), math.nan)
         place[~meaning.missing] = np.arange(len(meaning.said))
         return _Feature(j, name, place[codes], tuple(map(str, meaning.said)))
@@ -303,7 +354,10 @@ def _first(days: Floats) -> float:
 
 
 def _note_encoded(
-    columns: Columns, features: Sequence[_Feature], meanings: Mapping[int, Meaning]
+    columns: Columns,
+    features: Sequence[_Feature],
+    meanings: Mapping[int, Meaning],
+    encode: Encode | None,
 ) -> None:
     days = [
         f.name
@@ -315,12 +369,22 @@ def _note_encoded(
         columns.notes.append(
             f"{_these(days, columns)} {_hold(days)} dates or times: read as days since the first."
         )
-    split = [f"{f.name!r} ({len(f.categories)} categories)" for f in features if f.categories]
+    split = [
+        f"{f.name!r} ({len(f.categories)} categories)"
+        for f in features
+        if f.categories and not f.ordered
+    ]
     if split:
+        done = (
+            "clusterings compare them as equal or different, and each weighs by what it says of "
+            "other columns."
+            if encode == "mixed"
+            else "each is split into columns of its own, which together weigh like one column of "
+            "numbers."
+        )
         columns.notes.append(
             f"{'Columns' if len(split) > 1 else 'Column'} {listed(split)} of "
-            f"{columns.source.name!r} {_hold(split)} categories: each is split into columns of its "
-            "own, which together weigh like one column of numbers."
+            f"{columns.source.name!r} {_hold(split)} categories: {done}"
         )
 
 
@@ -380,6 +444,9 @@ def _settle_gaps(
         if gaps:
             _fill(columns, [f for f, _ in gaps], impute)
         return None
+    if impute == "keep":
+        refuse_gaps(columns, [unknown] if unknown else [], int(lost.sum()), NOT_GUESSED)
+        return _kept_gaps(columns, [f for f, _ in gaps], features)
     for f, _ in gaps:
         lost |= ~np.isfinite(f.values)
     if not lost.any():
@@ -397,6 +464,38 @@ def _settle_gaps(
         f"(row{'s' * (len(rows) > 1)} {listed(rows.tolist())}, counted from 0)."
     )
     return ~lost
+
+
+def _kept_gaps(
+    columns: Columns, gappy: Sequence[_Feature], features: Sequence[_Feature]
+) -> NDArray[np.bool_] | None:
+    """Gaps stay gaps; an object of which nothing at all is known is left out."""
+    if not gappy:
+        return None
+    cells = 0
+    for f in gappy:
+        f.values[~np.isfinite(f.values)] = math.nan
+        cells += int(np.isnan(f.values).sum())
+    columns.notes.append(
+        f"{plural(cells, 'cell')} of {columns.source.name!r} in {plural(len(gappy), 'column')} "
+        f"{'is' if cells == 1 else 'are'} missing or infinite and kept as gaps: a clustering looks "
+        "at the objects that have its columns."
+    )
+    known = np.zeros(columns.n_objects, bool)
+    for f in features:
+        known |= np.isfinite(f.values)
+    if known.all():
+        return None
+    rows = np.flatnonzero(~known)
+    if not known.any():
+        raise no_finite_rows(columns)
+    one = len(rows) == 1
+    columns.notes.append(
+        f"{plural(len(rows), 'row')} of {columns.source.name!r} {'has' if one else 'have'} no "
+        f"value in any column and {'is' if one else 'are'} left out, without a label "
+        f"(row{'s' * (len(rows) > 1)} {listed(rows.tolist())}, counted from 0)."
+    )
+    return known
 
 
 def _truth_gap(columns: Columns, roles: Roles, lost: NDArray[np.bool_]) -> Gap | None:
@@ -469,13 +568,16 @@ def _assembled(
         values = _taken(f.values, kept)
         high = 1.0 if len(f.categories) == 2 else math.sqrt(0.5)
         X[:, column] = values if code is None else high * (values == code)
+        if code is None:
+            continue
         if len(f.categories) == 2:
             X[values < 0, column] = 0.5
+        X[np.isnan(values), column] = math.nan
     names = tuple(f.name if code is None else f"{f.name}={f.categories[code]}" for f, code in plan)
     return X, names, tuple(f.name for f, _ in plan)
 
 
 def _codes(feature: _Feature) -> list[int | None]:
     """Categories that get a column; None is the column of numbers itself."""
-    k = len(feature.categories)
+    k = 0 if feature.ordered else len(feature.categories)
     return [None] if not k else [1] if k == 2 else list(range(k))

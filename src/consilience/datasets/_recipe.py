@@ -23,12 +23,15 @@ class Column:
         Of dates, the day that is 0; else 0.
     fill : float or None
         What stands for a missing value, of categories the place of one; None refuses it.
+    ordered : bool
+        Whether the categories have an order: then their places are the numbers of one column.
     """
 
     name: str
     categories: tuple[str, ...] = ()
     first: float = 0.0
     fill: float | None = None
+    ordered: bool = False
 
 
 @dataclass(frozen=True)
@@ -44,6 +47,8 @@ class Recipe:
     encode, decimal, encoding : str or None
         As in `read_table`, as far as they were named: what was told from the file is told from
         each file anew.
+    keep_gaps : bool
+        Whether missing values stayed missing.
     """
 
     columns: tuple[Column, ...]
@@ -53,6 +58,7 @@ class Recipe:
     encode: str | None = None
     decimal: str | None = None
     encoding: str | None = None
+    keep_gaps: bool = False
 
     def by_name(self) -> Mapping[str, Column]:
         """The columns."""

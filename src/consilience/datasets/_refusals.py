@@ -23,8 +23,8 @@ __all__ = [
 
 # What to do about missing values: of a table, of new objects, of known groups.
 FILL_IN = (
-    "impute='median' (--impute median, or mean) fills them in; impute='drop-rows' leaves out those "
-    "rows, ignore (--ignore) whole columns."
+    "impute='median' (--impute median, or mean) fills them in; impute='keep' (--impute keep) keeps "
+    "them as gaps; impute='drop-rows' leaves out those rows, ignore (--ignore) whole columns."
 )
 FILL_IN_NEW = (
     "Fill them in, or leave out those rows. Where the first table was clustered with "
@@ -109,12 +109,13 @@ def _remedies(refused: Sequence[Refused], encode: str | None) -> Iterable[str]:
     if kinds[Kind.DATES]:
         names = listed(repr(r.name) for r in kinds[Kind.DATES])
         yield f"Dates ({names}) become days since the first with encode='dates' (--encode dates)."
-    if kinds[Kind.CATEGORIES] and encode != "onehot":
+    if kinds[Kind.CATEGORIES] and encode not in ("onehot", "mixed"):
         yield (
-            f"Categories ({listed(map(_with_words, kinds[Kind.CATEGORIES]))}) become numbers with "
-            "encode='onehot' (--encode onehot)."
+            f"Categories ({listed(map(_with_words, kinds[Kind.CATEGORIES]))}) are taken as such "
+            "with encode='mixed' (--encode mixed), or become numbers with encode='onehot' "
+            "(--encode onehot)."
         )
-    if kinds[Kind.TEXT] and encode == "onehot":
+    if kinds[Kind.TEXT] and encode in ("onehot", "mixed"):
         yield (
             f"A column of categories has at most {MOST_CATEGORIES} different words, and on "
             "average each of them twice."

@@ -4,7 +4,7 @@ A whole file is looked at before anything is refused, so that one error lists ev
 that cannot be used; memory stays near the size of the numbers, which are 8 bytes each.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from os import PathLike
 from pathlib import Path
@@ -31,7 +31,14 @@ from consilience.datasets._files import (
     sparse_matrix,
 )
 from consilience.datasets._parquet import ParquetReader
-from consilience.datasets._prepare import Encode, Impute, Prepared, prepare, prepare_like
+from consilience.datasets._prepare import (
+    Encode,
+    Impute,
+    Ordinal,
+    Prepared,
+    prepare,
+    prepare_like,
+)
 from consilience.datasets._recipe import Column, Recipe
 from consilience.datasets._roles import NO_IDS, Roles
 from consilience.errors import InvalidInputError, warn
@@ -39,8 +46,8 @@ from consilience.errors import InvalidInputError, warn
 __all__ = ["Table", "read_like", "read_table"]
 
 _RULES: dict[str, list[Rule]] = {
-    "impute": [Options(("median", "mean", "drop-rows")), NoneValue()],
-    "encode": [Options(("onehot", "dates")), NoneValue()],
+    "impute": [Options(("median", "mean", "drop-rows", "keep")), NoneValue()],
+    "encode": [Options(("onehot", "mixed", "dates")), NoneValue()],
     "decimal": [Options((".", ",")), NoneValue()],
 }
 
@@ -52,7 +59,8 @@ class Table:
     Attributes
     ----------
     X : ndarray or CSR matrix of shape (n_objects, n_columns), float64
-        The numbers, all finite; sparse where the file is.
+        The numbers, all finite but for gaps that are kept (``impute="keep"``), which are NaN;
+        sparse where the file is.
     columns : tuple of str
         Name of each column of ``X``.
     ids : ndarray of shape (n_objects,) or None
@@ -100,6 +108,7 @@ def read_table(
     encode: Encode | None = None,
     decimal: Decimal | None = None,
     encoding: str | None = None,
+    ordinal: Ordinal | None = None,
 ) -> Table:
     """Numbers of a CSV, Parquet or numpy file, with identifiers and known groups apart.
 
@@ -126,15 +135,18 @@ def read_table(
         may also name a one-dimensional array.
     ignore : sequence of str
         Columns to leave out; one text may hold several, with commas between.
-    impute : {"median", "mean", "drop-rows"}, optional
+    impute : {"median", "mean", "drop-rows", "keep"}, optional
         What to do where a value is missing (an empty cell, NA, NaN, null, ?, -) or infinite:
-        put the column's median or mean (of categories the most frequent), or leave out the
-        row. Without it such files are refused.
-    encode : {"onehot", "dates"}, optional
+        put the column's median or mean (of categories the most frequent), leave out the row, or
+        keep the gap, which is a NaN that `consilience.cluster` knows what to do with. Without it
+        such files are refused.
+    encode : {"onehot", "mixed", "dates"}, optional
         What to do with columns that hold no numbers. ``"dates"`` reads dates and times as days
         since the first. ``"onehot"`` does, and splits a column of at most 100 categories into
         one column for each, of 0 and sqrt(1/2), or into one of 0 and 1 where there are two:
-        objects of different categories are then at distance 1. Without it such files are
+        objects of different categories are then at distance 1. ``"mixed"`` does the same, and has
+        `consilience.cluster` know them for categories, which is better where there are many: see
+        `consilience.generate.MixedEnsemble`. Without it such files are
         refused. True and false, or yes and no, are 1 and 0 in any case.
     decimal : {".", ","}, optional
         The decimal mark of a text file whose numbers are not plain: the other mark, spaces and
@@ -144,11 +156,14 @@ def read_table(
         Of a text file, such as ``"cp1252"``. Without it a file is UTF-8 or, where that cannot
         be, what Windows writes in Western Europe, or UTF-16 by its mark. Another encoding than
         UTF-8 takes three times the file's size of memory.
+    ordinal : mapping of str to sequence of str, optional
+        Columns whose categories have an order, with these from the lowest to the highest: they
+        become 0, 1, 2, ...
 
     Returns
     -------
     Table
-        All numbers finite, in the order of the file.
+        All numbers finite, unless gaps are kept, in the order of the file.
 
     Raises
     ------
@@ -184,7 +199,21 @@ def read_table(
             f"id_column and truth_column must be two columns. Got {id_column!r} for both."
         )
     named = _Named(id_column, truth_column, (ignore,) if isinstance(ignore, str) else ignore)
-    return _read(source, ending, named, _Ways(impute, encode, decimal), encoding)
+    ways = _Ways(impute, encode, decimal, ordinal=_checked_ordinal(ordinal))
+    return _read(source, ending, named, ways, encoding)
+
+
+def _checked_ordinal(ordinal: Any) -> Ordinal:
+    """Orders of categories, each of different texts."""
+    given = {} if ordinal is None else ordinal
+    if isinstance(given, Mapping):
+        found = {name: tuple(map(str, order)) for name, order in given.items()}
+        if all(len(order) >= 2 and len(set(order)) == len(order) for order in found.values()):
+            return found
+    raise InvalidInputError(
+        "The 'ordinal' parameter of read_table must give, for columns by name, at least two "
+        f"different categories from the lowest to the highest. Got {ordinal!r} instead."
+    )
 
 
 def read_like(path: str | PathLike[str], recipe: Recipe, *, may_lack: Sequence[str] = ()) -> Table:
@@ -270,11 +299,17 @@ class _Ways:
     encode: Encode | None
     decimal: Decimal | None
     recipe: Recipe | None = None
+    ordinal: Ordinal | None = None
 
     def words(self, names: Sequence[str]) -> set[int]:
-        """Columns that must be read as words, because they were categories."""
+        """Columns that must be read as words, because they were categories or have an order."""
         known = {} if self.recipe is None else self.recipe.by_name()
-        return {j for j, name in enumerate(names) if name in known and known[name].categories}
+        ordered = self.ordinal or {}
+        return {
+            j
+            for j, name in enumerate(names)
+            if name in ordered or (name in known and known[name].categories)
+        }
 
     def prepare(
         self, columns: Columns, roles: Roles, notes: list[str], guess: bool = True
@@ -290,6 +325,7 @@ class _Ways:
             encode=self.encode,
             decimal=self.decimal,
             guess=guess,
+            ordinal=self.ordinal,
         )
 
 

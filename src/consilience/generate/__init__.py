@@ -8,6 +8,7 @@ from consilience.generate.estimators import EstimatorEnsemble
 from consilience.generate.graphs import GraphEnsemble
 from consilience.generate.kmeans import KMeansEnsemble
 from consilience.generate.lac import LAC, LACEnsemble, LACRun
+from consilience.generate.mixed import MixedEnsemble
 from consilience.generate.models import Centres
 from consilience.generate.recipes import (
     cosine_split_and_merge,
@@ -37,6 +38,7 @@ __all__ = [
     "LACEnsemble",
     "LACRun",
     "Linkage",
+    "MixedEnsemble",
     "ResumeError",
     "RunFolder",
     "USPECEnsemble",

@@ -1,5 +1,6 @@
 """What a job works on: objects with their numbers, names and known groups, checked and scaled."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from os import PathLike
 from typing import Any
@@ -10,12 +11,17 @@ from scipy import sparse
 
 from consilience._labels import is_frame
 from consilience._validation import Boolean, Options, check_value
+from consilience._words import listed
 from consilience.datasets import Table
+from consilience.datasets._points import Points, points_with_gaps
 from consilience.datasets._recipe import Recipe
 from consilience.datasets._scale import Scaling, standardise
+from consilience.datasets._transform import Transform, transformed
+from consilience.datasets._views import side_by_side
 from consilience.ensemble import Ensemble
 from consilience.errors import InvalidInputError, InvalidParameterError
 from consilience.rows import Rows, rows_of
+from consilience.workflow._columns import Columns, number_columns
 
 __all__ = ["Data", "check_scale", "checked_ensemble", "gather"]
 
@@ -52,6 +58,19 @@ class Data:
         What made X of it.
     recipe : Recipe or None
         How a file became these columns.
+    transform : str or None
+        What was done to numbers before they were scaled: "log", "compositional".
+    mixed : ndarray or None
+        Of a table with categories or gaps, what members see: a column for each of the file, places
+        of categories, NaN for gaps.
+    categorical : tuple of int
+        Columns of it that are categories.
+    mixed_weights : ndarray or None
+        Of its columns.
+    views : tuple of str
+        Names of the views, where several were given.
+    view_of : tuple of int
+        The view of each column of ``mixed``.
     """
 
     n_objects: int
@@ -67,9 +86,15 @@ class Data:
     original: Any = None
     original_columns: tuple[str, ...] = ()
     sources: tuple[str, ...] = ()
-    scaling: Scaling | None = None
+    scaling: Scaling | Points | None = None
     recipe: Recipe | None = None
     used_as: str = "as they are"
+    transform: Transform | None = None
+    mixed: Any = None
+    categorical: tuple[int, ...] = ()
+    mixed_weights: Any = None
+    views: tuple[str, ...] = ()
+    view_of: tuple[int, ...] = ()
 
     @property
     def rows(self) -> Rows | None:
@@ -77,14 +102,48 @@ class Data:
         numbers = isinstance(self.X, np.ndarray) or sparse.issparse(self.X)
         return Rows(self.X) if numbers else None
 
+    @property
+    def seen_by_members(self) -> Rows | None:
+        """What members are made of: X, or the table with its categories and gaps."""
+        return self.rows if self.mixed is None else Rows(self.mixed)
+
     def in_words(self) -> str:
         """What there is, in a line."""
         text = f"{self.n_objects} object{'s' * (self.n_objects != 1)}"
         if self.X is None or not hasattr(self.X, "shape"):
             return text
-        columns = self.X.shape[1]
         scaled = "standardised" if self.standardised else self.used_as
+        if self.views:
+            parts = [
+                f"{name!r} {self.view_of.count(v)} column{'s' * (self.view_of.count(v) != 1)}"
+                for v, name in enumerate(self.views)
+            ]
+            return f"{text} in {len(self.views)} views: {listed(parts)}"
+        if self.mixed is not None:
+            numbers = self.mixed.shape[1] - len(self.categorical)
+            gaps = int(np.isnan(self.mixed).sum())
+            also = f", {gaps} gap{'s' * (gaps != 1)}" if gaps else ""
+            return (
+                f"{text}, {numbers} column{'s' * (numbers != 1)} of numbers, {scaled}, "
+                f"{len(self.categorical)} of categories{also}"
+            )
+        columns = self.X.shape[1]
         return f"{text}, {columns} column{'s' * (columns != 1)} of numbers, {scaled}"
+
+    def as_clustered(self, original: Any) -> Any:
+        """Rows of the original columns as those of X were made."""
+        original = self.transformed(original)
+        return original if self.scaling is None else self.scaling.applied(original)
+
+    def transformed(self, original: Any) -> Any:
+        """Rows of the original columns, with logarithms where they were taken."""
+        if self.transform is None:
+            return original
+        return transformed(original, self.transform, self._numbers())
+
+    def _numbers(self) -> NDArray[np.bool_]:
+        """Which of the original columns are numbers, not parts of categories."""
+        return number_columns(self.recipe, self.sources, len(self.original_columns))
 
     def facts(self) -> dict[str, Any]:
         """What there is, as plain values."""
@@ -136,6 +195,7 @@ def gather(
     truth: Any = None,
     scale: Any = False,
     plain: bool = True,
+    columns: "Columns | None" = None,
     owner: str,
 ) -> Data:
     """Line up and check all that is known of the objects, and scale the numbers.
@@ -150,14 +210,23 @@ def gather(
         "auto" standardises what is dense.
     plain : bool
         Whether X must be numbers; otherwise it is left to who uses it.
+    columns : Columns or None
+        What else is said of the columns: gaps, logarithms, weights. None where the job knows plain
+        numbers only: categories are then split, and gaps refused.
     owner : str
         The function as messages name it.
     """
     _check_given(X, ensemble, owner=owner)
-    table = X if isinstance(X, Table) else None
+    said = Columns() if columns is None else columns
+    knows = plain and columns is not None and X is not None
+    views = side_by_side(X, owner=owner, keep_gaps=said.keep_gaps) if _are_views(X, knows) else None
+    table = X if isinstance(X, Table) else said.table_of(X) if knows else None
+    if views is not None:
+        table = views.table
     values = X if table is None else table.X
+    gappy = knows and said.has_gaps(values, table)
     if X is not None and plain:
-        values = _numbers(values, owner=owner).values
+        values = _with_gaps(values) if gappy else _numbers(values, owner=owner).values
     n = ensemble.n_objects if values is None else _length(values)  # type: ignore[union-attr]
     _check_lengths({"ids": ids, "truth": truth}, n, owner=owner)
     _check_same_objects(n, ensemble, owner=owner)
@@ -165,18 +234,34 @@ def gather(
     if ids is None:
         ids = _known_ids(table, index, ensemble)
     name = "" if table is None else table.path.name
-    columns, sources = _columns(X, table, _width(values))
+    names, sources = _columns(X, table, _width(values))
+    what = repr(name) if name else "X"
+    original, original_columns = values, names
+    if said.transform is not None and values is not None:
+        is_number = number_columns(None if table is None else table.recipe, sources, len(names))
+        values = transformed(values, said.transform, is_number, what=what)
     scaled = _wants_scaling(values, scale, owner=owner)
     dropped: tuple[str, ...] = ()
-    scaling = None
-    original, original_columns = values, columns
-    if scaled:
-        what = repr(name) if name else "X"
-        values, columns, dropped, scaling = standardise(values, columns, sources=sources, what=what)
+    scaling: Any = None
+    recipe = None if table is None else table.recipe
+    unscaled = values
+    mixed = said.mixed(values, sources or names, recipe, gappy, views) if knows else None
+    if mixed is not None:
+        view_of = () if views is None else tuple(views.view_of[name] for name in mixed.names)
+        weights = said.weights_of(mixed, view_of, owner=owner)
+        values, names, dropped, scaling = points_with_gaps(
+            values, names, sources=sources or names, weights=weights, what=what
+        )
+        scaled = True
+    elif scaled:
+        values, names, dropped, scaling = standardise(values, names, sources=sources, what=what)
+    if mixed is None and said.column_weights:
+        scaling = said.weighted(unscaled, names, scaling, owner=owner)
+        values = scaling.applied(unscaled)
     return Data(
         n,
         values,
-        columns,
+        names,
         dropped,
         None if ids is None else _identifiers(ids),
         truth if truth is not None or table is None else table.truth,
@@ -188,8 +273,24 @@ def gather(
         original_columns,
         sources,
         scaling,
-        None if table is None else table.recipe,
+        recipe,
+        transform=said.transform,
+        mixed=None if mixed is None else mixed.values,
+        categorical=() if mixed is None else mixed.categorical,
+        mixed_weights=None if mixed is None else weights,
+        views=() if views is None else views.names,
+        view_of=() if mixed is None else view_of,
     )
+
+
+def _are_views(X: Any, knows: bool) -> bool:
+    """Whether several tables were given by name."""
+    return knows and isinstance(X, Mapping) and not is_frame(X)
+
+
+def _with_gaps(X: Any) -> NDArray[np.float64]:
+    """Numbers of which some are missing."""
+    return np.ascontiguousarray(X, np.float64)
 
 
 def _check_given(X: Any, ensemble: Ensemble | None, *, owner: str) -> None:

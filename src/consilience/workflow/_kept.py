@@ -1,6 +1,6 @@
 """What is kept of results on disk, and how they are made of it again."""
 
-from dataclasses import fields
+from dataclasses import fields, replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -10,11 +10,14 @@ import numpy as np
 from consilience import __version__
 from consilience.compare import Comparison
 from consilience.consensus._kept import kinds as kinds_of_consensus
+from consilience.consensus.known import Violation
+from consilience.datasets._points import Points
 from consilience.datasets._recipe import Column, Recipe
 from consilience.datasets._scale import Scaling
 from consilience.keep import KeptFiles, Kind, Omitted, dataclass_kind, read_kept, write_kept
 from consilience.predict._seen import Seen
 from consilience.workflow._data import Data
+from consilience.workflow._view_agreement import ViewAgreement
 from consilience.workflow.cluster_result import ClusterResult
 
 __all__ = ["kept_files", "load", "save"]
@@ -71,7 +74,10 @@ def _kinds() -> dict[str, Kind]:
         Kind("ClusterResult", ClusterResult, _result_fields, _result),
         Kind("Data", Data, _data_fields, _data),
         Kind("Comparison", Comparison, _comparison_fields, _comparison),
-        *(dataclass_kind(one) for one in (Scaling, Recipe, Column)),
+        *(
+            dataclass_kind(one)
+            for one in (Scaling, Points, Recipe, Column, ViewAgreement, Violation)
+        ),
     ]
     return kinds_of_consensus() | {kind.name: kind for kind in found}
 
@@ -102,14 +108,18 @@ def _data_fields(data: Data) -> dict[str, Any]:
         if found[name] is not None:
             found[name] = np.asarray(found[name])
     # What was scaled is made again from the original, to the same numbers.
-    return found | ({"X": None} if data.scaling is not None else {})
+    return found | ({"X": None} if _follows(data) else {})
+
+
+def _follows(data: Data) -> bool:
+    """Whether X follows from the original; where it had gaps, the members filled them."""
+    return data.scaling is not None and getattr(data.scaling, "reference", None) is None
 
 
 def _data(found: dict[str, Any]) -> Data:
-    if found["scaling"] is not None:
-        found["X"] = found["scaling"].applied(found["original"])
     known = {one.name for one in fields(Data)}
-    return Data(**{name: value for name, value in found.items() if name in known})
+    data = Data(**{name: value for name, value in found.items() if name in known})
+    return replace(data, X=data.as_clustered(data.original)) if _follows(data) else data
 
 
 def _comparison_fields(comparison: Comparison) -> dict[str, Any]:

@@ -1,7 +1,8 @@
 """New objects brought into the columns of those that were clustered, and what is to be said."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,10 +11,13 @@ from scipy import sparse
 from consilience._labels import is_frame
 from consilience._words import listed, plural
 from consilience.datasets import Table
+from consilience.datasets._frames import frame_like
 from consilience.datasets._recipe import Column, Recipe
+from consilience.datasets._views import side_by_side
 from consilience.errors import InvalidInputError
 from consilience.rows import rows_of
 from consilience.workflow._data import Data
+from consilience.workflow._notes import noting
 
 __all__ = ["NewObjects", "matched", "recipe_of"]
 
@@ -42,14 +46,21 @@ def matched(data: Data, X: Any) -> NewObjects:
     """
     wanted, given = data.original_columns, X
     notes: list[str] = []
+    if data.views:
+        X = _of_views(data, X)
+    elif data.recipe is not None and data.recipe.encode == "mixed" and is_frame(X):
+        with noting() as said:  # of categories that were not there, and of other columns
+            X = frame_like(X, data.recipe)
+        notes += [note for note in said if "missing or infinite" not in note]
     names = _names(X)
     if names is None or not _named(data):
         if names is not None and set(names) == set(wanted):
-            X, notes = _by_name(X, names, data)
+            X, more = _by_name(X, names, data)
         else:
-            notes += _by_order(X, names, wanted)
+            more = _by_order(X, names, wanted)
     else:
-        X, notes = _by_name(X, names, data)
+        X, more = _by_name(X, names, data)
+    notes += more
     values = _numbers(X, data)
     notes += _other_units(values, data)
     return NewObjects(
@@ -58,6 +69,28 @@ def matched(data: Data, X: Any) -> NewObjects:
         getattr(given, "index", None) if is_frame(given) else None,
         given.ids if isinstance(given, Table) else None,
     )
+
+
+def _of_views(data: Data, X: Any) -> Table:
+    """New objects in the columns of the views; of a view that is missing nothing is known."""
+    if not isinstance(X, Mapping) or is_frame(X):
+        raise InvalidInputError(
+            f"The views {listed(map(repr, data.views))} were clustered: give new objects as a "
+            "mapping of these names to tables."
+        )
+    others = [str(name) for name in X if str(name) not in data.views]
+    if others:
+        raise InvalidInputError(
+            f"There was no view {listed(map(repr, others))}; those clustered are "
+            f"{listed(map(repr, data.views))}."
+        )
+    table = side_by_side(X, owner="predict", keep_gaps=True, least=1).table
+    values = np.full((len(table.X), len(data.original_columns)), np.nan)
+    for j, name in enumerate(table.columns):
+        if name not in data.original_columns:
+            raise InvalidInputError(f"The column {name!r} was not clustered. Leave it out.")
+        values[:, data.original_columns.index(name)] = table.X[:, j]
+    return replace(table, X=values, columns=data.original_columns, sources=data.sources)
 
 
 def recipe_of(data: Data) -> Recipe | None:
@@ -160,7 +193,8 @@ def _taken(X: Any, places: list[int], data: Data) -> Any:
         some = X.iloc[:, present] if hasattr(X, "iloc") else X[:, present]
         if there.all():
             return some
-        values = _finite(some, [data.original_columns[j] for j in np.flatnonzero(there)])
+        names = [data.original_columns[j] for j in np.flatnonzero(there)]
+        values = _finite(some, names, keep_gaps=data.mixed is not None)
     else:
         values = X.X[:, np.array(places)[there]]
     out = np.empty((values.shape[0], len(places)))
@@ -177,17 +211,21 @@ def _numbers(X: Any, data: Data) -> Any:
     wanted = data.original_columns
     if isinstance(X, Table):
         return X.X
-    values = _finite(X, wanted)
+    values = _finite(X, wanted, keep_gaps=data.mixed is not None)
     if sparse.issparse(values) and not sparse.issparse(data.original):
         return values.toarray()
     return values
 
 
-def _finite(X: Any, names: Sequence[str]) -> Any:
+def _finite(X: Any, names: Sequence[str], *, keep_gaps: bool = False) -> Any:
     """Numbers of a table, which may have no rows; what is none is refused by its column."""
     if hasattr(X, "shape") and X.shape[0] == 0:
         return np.empty((0, len(names)))
     try:
+        if keep_gaps:
+            found = np.ascontiguousarray(X, np.float64)
+            rows_of(np.where(np.isnan(found), 0.0, found), owner="predict")
+            return found
         return rows_of(X, owner="predict").values
     except (TypeError, ValueError) as error:
         what = (str(error).splitlines() or ["they cannot be read"])[0].rstrip(":.")
@@ -236,11 +274,11 @@ def _other_units(values: Any, data: Data) -> list[str]:
 
 def _usual(values: Any, column: int) -> float:
     """The median absolute value of a column; most of a sparse one is 0."""
-    return 0.0 if sparse.issparse(values) else float(np.median(np.abs(values[:, column])))
+    return 0.0 if sparse.issparse(values) else float(np.nanmedian(np.abs(values[:, column])))
 
 
 def _largest(values: Any) -> Any:
     """Largest absolute value of each column."""
     if sparse.issparse(values):
         return np.asarray(abs(values).max(axis=0).toarray()).ravel()
-    return np.maximum(values.max(axis=0), -values.min(axis=0))
+    return np.nan_to_num(np.fmax(np.fmax.reduce(values), -np.fmin.reduce(values)))

@@ -18,6 +18,7 @@ from consilience.evidence._thresholds import distinct
 from consilience.evidence.ambiguity import AMBIGUITY_RULES
 from consilience.generate import KMeansEnsemble
 from consilience.workflow._choosing import by_lines
+from consilience.workflow._columns import Columns
 from consilience.workflow._data import Data, check_scale, checked_ensemble, gather
 from consilience.workflow._faces import face
 from consilience.workflow._job import Job
@@ -257,7 +258,15 @@ def ambiguous_objects(
 
     def work(job: Job) -> dict[str, Any]:
         with job.stage("prepare"):
-            data = gather(X, ensemble=members, ids=ids, truth=truth, scale=scale, owner=_OWNER)
+            data = gather(
+                X,
+                ensemble=members,
+                ids=ids,
+                truth=truth,
+                scale=scale,
+                columns=Columns(),
+                owner=_OWNER,
+            )
             check_objects(data, n_clusters, owner=_OWNER)
         how: dict[str, Any] = {"seed": seed, "n_jobs": n_jobs}
         k, maker, method = n_clusters, generator, None

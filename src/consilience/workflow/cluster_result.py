@@ -13,6 +13,7 @@ from consilience._validation import check_jobs
 from consilience.compare import Comparison
 from consilience.consensus import Alternative, Clarity, Levels, NumberChoice, levels
 from consilience.consensus._auto_choice import worth_a_look
+from consilience.consensus.known import Violation
 from consilience.ensemble import Ensemble
 from consilience.errors import InvalidInputError
 from consilience.evidence import (
@@ -35,6 +36,7 @@ from consilience.workflow._decisions import (
 )
 from consilience.workflow._faces import face
 from consilience.workflow._new_objects import matched
+from consilience.workflow._view_agreement import ViewAgreement
 from consilience.workflow.result import Reported
 
 __all__ = ["ClusterResult"]
@@ -91,6 +93,10 @@ class ClusterResult(Reported):
         and the time of each stage.
     seen : Seen or None
         What new objects are placed by; None without data.
+    view_agreement : ViewAgreement or None
+        How far several views agree, by view and by group; None of a single table.
+    violations : tuple of Violation or None
+        Pairs that are not as they were known to be; None where nothing was known.
     """
 
     job: ClassVar[str] = "cluster"
@@ -123,6 +129,8 @@ class ClusterResult(Reported):
     names: tuple[str, ...] = ()
     changes: tuple[str, ...] = ()
     seen: Seen | None = None
+    view_agreement: ViewAgreement | None = None
+    violations: tuple[Violation, ...] | None = None
 
     # ---- figures ----------------------------------------------------------------------
 
@@ -358,8 +366,7 @@ class ClusterResult(Reported):
         placer = self.placer()
         found = matched(self.data, X)
         hashes = row_hashes(found.values) if lookup else None
-        scaling = self.data.scaling
-        values = found.values if scaling is None else scaling.applied(found.values)
+        values = self.data.as_clustered(found.values)
         return placed(placer, values, hashes, n_jobs=n_jobs, notes=found.notes, index=found.index)
 
     def placer(self) -> Placer:
@@ -376,6 +383,17 @@ class ClusterResult(Reported):
             confidence=self.confidence,
             runner_up=self.runner_up,
         )
+
+    def _violations_in_ids(self) -> list[dict[str, Any]]:
+        assert self.violations is not None
+        return [
+            {
+                "first": self.data.plain_id(one.first),
+                "second": self.data.plain_id(one.second),
+                "kind": one.kind,
+            }
+            for one in self.violations
+        ]
 
     def save(self, folder: str | PathLike[str]) -> None:
         """Keep the result in a folder; `consilience.load` gives it back.
@@ -414,6 +432,8 @@ class ClusterResult(Reported):
                 "why": self.why_method,
             },
             "seed": self.seed,
+            **({} if self.view_agreement is None else {"views": self.view_agreement.to_dict()}),
+            **({} if self.violations is None else {"violations": self._violations_in_ids()}),
             "n_clusters": self.n_clusters,
             "n_clusters_chosen_by": self.chosen_by,
             "n_clusters_candidates": self.candidates(),

@@ -25,6 +25,8 @@ from consilience._validation import (
 from consilience.compare import against_truth, compare_methods
 from consilience.consensus import CONSENSUS, Method
 from consilience.consensus import refine as refined
+from consilience.consensus.auto import by_votes
+from consilience.consensus.known import Knowledge, informed, knowledge_of
 from consilience.ensemble import Ensemble
 from consilience.errors import InvalidInputError, InvalidParameterError, warn
 from consilience.evidence import Missing, never_seen
@@ -32,7 +34,9 @@ from consilience.evidence import confidence as confidence_in
 from consilience.generate import RunFolder, default_generator, with_defaults
 from consilience.predict._hashes import row_hashes
 from consilience.predict._seen import Seen
+from consilience.rows import Rows
 from consilience.workflow._choosing import Number, by_criteria, by_lines, strict_method
+from consilience.workflow._columns import checked_columns
 from consilience.workflow._data import Data, check_scale, checked_ensemble, gather
 from consilience.workflow._job import Job
 from consilience.workflow._members import check_source, make_members, run_folder
@@ -43,10 +47,12 @@ from consilience.workflow._methods import (
     own_limits,
     prepared,
 )
+from consilience.workflow._mixed import in_all_views, mixed_generator, refilled
 from consilience.workflow._notes import noting
 from consilience.workflow._one_column import warn_of_one_column
 from consilience.workflow._places import advise, chosen_device, place_of_members
 from consilience.workflow._seeds import job_seed
+from consilience.workflow._view_agreement import view_agreement
 from consilience.workflow.cluster_result import ClusterResult
 from consilience.workflow.large import (
     LargeTask,
@@ -123,6 +129,12 @@ def cluster(
     ids: Any = None,
     truth: Any = None,
     scale: Any = "auto",
+    gaps: str | None = None,
+    transform: str | None = None,
+    column_weights: Mapping[str, float] | None = None,
+    must_link: Any = None,
+    cannot_link: Any = None,
+    partial_labels: Any = None,
     refine: bool = False,
     max_clusters: int | None = None,
     effort: str = "default",
@@ -144,11 +156,14 @@ def cluster(
     Parameters
     ----------
     X : array, pandas or polars frame, CSR matrix, torch tensor, or Table, optional
-        One row an object, finite numbers. A frame's index and column names are kept. A `Table`
-        of `consilience.datasets.read_table` brings its identifiers and known groups. Not needed
-        with ``ensemble``. Tables larger than memory are gone through in blocks: the path of a
-        ``.parquet``, ``.npy``, ``.zarr`` or text table, a Dask array or frame, and what
-        `consilience.open_rows` opened.
+        One row an object, finite numbers. A frame's index and column names are kept, and it may
+        have columns of categories, which members see as such, see
+        `consilience.generate.MixedEnsemble`. A `Table` of `consilience.datasets.read_table` brings
+        its identifiers and known groups. Not needed with ``ensemble``. Tables larger than memory
+        are gone through in blocks: the path of a ``.parquet``, ``.npy``, ``.zarr`` or text table, a
+        Dask array or frame, and what `consilience.open_rows` opened. Several views of the same
+        objects are a mapping of names to tables, matched by index or identifiers; an object may be
+        missing from some.
     n_clusters : int or None, default=None
         None finds the best supported number, see `consilience.AutoConsensus`.
     method : str or None, default=None
@@ -169,6 +184,21 @@ def cluster(
     scale : "auto" or bool, default="auto"
         Bring every column to mean 0 and variance 1, and leave out constant ones. "auto" does so
         unless X is sparse.
+    gaps : {"keep"} or None, default=None
+        What to do about missing values (NaN). None refuses them. "keep" keeps them as gaps: a
+        clustering sees the objects that have its columns, and no object is dropped.
+    transform : {"log", "compositional"} or None, default=None
+        What to make of the numbers first: log(1 + x) of counts, or the centred log-ratios of
+        shares.
+    column_weights : mapping of str to float, optional
+        How much columns count in squared distances, by name; 1 where nothing is said.
+    must_link, cannot_link : sequences of pairs, optional
+        Objects that belong together, and objects that do not, by identifier where there are
+        identifiers, else by row number. Must-links all hold in the result; the others have a say
+        in which groups are taken, see `consilience.consensus.known.informed`, and what is broken is
+        in ``violations``. Contradictions are refused, with a smallest set of them.
+    partial_labels : sequence of length n_objects, or mapping of objects to groups, optional
+        Known groups of some objects, which have a say; unlike ``truth``, which has none.
     refine : bool, default=False
         Move objects that another cluster suits better to it, once.
     max_clusters : int or None, default=None
@@ -228,6 +258,12 @@ def cluster(
                 "ensemble": (ensemble, None),
                 "ids": (ids, None),
                 "truth": (truth, None),
+                "gaps": (gaps, None),
+                "transform": (transform, None),
+                "column_weights": (column_weights, None),
+                "must_link": (must_link, None),
+                "cannot_link": (cannot_link, None),
+                "partial_labels": (partial_labels, None),
                 "refine": (refine, False),
                 "effort": (effort, "default"),
                 "strict": (strict, False),
@@ -245,6 +281,7 @@ def cluster(
     for name, value in (("max_clusters", max_clusters), ("effort", effort)):
         check_value(name, value, CONSENSUS[_OURS].rules[name], owner=_OWNER)
     check_scale(scale, owner=_OWNER)
+    columns = checked_columns(gaps, transform, column_weights, owner=_OWNER)
     device = chosen_device(X, device, owner=_OWNER)
     folder = run_folder(run, owner=_OWNER)
     if stored is not None:
@@ -285,13 +322,24 @@ def cluster(
 
     def work(job: Job) -> dict[str, Any]:
         with job.stage("prepare"):
-            data = gather(X, ensemble=members, ids=ids, truth=truth, scale=scale, owner=_OWNER)
+            data = gather(
+                X,
+                ensemble=members,
+                ids=ids,
+                truth=truth,
+                scale=scale,
+                columns=columns,
+                owner=_OWNER,
+            )
             check_objects(data, n_clusters, owner=_OWNER)
             if data.X is not None and members is None:
                 n, d = data.X.shape
                 advise(n, d, n_members, device)
-        found = _found(job, task, data, members)
-        return {"data": data, "seen": _seen(data, found["generator"]), **found}
+        known = knowledge_of(
+            data.n_objects, must_link, cannot_link, partial_labels, ids=data.ids, owner=_OWNER
+        )
+        found = _found(job, task, data, members, known)
+        return {"seen": _seen(found["data"], found["generator"]), **found}
 
     with noting() as notes:
         found = job.run(work)
@@ -304,8 +352,7 @@ def _seen(data: Data, generator: Any) -> Seen | None:
     """What new objects are placed by; None without data."""
     if data.rows is None:
         return None
-    scaled = data.scaling is not None
-    hashes = row_hashes(data.original) if scaled else None
+    hashes = None if data.X is data.original else row_hashes(data.original)
     return Seen(data.X, getattr(generator, "models_", None), hashes)
 
 
@@ -366,7 +413,13 @@ def _check_looked_for(task: _Task) -> None:
         )
 
 
-def _found(job: Job, task: _Task, data: Data, given: Ensemble | None) -> dict[str, Any]:
+def _found(
+    job: Job,
+    task: _Task,
+    data: Data,
+    given: Ensemble | None,
+    known: Knowledge | None = None,
+) -> dict[str, Any]:
     """Fields of a `ClusterResult`: members, number, consensus."""
     number = Number(task.n_clusters)
     first = task.number_first and given is None
@@ -374,17 +427,33 @@ def _found(job: Job, task: _Task, data: Data, given: Ensemble | None) -> dict[st
         number = _number(job, task, data, None)
     generator, why_members = _generator(task, data, given, number.n_clusters if first else None)
     with job.stage("generate", generator):
-        ensemble = given if given is not None else make_members(generator, data.rows, task.run)
+        ensemble = given
+        if ensemble is None:
+            rows = data.rows if task.generator is not None else data.seen_by_members
+            ensemble = make_members(generator, rows, task.run)
+    data = refilled(data, ensemble)
     if task.wants_number and not first and not task.by_lines:
         number = _number(job, task, data, ensemble)
-    found = _consensus(job, task, data, ensemble, number)
+    if known is not None and task.by_lines:
+        found = _by_knowledge(job, task, data, ensemble, known)
+    else:
+        found = _consensus(job, task, data, ensemble, number)
+    if known is not None:
+        found |= _respecting(task, ensemble, known, found["labels"])
     warn_of_one_column(data, found["labels"])
     truth = None if data.truth is None else against_truth(data.truth, found["labels"])
+    agreement = None
+    if data.views and given is None:
+        agreement = view_agreement(data.views, ensemble, found["labels"])
+        for sentence in agreement.sentences() if agreement is not None else ():
+            warn(sentence)
     places = {"prepare": "cpu"}
     if given is None:
         places["generate"] = place_of_members(ensemble.records or ())
     found["ran_on"] = places | found["ran_on"]
     return found | {
+        "data": data,
+        "view_agreement": agreement,
         "ensemble": ensemble,
         "generator": generator,
         "why_members": why_members,
@@ -415,6 +484,8 @@ def _generator(
         wanted = with_defaults(task.generator, task.seed, task.n_jobs, task.device)
         return wanted, f"{type(wanted).__name__}, as asked."
     _warn_of_few(task.n_members)
+    if data.mixed is not None:
+        return mixed_generator(data, task.n_members, n_groups, task.seed, task.n_jobs)
     n, d = data.X.shape
     taken = default_generator(
         n,
@@ -490,8 +561,14 @@ def _by_lines(job: Job, task: _Task, data: Data, ensemble: Ensemble) -> dict[str
     model = prepared(
         method, task.n_clusters, own, random_state=task.seed, n_jobs=task.n_jobs, device=task.device
     )
+    whole = in_all_views(data)
     with job.stage("consensus", model):
-        found = _fitted(task, method, model, data, ensemble)
+        if whole is None:
+            found = _fitted(task, method, model, data, ensemble)
+        else:
+            found = fit_method(method, model, Rows(data.X[whole]), ensemble.take(whole))
+            labels = by_votes(ensemble, whole, found["labels"])
+            found |= {"labels": labels, **_judged(task, ensemble, labels, {"consensus": "cpu"})}
         found |= {
             "choice": model.choice_,
             "clarity": model.clarity_,
@@ -500,6 +577,54 @@ def _by_lines(job: Job, task: _Task, data: Data, ensemble: Ensemble) -> dict[str
             + (f"; these are those of {model.line_}." if model.line_ else "."),
         }
         return found | _moved(task, ensemble, found)
+
+
+def _by_knowledge(
+    job: Job, task: _Task, data: Data, ensemble: Ensemble, known: Knowledge
+) -> dict[str, Any]:
+    """The groups that have the most support and respect what is known."""
+    with job.stage("consensus"):
+        made = informed(
+            ensemble,
+            known,
+            task.n_clusters,
+            max_clusters=task.max_clusters,
+            effort=task.effort,
+            X=None if data.rows is None else data.X,
+            random_state=task.seed,
+        )
+    return {
+        "method": _OURS,
+        "paper": CONSENSUS[_OURS].paper,
+        "parameters": {"n_clusters": task.n_clusters, "effort": task.effort},
+        "why_method": "Of what independent ways to cluster come to, what respects the knowledge "
+        f"given ({made.details.get('line', 'one group')}).",
+        "labels": made.labels,
+        "lifetimes": None,
+        "tree": None,
+        "comparison": None,
+        "choice": None,
+        "clarity": None,
+        "alternatives": (),
+    }
+
+
+def _respecting(
+    task: _Task, ensemble: Ensemble, known: Knowledge, labels: NDArray[Any]
+) -> dict[str, Any]:
+    """Labels in which all must-links hold, and what is broken of the rest, which is noted."""
+    labels = known.merged(labels)
+    broken = known.violations(labels)
+    n = len(known.must), len(known.cannot), int((known.partial >= 0).sum())
+    kept = f"All {n[0]} must-links hold" if n[0] else "There were no must-links"
+    apart = sum(one.kind == "cannot_link" for one in broken)
+    others = sum(one.kind == "partial_labels" for one in broken)
+    warn(
+        f"{kept}; {apart} of {n[1]} cannot-links are broken; {others} of {n[2]} objects of known "
+        "groups are not with most of their group. 'violations' of the result has the pairs."
+    )
+    places = {"consensus": "cpu"}
+    return {"labels": labels, "violations": broken, **_judged(task, ensemble, labels, places)}
 
 
 def _best_of_several(task: _Task, k: int | None, data: Data, ensemble: Ensemble) -> dict[str, Any]:

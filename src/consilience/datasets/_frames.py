@@ -1,0 +1,139 @@
+"""Frames of pandas and polars as tables: numbers, categories, dates, gaps, as in a file."""
+
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from consilience._labels import _values_and_missing
+from consilience.datasets._columns import Columns
+from consilience.datasets._prepare import Encode, Impute, Ordinal, prepare, prepare_like
+from consilience.datasets._recipe import Recipe
+from consilience.datasets._roles import NO_IDS, Roles
+from consilience.datasets._tables import Table
+from consilience.errors import warn
+
+__all__ = ["frame_like", "frame_table", "holds_words"]
+
+_NAME = Path("X")
+_DAY = np.timedelta64(1, "D")
+
+
+def holds_words(frame: Any) -> bool:
+    """Whether a frame has a column that is no numbers."""
+    return any(_kind(_column(frame, j)) != "numbers" for j in range(len(frame.columns)))
+
+
+def frame_table(
+    frame: Any,
+    *,
+    encode: Encode | None = "mixed",
+    impute: Impute | None,
+    say: bool = True,
+) -> Table:
+    """A frame as `consilience.datasets.read_table` would read it from a file.
+
+    Parameters
+    ----------
+    frame : pandas or polars frame
+        Columns of numbers, texts, dates; ordered categories of pandas keep their order.
+    encode, impute
+        As in `read_table`.
+    say : bool
+        Whether to warn of what was done.
+    """
+    columns, ordinal = _columns(frame, {*()})
+    roles = Roles.named(_NAME, columns.names, NO_IDS, None, (), columns.notes)
+    found = prepare(
+        columns, roles, impute=impute, encode=encode, decimal=None, guess=False, ordinal=ordinal
+    )
+    return _table(found, columns, say)
+
+
+def frame_like(frame: Any, recipe: Recipe) -> Table:
+    """Another frame, its columns made numbers as those of the first were."""
+    known = recipe.by_name()
+    words = {name for name, column in known.items() if column.categories}
+    columns, _ = _columns(frame, words)
+    others = recipe.others(_NAME, columns.names, columns.notes)
+    roles = Roles.named(_NAME, columns.names, NO_IDS, None, others, columns.notes)
+    return _table(prepare_like(columns, roles, recipe, None), columns, True)
+
+
+def _table(found: Any, columns: Columns, say: bool) -> Table:
+    for note in dict.fromkeys(columns.notes) if say else ():
+        warn(note)
+    return Table(
+        found.X,
+        found.columns,
+        None,
+        None,
+        "",
+        Path(),
+        found.sources,
+        found.left_out,
+        found.recipe,
+    )
+
+
+def _columns(frame: Any, words: set[str]) -> tuple[Columns, Ordinal]:
+    names = [str(name) for name in frame.columns]
+    series = [_column(frame, j) for j in range(len(names))]
+    kinds = [_kind(one) for one in series]
+    text = [j for j, kind in enumerate(kinds) if kind == "words" or names[j] in words]
+    numeric = [j for j in range(len(names)) if j not in text]
+    columns = Columns(_NAME, names, numeric, text, "row")
+    columns.days |= {j for j in numeric if kinds[j] == "days"}
+    matrix = np.empty((len(frame), len(numeric)))
+    for slot, j in enumerate(numeric):
+        matrix[:, slot] = _days(series[j]) if kinds[j] == "days" else _floats(series[j])
+    columns.take(matrix)
+    for j in text:
+        columns.words[j].add(_cells(series[j]))
+    ordinal = {names[j]: tuple(map(str, _order(series[j]))) for j in text if _order(series[j])}
+    return columns, ordinal
+
+
+def _column(frame: Any, j: int) -> Any:
+    return frame.iloc[:, j] if hasattr(frame, "iloc") else frame[:, j]
+
+
+def _kind(column: Any) -> str:
+    """What a column holds by its type: 'numbers', 'days' or 'words'."""
+    kind = getattr(column.dtype, "kind", "")
+    if kind == "M":
+        return "days"
+    if kind in ("b", "i", "u", "f") or getattr(column.dtype, "is_numeric", bool)():
+        return "numbers"
+    values, _ = _values_and_missing(column, "X")
+    return "numbers" if values.dtype.kind in "biuf" else "words"
+
+
+def _order(column: Any) -> Any:
+    """Categories from the lowest to the highest; nothing where they have no order."""
+    return list(column.cat.categories) if getattr(column.dtype, "ordered", False) else ()
+
+
+def _floats(column: Any) -> NDArray[np.float64]:
+    values, missing = _values_and_missing(column, "X")
+    found = values.astype(np.float64)
+    if missing is not None:
+        found[missing] = math.nan
+    return found
+
+
+def _days(column: Any) -> NDArray[np.float64]:
+    moments = np.asarray(column.to_numpy()).astype("datetime64[ns]")
+    days = (moments - np.datetime64(0, "D")) / _DAY
+    return np.where(np.isnat(moments), math.nan, days)
+
+
+def _cells(column: Any) -> list[Any]:
+    values, missing = _values_and_missing(column, "X")
+    gone = np.zeros(len(values), bool) if missing is None else missing
+    return [
+        None if lost or cell is None else cell if isinstance(cell, str) else str(cell)
+        for cell, lost in zip(values.tolist(), gone.tolist(), strict=True)
+    ]
