@@ -118,8 +118,9 @@ def test_a_background_that_is_not_there_is_refused(stars, capsys):
 def test_crumbs_of_plain_noise_are_called_so(capsys):
     X = np.random.default_rng(0).uniform(size=(300, 4))
     np.savetxt("noise.csv", X, delimiter=",", header="a,b,c,d", comments="")
-    # A kernel this narrow sees what chance leaves; a wider one takes the middle for a group.
-    words = ["--repetitions", "100", "--gamma", "10", "--threshold", "2gauss"]
+    # The number of groups by evidence accumulation, where near is no distance between rows.
+    words = ["--repetitions", "100", "--divergence", "mahalanobis", "--weak", "hard"]
+    words += ["--threshold", "size", "--n-foreground", "40"]
     assert main(["minority", "noise.csv", *words]) == 0
     assert "No dense group stands out" in " ".join(capsys.readouterr().out.split())
 

@@ -232,6 +232,8 @@ def test_sparse_equals_dense(seed):
 def test_a_kernel_matrix_equals_its_vectors(seed):
     X = np.random.default_rng(seed).normal(size=(80, 2))
     params = {"n_repetitions": 20, "random_state": 0, "scaling": "none", "threshold": "2gauss"}
+    # The number of groups is seen in rows, which a matrix does not have.
+    params["n_clusters"] = 3
     plain = EWOCS(divergence="euclidean", **params).fit(X)
     K = X @ X.T
     matrix = EWOCS(divergence="precomputed", **params).fit(K)

@@ -7,16 +7,18 @@ from consilience.compare import auc, precision_recall_f1
 from consilience.datasets import make_minority
 from consilience.errors import InvalidInputError
 from consilience.minority import EWOCS
+from consilience.minority._densities import Shape
 from consilience.minority._neighbours import NeighbourScores, Reach
 from consilience.minority._nulls import SIMPLE, box, on_grid, patches_of
 from consilience.minority._reference import (
-    _border,
     _Compared,
     _deciding,
     _excess,
+    _expected,
     _Family,
     _judged,
     _lower_half,
+    _with_gap,
 )
 from consilience.minority.thresholds import best
 
@@ -244,7 +246,10 @@ def test_the_border_is_where_f1_is_largest(seed):
     drawn = np.sort(rng.normal(size=50_000))
     truth = np.r_[np.zeros(9000, bool), np.ones(1000, bool)]
     scores = np.r_[rng.normal(size=9000), 2.5 + rng.normal(size=1000)]
-    share, _ = _border(scores, np.ones(len(scores)), _Compared(drawn, 0.9, 0.0))
+    expected = _expected(scores, np.ones(len(scores)), _Compared(drawn, 0.9, 0.0))
+    share = expected.best()
+    right = truth[scores >= np.sort(scores)[-round(share * len(scores))]].mean()
+    assert expected.precision(share) == pytest.approx(right, abs=0.05)
     cut = np.sort(scores)[-round(share * len(scores))]
     top = precision_recall_f1(scores >= best(scores, truth).value, truth).f1
     assert precision_recall_f1(scores >= cut, truth).f1 > top - 0.03
@@ -302,3 +307,49 @@ def test_the_test_asks_references_fitted_to_all_objects():
         assert found.excess < 0.02
         found = _judged(scores, own, {"copula": _Family(last, all_of_them)}, 2, rng)
         assert found.p_value == 1 / 200
+
+
+@pytest.mark.parametrize(
+    ("gap", "gap_share", "fits", "decides"),
+    [
+        (1.6, 0.13, True, True),
+        (1.4, 0.13, True, False),
+        (1.4, 0.13, False, True),
+        (9.0, 0.11, True, False),  # nearly the same border
+        (9.0, 0.04, True, False),  # a gap between groups
+        (9.0, 0.04, False, True),
+        (1.0, 0.0, False, False),
+    ],
+)
+def test_a_clear_gap_decides_where_it_contradicts_a_reference(gap, gap_share, fits, decides):
+    share, by_gap = _with_gap(0.1, Shape(gap, gap_share, separate=True), fits)
+    assert by_gap == decides
+    assert share == (gap_share if decides else 0.1)
+
+
+def test_what_is_dense_without_being_separate_is_no_group():
+    """Evidence against references is not enough; a box, which has no slope, needs no more."""
+    rng = np.random.default_rng(0)
+    scores, own = np.r_[rng.normal(size=900), rng.normal(6, 1, 100)], np.ones(1000)
+    plain = _Compared(np.sort(rng.normal(size=10_000)), 0.9, 0.0)
+    for name, separate in (("copula", False), ("box", True)):
+        families = {name: _Family(plain, plain)}
+        found = _judged(scores, own, families, 2, rng, Shape(1.0, 0.0, separate=False))
+        assert found.p_value <= 0.05
+        assert found.separate == separate
+        assert not found.uncertain
+
+
+@pytest.mark.parametrize(
+    ("gap", "name", "uncertain"),
+    [(1.0, "copula", True), (1.4, "copula", False), (1.0, "box", False)],
+)
+def test_a_border_that_nothing_marks_is_uncertain(gap, name, uncertain):
+    rng = np.random.default_rng(0)
+    scores, own = np.r_[rng.normal(size=900), rng.normal(2, 1, 100)], np.ones(1000)
+    plain = _Compared(np.sort(rng.normal(size=10_000)), 0.9, 0.0)
+    families = {name: _Family(plain, plain)}
+    share = _judged(scores, own, families, 2, rng).share
+    found = _judged(scores, own, families, 2, rng, Shape(gap, share, separate=True))
+    assert found.precision < 0.9
+    assert found.uncertain == uncertain

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from consilience._threads import one_thread
 from consilience.minority import thresholds
 from consilience.minority._cuts import (
+    Flag,
     Threshold,
     cut,
     descending_scores,
@@ -20,6 +21,7 @@ from consilience.minority._fitted import Fitted
 from consilience.minority._neighbours import N_NEIGHBOURS, NeighbourScores
 from consilience.minority._reference import (
     A_COLUMN,
+    DEEP,
     FEWEST_OBJECTS,
     REPETITIONS,
     Model,
@@ -91,6 +93,7 @@ def by_reference(
             owner.seed_,
             clip=bounded,
             weights=fitted.weak.counts,
+            has_unit=not isinstance(divergence, Mahalanobis),
         )
     return _told(descending, scores, fitted.weak.counts, found), found
 
@@ -127,28 +130,69 @@ def _misfit(found: Reference) -> str:
 def _told(descending: Floats, scores: Floats, counts: Floats | None, found: Reference) -> Threshold:
     """The threshold, its flag, and why."""
     test = f"(p = {found.p_value:.2g}, {found.n_references} references)"
-    if found.p_value > ALPHA and found.fits:
-        why = f"No dense groups: no more is seen than in data without any {test}."
-        return nothing("reference", "no_groups", why)
     misfit = "" if found.fits else _misfit(found)
     if found.p_value > ALPHA:
+        if found.fits and found.gap >= DEEP:
+            return _against_references(descending, scores, counts, found, test)
+        return _nothing_stands_out(misfit, test)
+    if not found.separate:
         why = (
-            f"{misfit}, so nobody can tell whether there are dense groups; compared with the "
-            f"nearest one nothing stands out {test}."
+            f"No dense groups: more objects lie densely than in data without any {test}, but they "
+            "are the top of one slope, as the middle of a background is; there is no second "
+            "dense place, and no gap between dense objects and others."
         )
-        return nothing("reference", "no_reference", why)
+        return nothing("reference", "no_groups", why)
     if found.share > _MAJORITY:
         why = f"{misfit + '. ' * bool(misfit)}More than half of the objects stand out {test}: "
         return nothing("reference", "no_reference", f"{why}that is no minority.")
+    flag: Flag | None = None if found.fits else "no_reference"
+    where = (
+        "the border is where the densities leave a gap."
+        if found.by_gap
+        else "here the expected F1 is largest, and "
+        f"{found.precision:.0%} of the foreground are expected to be right."
+    )
     guess = f"{misfit}, so this is a guess: " * bool(misfit)
+    doubt = ""
+    if found.uncertain and found.fits:
+        flag = "uncertain"
+        doubt = " No gap between dense objects and others marks the border: it is uncertain."
     why = (
         f"{guess}{found.excess:.1%} of the objects stand out from data without groups {test}; "
-        f"here the expected F1 is largest, and {found.precision:.0%} of the foreground are "
-        "expected to be right."
+        f"{where}{doubt}"
     )
+    return cut(descending, _place(scores, counts, found.share), "reference", why, flag)
+
+
+def _nothing_stands_out(misfit: str, test: str) -> Threshold:
+    """Nothing, for sure or as far as one can tell."""
+    if not misfit:
+        why = f"No dense groups: no more is seen than in data without any {test}."
+        return nothing("reference", "no_groups", why)
+    why = (
+        f"{misfit}, so nobody can tell whether there are dense groups; compared with the "
+        f"nearest one nothing stands out {test}."
+    )
+    return nothing("reference", "no_reference", why)
+
+
+def _against_references(
+    descending: Floats, scores: Floats, counts: Floats | None, found: Reference, test: str
+) -> Threshold:
+    """A foreground that references explain, though the densities leave a gap before it."""
+    why = (
+        f"A reference explains all that is seen {test}, but objects are either dense or not: the "
+        f"densest {found.gap_share:.1%} of them are apart from the others, with {found.gap:.1f} "
+        "times fewer in between. So this is a guess."
+    )
+    return cut(
+        descending, _place(scores, counts, found.gap_share), "reference", why, "no_reference"
+    )
+
+
+def _place(scores: Floats, counts: Floats | None, share: float) -> int:
+    """Place among the descending scores of the last object of a share."""
     if counts is None:
-        index = max(round(found.share * len(scores)), 1) - 1
-    else:
-        reached = np.cumsum(counts[np.argsort(-scores, kind="stable")]) / counts.sum()
-        index = min(int(np.searchsorted(reached, found.share)), len(scores) - 1)
-    return cut(descending, index, "reference", why, None if found.fits else "no_reference")
+        return max(round(share * len(scores)), 1) - 1
+    reached = np.cumsum(counts[np.argsort(-scores, kind="stable")]) / counts.sum()
+    return min(int(np.searchsorted(reached, share)), len(scores) - 1)

@@ -32,7 +32,9 @@ __all__ = [
 ]
 
 Floats = NDArray[np.float64]
-Flag = Literal["no_contrast", "no_boundary", "no_truth", "clamped", "no_groups", "no_reference"]
+Flag = Literal[
+    "no_contrast", "no_boundary", "no_truth", "clamped", "no_groups", "no_reference", "uncertain"
+]
 
 
 @dataclass(frozen=True)
@@ -54,9 +56,10 @@ class Threshold:
         "no_contrast": all scores are equal. "no_boundary": the mixture has no place where
         foreground gives way to background. "no_truth": the truth has no foreground.
         "clamped": the size asked for was brought between 1 and the number of objects.
-        "no_groups": no more objects score high than in a reference without groups.
-        "no_reference": none of the references fits the low-scoring half of the objects, or none
-        can be drawn.
+        "no_groups": no more objects score high than in a reference without groups, or those that
+        do are the top of one slope. "no_reference": none of the references fits the low-scoring
+        half of the objects, or none can be drawn, or what they explain is apart from the rest.
+        "uncertain": there are groups, but nothing marks where they end.
     why : str
         The reason in one sentence.
     """

@@ -21,6 +21,7 @@ from consilience.minority._stopping import Progress
 from consilience.minority._width import gamma_of_distances
 from consilience.minority.divergences import (
     Divergence,
+    Euclidean,
     Gaussian,
     Kernel,
     Mahalanobis,
@@ -177,7 +178,8 @@ class Fitted:
         if owner.clusterer is None or isinstance(owner.clusterer, str):
             wanted = 1 if owner.clusterer is None else _at_most(owner.n_clusters, len(rows))
             rng = random(owner.seed_, SAMPLE, 0)
-            groups, labels[rows] = by_consensus(members, counts, wanted, rng, owner.n_jobs)
+            near = _rows(data, rows) if self._near_is_distance(data) else None
+            groups, labels[rows] = by_consensus(members, counts, wanted, rng, owner.n_jobs, near)
         else:
             part = _rows(X, rows)
             if isinstance(getattr(self.weak, "divergence", None), Precomputed):
@@ -185,6 +187,13 @@ class Fitted:
             groups, labels[rows] = by_clusterer(members, counts, part, owner.clusterer)
         owner._fitted = replace(self, groups=groups)
         return labels
+
+    def _near_is_distance(self, data: Any) -> bool:
+        """Whether rows that are near each other are so by the distance between them."""
+        divergence = getattr(self.weak, "divergence", None)
+        return hasattr(data, "shape") and (
+            divergence is None or isinstance(divergence, Euclidean | Gaussian)
+        )
 
     def with_neighbours(self, score: str, data: Any) -> "Fitted":
         """The same run; where distances to neighbours are the score, with the neighbours."""

@@ -1,7 +1,8 @@
 """The foreground told apart: a consensus of the weak clusterings that found it.
 
-Objects of one dense group share a cluster in most weak clusterings; evidence accumulation over
-the foreground's labels separates the groups. New foreground objects join the group whose objects
+How many groups there are is seen in the densities: each is a hill. Where their number is given,
+or near is no distance between rows, evidence accumulation tells them apart: objects of one dense
+group share a cluster in most weak clusterings. New foreground objects join the group whose objects
 they share most clusters with.
 """
 
@@ -18,6 +19,7 @@ from consilience.consensus._base import Consensus
 from consilience.consensus.accumulation import eac
 from consilience.ensemble import Ensemble, relabel
 from consilience.kernels.minority.groups import most_shared
+from consilience.minority._densities import hills_of
 
 __all__ = ["Groups", "by_clusterer", "by_consensus"]
 
@@ -80,8 +82,9 @@ def by_consensus(
     n_clusters: int | None,
     rng: np.random.Generator,
     n_jobs: int | None,
+    rows: Any = None,
 ) -> tuple[Groups, Labels]:
-    """Groups of the foreground by evidence accumulation, and the group of each object.
+    """Groups of the foreground by hills or evidence accumulation, and the group of each object.
 
     Parameters
     ----------
@@ -90,10 +93,13 @@ def by_consensus(
     counts : sequence of int
         Clusters of each member.
     n_clusters : int or None
-        Groups wanted; None takes the number with the longest lifetime.
+        Groups wanted; None takes the hills of the densities or, without rows, the number with
+        the longest lifetime.
     rng : numpy Generator
         Chooses the objects of the dendrogram where there are too many.
     n_jobs : int or None
+    rows : array or CSR matrix of shape (n_objects, n_features), optional
+        The objects, where near is a distance between them.
     """
     n = members.shape[1]
     chosen = np.arange(n)
@@ -101,6 +107,10 @@ def by_consensus(
         chosen = np.sort(rng.choice(n, _MOST_OBJECTS, replace=False))
     if len(chosen) == 1 or n_clusters == 1:
         labels = np.zeros(len(chosen), np.int32)
+    elif n_clusters is None and rows is not None:
+        labels = hills_of(rows[chosen]).astype(np.int32)
+        # What is too small to be a group joins one below.
+        chosen, labels = chosen[labels >= 0], labels[labels >= 0]
     else:
         labels = eac(_ensemble(members[:, chosen], counts), n_clusters, n_jobs=n_jobs).labels
     groups = _groups(members[:, chosen], counts, labels)

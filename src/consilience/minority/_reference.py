@@ -11,6 +11,10 @@ chance to be background, in a few rounds: they grow from the low-scoring part. T
 wrong judges of the first question: in noise that no reference resembles exactly, leaving out
 what scores high lowers the scores of the next reference, and so on. An evenly filled box holds
 nothing of the groups either way: where it decides the border, it alone is asked both questions.
+
+References can be wrong together. So the densities are looked at by themselves as well
+(`_densities`): whether there is anything but the top of one slope, and whether they leave a gap
+between dense objects and others, which is then where the border lies.
 """
 
 from collections.abc import Callable
@@ -20,9 +24,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from consilience.minority._densities import Shape, shape_of
 from consilience.minority._nulls import SIMPLE, Draws, box, on_grid, patches_of
 
-__all__ = ["A_COLUMN", "FEWEST_OBJECTS", "REPETITIONS", "Model", "Reference", "against_references"]
+__all__ = [
+    "A_COLUMN",
+    "DEEP",
+    "FEWEST_OBJECTS",
+    "REPETITIONS",
+    "Model",
+    "Reference",
+    "against_references",
+]
 
 Floats = NDArray[np.float64]
 # Fits a model to some objects; what it returns scores any objects.
@@ -54,10 +67,20 @@ A_COLUMN = 2
 # The share of objects that may stand out from a reference because it is not exact: its misfit,
 # between such a multiple of chance and a share.
 _LEAST_MARGIN, _MOST_MARGIN = 0.63, 0.06
+# A gap between densities decides the border against a reference that fits, or one that does not,
+# where it is so deep, and where their foregrounds have less than a share in common; against one
+# that fits, not where one is more than twice the other: gaps are also between groups. A gap so deep
+# as the last was seen in no noise, whatever references say.
+_AGAINST_FIT, _AGAINST_MISFIT, _ALIKE, _TWICE, DEEP = 1.5, 1.3, 0.9, 2.0, 2.0
+# Without a gap the border is uncertain where less of the foreground is expected to be right. A box
+# is exact where it fits.
+_RIGHT = 0.9
 # Weight of objects that have none: shares of nothing are no numbers.
 _NO_WEIGHT = 1e-9
 # Least chance to be background that an object is given.
 _LEAST_WEIGHT = 0.02
+# Of too few objects the densities show nothing, and do not speak against anything.
+_NO_SHAPE = Shape(1.0, 0.0, separate=True)
 
 
 @dataclass(frozen=True)
@@ -87,6 +110,15 @@ class Reference:
         That of every reference.
     n_references, n_objects, n_columns : int
         References drawn for the p-value; objects looked at, and columns in which they differ.
+    gap, gap_share : float
+        How many times as high as the valley of the distribution of the densities its lower side
+        is, 1 without one; the share of the objects above it.
+    separate : bool
+        Whether the densities show more than the top of one slope, or a box decides, which has
+        no slope.
+    by_gap, uncertain : bool
+        Whether the share is that of the gap; whether neither a gap nor the reference can tell
+        well where the border is.
     """
 
     share: float
@@ -101,6 +133,11 @@ class Reference:
     n_references: int
     n_objects: int
     n_columns: int
+    gap: float
+    gap_share: float
+    separate: bool
+    by_gap: bool
+    uncertain: bool
 
 
 @dataclass(frozen=True)
@@ -121,7 +158,12 @@ class _Family:
 
 
 def against_references(
-    X: Floats, fit: Fit, seed: int, clip: bool = False, weights: Floats | None = None
+    X: Floats,
+    fit: Fit,
+    seed: int,
+    clip: bool = False,
+    weights: Floats | None = None,
+    has_unit: bool = True,
 ) -> Reference:
     """Compare objects with data that have no dense groups.
 
@@ -136,6 +178,9 @@ def against_references(
         Whether references must stay in the range of the columns.
     weights : array of shape (n_objects,), optional
         How often each object counts.
+    has_unit : bool, default=True
+        Whether distances between rows mean something; otherwise densities are those of columns
+        of equal spread.
     """
     rng = np.random.default_rng(seed)
     order = rng.permutation(len(X))[:_MOST_OBJECTS]
@@ -158,7 +203,15 @@ def against_references(
     families = {"box": box} | SIMPLE | {"patches": patches_of(data, seed)}
     grown = {name: _grown(data, scores, own, score, f, rng) for name, f in families.items()}
     n_columns = int(np.count_nonzero(np.ptp(data, axis=0)))
-    return _judged(scores, own, grown, n_columns, rng)
+    rows = X[order] if has_unit else data / np.where(np.ptp(data, axis=0) > 0, data.std(axis=0), 1)
+    return _judged(scores, own, grown, n_columns, rng, _shape(rows, weights, own, seed))
+
+
+def _shape(X: Floats, weights: Floats | None, own: Floats, seed: int) -> Shape:
+    """What the densities show; objects are left out by chance as they count less than others."""
+    if weights is not None:
+        X = X[own > own.max() * np.random.default_rng(seed).uniform(size=len(own))]
+    return shape_of(X, seed) if len(X) >= FEWEST_OBJECTS else _NO_SHAPE
 
 
 def _grown(
@@ -225,6 +278,7 @@ def _judged(
     families: dict[str, _Family],
     n_columns: int,
     rng: np.random.Generator,
+    shape: Shape = _NO_SHAPE,
 ) -> Reference:
     """Whether there is anything, by the first references; where it ends, by the last ones."""
     compared = {name: one.last for name, one in families.items()}
@@ -234,7 +288,9 @@ def _judged(
     excesses = {name: _excess(scores, own, one.scores) for name, one in compared.items()}
     fitting = _near(compared, len(scores), *_FOR_BORDER) if fits else []
     name = _deciding(fitting, excesses, compared)
-    share, precision = _border(scores, own, compared[name])
+    expected = _expected(scores, own, compared[name])
+    share, by_gap = _with_gap(expected.best(), shape, fits)
+    precision = expected.precision(share)
     first = {key: one.first for key, one in families.items()}
     if name == "box":
         # It holds nothing of the groups; the others, fitted to all objects, do.
@@ -253,7 +309,28 @@ def _judged(
         n_references=_N_REFERENCES,
         n_objects=len(scores),
         n_columns=n_columns,
+        gap=shape.gap,
+        gap_share=shape.share,
+        separate=shape.separate or name == "box",
+        by_gap=by_gap,
+        uncertain=name != "box" and precision < _RIGHT and not (by_gap or _marked(share, shape)),
     )
+
+
+def _with_gap(share: float, shape: Shape, fits: bool) -> tuple[float, bool]:
+    """The share of the foreground, and whether it is that above the gap of the densities."""
+    if shape.gap < (_AGAINST_FIT if fits else _AGAINST_MISFIT):
+        return share, False
+    less, more = sorted((share, shape.share))
+    if _marked(share, shape) or (fits and more > _TWICE * less):
+        return share, False
+    return shape.share, True
+
+
+def _marked(share: float, shape: Shape) -> bool:
+    """Whether a gap says nearly the same."""
+    alike = 2 * min(share, shape.share) >= _ALIKE * (share + shape.share)
+    return shape.gap >= _AGAINST_MISFIT and alike
 
 
 def _near(
@@ -315,12 +392,28 @@ def _excess(scores: Floats, own: Floats, drawn: Floats) -> float:
     return float(np.max(here - there, where=here >= _TIMES * there, initial=0.0))
 
 
-def _border(scores: Floats, own: Floats, reference: _Compared) -> tuple[float, float]:
-    """Share of objects of the largest expected F1, and the expected precision there."""
+@dataclass(frozen=True)
+class _Expected:
+    """What a border anywhere would give: shares of the objects above it, and of true foreground."""
+
+    above: Floats
+    true: Floats
+    all_true: float
+
+    def best(self) -> float:
+        """Share above the border of the largest expected F1."""
+        return float(self.above[(2 * self.true / (self.above + self.all_true)).argmax()])
+
+    def precision(self, share: float) -> float:
+        """Expected share of true foreground above a border."""
+        at = min(int(np.searchsorted(self.above, share)), len(self.above) - 1)
+        return float(self.true[at] / self.above[at])
+
+
+def _expected(scores: Floats, own: Floats, reference: _Compared) -> _Expected:
+    """From the objects above a score those are taken off that the reference has there."""
     order = np.argsort(-scores)
-    here = np.cumsum(own[order]) / own.sum()
+    above = np.cumsum(own[order]) / own.sum()
     false = reference.background * (1 - _below(reference.scores, scores[order], "left"))
-    true = np.maximum(here - false, 0.0)
-    all_true = max(1 - reference.background, float(true.max()))
-    best = int((2 * true / (here + all_true)).argmax())
-    return float(here[best]), float(true[best] / here[best])
+    true = np.maximum(above - false, 0.0)
+    return _Expected(above, true, max(1 - reference.background, float(true.max())))

@@ -112,11 +112,12 @@ float, default="reference"
     max_repetitions : int, default=2000
         Most repetitions of "auto".
     n_clusters : int or None, default=None
-        Groups of the foreground; None finds the number.
+        Groups of the foreground; None finds the number: that of the places which are denser than
+        all around them or, where near is no Euclidean distance, that of the longest lifetime.
     clusterer : "consensus", clusterer or None, default="consensus"
-        Tells the groups of the foreground apart: evidence accumulation over the weak
-        clusterings, any scikit-learn clusterer, or a consensus method of this library. None
-        leaves the foreground one group.
+        Tells the groups of the foreground apart: dense places where ``n_clusters`` is None, else
+        evidence accumulation over the weak clusterings; any scikit-learn clusterer, or a
+        consensus method of this library. None leaves the foreground one group.
     random_state : int, RandomState or None
     n_jobs : int or None
         Threads; None means one. The result does not depend on it.
@@ -135,7 +136,8 @@ float, default="reference"
         The threshold with its candidates and its reason.
     p_value_ : float or None
         Of the test whether there is any dense group; None unless ``threshold="reference"``
-        could be used. The foreground is empty where it is above 0.05.
+        could be used. Where it is above 0.05 the foreground is empty, unless the densities leave
+        a deep gap before it, and flagged.
     reference_ : Reference or None
         What the scores were compared with: which data without groups, and how well they fit.
     labels_ : ndarray of shape (n_objects,), int32
@@ -159,8 +161,10 @@ float, default="reference"
         A word where the labels are not what they seem, None otherwise. "no_contrast": the
         scores differ by rounding only, so that they are all one number and everything is
         background; a warning says so. "degenerate": there is one object. "no_groups": no more is
-        seen than in data without any. "no_reference": no such data resemble these, or can be
-        made. "no_boundary", "no_truth", "clamped": see `consilience.minority.thresholds.Threshold`.
+        seen than in data without any, or only the top of one slope. "no_reference": no such data
+        resemble these, or can be made, or they hold the groups: the answer is a guess.
+        "uncertain": there are groups, but nothing marks where they end. "no_boundary",
+        "no_truth", "clamped": see `consilience.minority.thresholds.Threshold`.
     divergence_ : Divergence or None
         As it was fitted; None for "split".
     seed_ : int
