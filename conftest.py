@@ -9,6 +9,6 @@ _TORCH = [
 ]
 # Kernels have no examples, and are what they are when they are imported first: interpreted in
 # tests, compiled otherwise.
-collect_ignore_glob = ["src/consilience/engines/_triton.py"]
+collect_ignore_glob = ["src/consilience/engines/_triton/*.py"]
 if find_spec("torch") is None:
     collect_ignore_glob += _TORCH

@@ -33,7 +33,7 @@ def test_a_write_that_fails_leaves_everything_as_it_was(name, older, capsys, mon
 
     places = {
         "labels.csv": ("consilience._cli.cluster.write_labels", full),
-        "report.html": ("consilience.report.write_report", lambda _, path: full(path)),
+        "report.html": ("consilience.report.write_report", lambda _, path, **__: full(path)),
         "summary.json": ("consilience._cli.jobs._write_text", full),
     }
     with monkeypatch.context() as patch:

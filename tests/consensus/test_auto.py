@@ -96,7 +96,7 @@ def test_members_of_mixed_numbers_show_the_groups_of_wine():
 
 
 def test_objects_out_of_the_sample_go_with_their_groups(monkeypatch):
-    monkeypatch.setitem(auto._EFFORTS, "quick", auto._Effort(150, 60, 3))
+    monkeypatch.setitem(auto.EFFORTS, "quick", auto._Effort(150, 60, 3))
     X, y = make_blobs(1000, 3, centers=4, cluster_std=0.5, random_state=3)
     model = fitted(X, effort="quick")
     assert model.n_looked_at_ == 150
@@ -299,7 +299,7 @@ def test_a_column_is_smeared_until_it_has_one_peak(gap, smeared):
 def test_lines_have_no_partition_twice_and_none_of_one_group():
     X, _ = blobs(80, 2, 3)
     members = cs.generate.KMeansEnsemble(10, random_state=0).generate(X)
-    scene = auto._scene(members, X, auto._EFFORTS["quick"])
+    scene = auto.scene_of(members, X, auto.EFFORTS["quick"])
     found = lines.partitions(scene, range(2, 8))
     assert {one.line for one in found} == {
         *lines.LOOSE,

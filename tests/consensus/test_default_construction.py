@@ -60,7 +60,7 @@ def few_members_made_once(monkeypatch):
 def few_things_tried(monkeypatch):
     """How clear the groups are, and what is best, is no matter of conventions: see test_auto.py."""
     monkeypatch.setattr(_clarity, "REFERENCES", 3)
-    monkeypatch.setitem(auto._EFFORTS, "default", auto._Effort(1500, 400, 1))
+    monkeypatch.setitem(auto.EFFORTS, "default", auto._Effort(1500, 400, 1))
     monkeypatch.setattr(auto, "_MOST_NUMBERS", 6)
     monkeypatch.setattr(auto, "_NEAR_THE_END", 2.0)
 

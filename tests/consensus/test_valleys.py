@@ -84,3 +84,10 @@ def test_the_line_parts_two_groups_at_its_middle():
     points, labels = two_groups(4, 8)
     line, middle = _line(points[labels == 0], points[labels == 1])
     assert ((points @ line > middle) == labels).mean() > 0.99
+
+
+def test_groups_of_copies_are_as_far_apart_as_can_be():
+    points = np.repeat([[0.0, 0.0], [1e-3, 1.0]], 60, axis=0)
+    with np.errstate(over="raise", divide="raise", invalid="raise"):
+        assert seen(points, np.repeat([0, 1], 60)) > 0.55
+        assert seen(np.zeros((40, 2)), np.arange(40) % 2) >= 0

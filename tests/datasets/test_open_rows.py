@@ -74,7 +74,7 @@ def test_the_temporary_file_goes_with_the_rows(tmp_path, small_blocks):
     del rows
     gc.collect()
     assert not list(small_blocks.iterdir())
-    with pytest.raises(FileNotFoundError):
+    with pytest.raises(InvalidInputError, match="cannot be read at row 0"):
         pickle.loads(pickle.dumps(sent)).read(0, 1)
 
 

@@ -159,7 +159,7 @@ def test_what_needs_all_rows_at_once_is_refused(cut, monkeypatch):
     with pytest.raises(InvalidParameterError, match=r"'online' parameter must be False"):
         KMeansEnsemble(2, 3, online=True).generate(rows)
     engine = engine_for(rows.values)
-    with pytest.raises(InvalidInputError, match=r"EWOCS\) are made of data in memory only"):
+    with pytest.raises(InvalidInputError, match="weak clusterings are made of data in memory only"):
         engine.repetitions(*[None] * 4, team=None, memory=None)
     with pytest.raises(InvalidInputError, match=r"pairs are made of data in memory only"):
         engine.pair_counts(with_seen=False)

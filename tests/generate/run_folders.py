@@ -14,6 +14,7 @@ from consilience.generate import (
     GraphEnsemble,
     KMeansEnsemble,
     LACEnsemble,
+    MixedEnsemble,
     USPECEnsemble,
 )
 from consilience.generate.checkpoint import RunFolder
@@ -32,6 +33,7 @@ GENERATORS = {
     "combined": Combined([KMeansEnsemble(20, 2), INNER]),
     "lac": LACEnsemble(6, 3),
     "graph": GraphEnsemble(3, (2, 4)),
+    "mixed": MixedEnsemble(6, (2, 4)),
     "u-spec": USPECEnsemble(3, (2, 4), n_representatives=20),
 }
 

@@ -116,7 +116,7 @@ def test_a_part_that_was_looked_at_is_named(monkeypatch, groups):
     from consilience.consensus import auto
 
     X, _ = groups
-    monkeypatch.setitem(auto._EFFORTS, "default", auto._Effort(60, 60, 3))
+    monkeypatch.setitem(auto.EFFORTS, "default", auto._Effort(60, 60, 3))
     result = cs.cluster(X, **FEW)
     assert sum(result.alternatives[0].sizes) == 60
     part = next(part for part in result.page()["sections"] if part["id"] == "number")

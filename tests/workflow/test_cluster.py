@@ -263,8 +263,6 @@ def test_what_cannot_be_is_refused_by_name(numbers, asked, named):
     [
         (None, "needs data or an ensemble"),
         (cs.Ensemble([[0, 1]]), "Pass it as cluster\\(ensemble"),
-        ("a.csv", r"read_table\('a.csv'\)"),
-        (Path("a.csv"), "'X' parameter of cluster"),
         ([[1.0, np.nan], [2, 3]], "'X' parameter of cluster .* NaN"),
         ([["a", "b"], ["c", "d"]], "'X' parameter of cluster"),
         ([1.0, 2.0], "'X' parameter of cluster"),
@@ -274,6 +272,12 @@ def test_what_cannot_be_is_refused_by_name(numbers, asked, named):
 )
 def test_data_that_cannot_be_clustered_are_refused(X, named):
     with pytest.raises(InvalidInputError, match=named):
+        cs.cluster(X)
+
+
+@pytest.mark.parametrize("X", ["a.csv", Path("a.csv")])
+def test_a_file_that_is_not_there_is_named(X):
+    with pytest.raises(FileNotFoundError, match=r"There is no file 'a.csv'"):
         cs.cluster(X)
 
 

@@ -94,6 +94,8 @@ def _line(ours: Floats, theirs: Floats) -> tuple[Floats, float]:
     here, there = ours.mean(axis=0), theirs.mean(axis=0)
     within = np.concatenate([ours - here, theirs - there])
     spread = _shrunk_covariance(within)
+    # Groups of copies have no spread of their own; beside their distance this is next to nothing.
+    spread += 1e-9 * float(((there - here) ** 2).mean()) * np.eye(len(here))
     direction = np.linalg.solve(spread, there - here)
     scale = math.sqrt(max(float(direction @ spread @ direction), np.finfo(float).tiny))
     return direction / scale, float(direction @ (here + there) / 2 / scale)

@@ -6,7 +6,7 @@ which nothing is known, too.
 """
 
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -197,13 +197,23 @@ def _pairs(name: str, given: Any, n: int, places: Any, owner: str) -> Ints:
     if given is None:
         return np.empty((0, 2), np.int64)
     found = []
-    for pair in given.tolist() if hasattr(given, "tolist") else list(given):
+    for pair in _listed(name, given, owner):
         if isinstance(pair, str) or not hasattr(pair, "__len__") or len(pair) != 2:
             raise InvalidInputError(
                 f"The {name!r} parameter of {owner} must be pairs of objects. Got {pair!r}."
             )
         found.append([_place(name, one, n, places, owner) for one in pair])
     return np.array(found, np.int64).reshape(-1, 2)
+
+
+def _listed(name: str, given: Any, owner: str) -> list[Any]:
+    """What was given as a list of Python's own values."""
+    values = given.tolist() if hasattr(given, "tolist") else given
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        raise InvalidInputError(
+            f"The {name!r} parameter of {owner} must be a list. Got {values!r} instead."
+        )
+    return list(values)
 
 
 def _place(name: str, one: Any, n: int, places: Any, owner: str) -> int:
@@ -225,7 +235,7 @@ def _partial(given: Any, n: int, places: Any, owner: str) -> Ints:
     if isinstance(given, Mapping):
         items = [(_place("partial_labels", k, n, places, owner), v) for k, v in given.items()]
     else:
-        values = given.tolist() if hasattr(given, "tolist") else list(given)
+        values = _listed("partial_labels", given, owner)
         if len(values) != n:
             raise InvalidInputError(
                 f"The 'partial_labels' parameter of {owner} must have a value for each of the {n} "

@@ -110,6 +110,8 @@ class Generator(CallbackSupportMixin, BaseEstimator):
     }
     # Threads where the work is in our kernels, processes where it is anybody's Python.
     _prefer: ClassVar[str] = "threads"
+    # Rows of what `_prepared` returns that stand above the objects.
+    _rows_above: ClassVar[int] = 0
 
     random_state: Any
     n_jobs: int | None

@@ -61,6 +61,9 @@ def make_plan(
         "seeds": seeds,
         "job": dict(job),
     }
+    above = getattr(generator, "_rows_above", 0)
+    if above:
+        plan["rows_above"] = above
     read_back: Plan = json.loads(json.dumps(plan, default=plain))
     return read_back
 

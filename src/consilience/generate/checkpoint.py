@@ -345,7 +345,9 @@ class _FolderSession(Session):
 
 def _whole_chunks(folder: Path, plan: Plan) -> Iterator[tuple[int, Chunk]]:
     """Members of a plan in its own folder, without those that are damaged or of another plan."""
-    mark, n_objects = identity(plan), plan["data"]["shape"][0]
+    above = plan.get("rows_above", 0)
+    mark = identity(plan)
+    n_objects = plan["data"]["shape"][0] - (above if isinstance(above, int) else 0)
     for number in numbers(folder):
         chunk = read_chunk(folder, number, mark, n_objects)
         if chunk is not None:

@@ -110,7 +110,7 @@ class MixedEnsemble(Generator):
     >>> X = np.column_stack([5 * group + rng.normal(size=100), group, rng.integers(4, size=100)])
     >>> X[3, 0] = np.nan
     >>> MixedEnsemble(6, 2, categorical=[1, 2], random_state=0).generate(X)
-    Ensemble(n_objects=100, n_members=6, n_clusters=2, noise=0, unseen=2)
+    Ensemble(n_objects=100, n_members=6, n_clusters=2..2, noise=0, unseen=1)
     """
 
     _constraints: ClassVar[dict[str, Any]] = {
@@ -128,6 +128,8 @@ class MixedEnsemble(Generator):
         "min_known": [Interval(Real, 0, 1, open_low=True)],
         "max_iter": COUNT,
     }
+
+    _rows_above: ClassVar[int] = _HEAD
 
     def __init__(
         self,

@@ -324,6 +324,8 @@ def does_not_fit(
     budget = memory_in_bytes("4 GiB" if max_memory is None else max_memory, owner=owner, name=name)
     if not is_large_path(path):
         return None
+    if path.is_dir() and not _holds_rows(path):
+        return None
     if path.is_dir() or (is_text_path(path) and not path.name.lower().endswith(CSV_ENDINGS)):
         return f"{path.name!r} is read block by block, as all files of its kind are."
     try:
@@ -338,6 +340,11 @@ def does_not_fit(
         f"{needed / 2**30:.1f} GiB in memory, more than the {budget / 2**30:.3g} GiB of {name}: it "
         "is read block by block, and looked at by a sample."
     )
+
+
+def _holds_rows(folder: Path) -> bool:
+    """Whether a folder is a table: of zarr, or of Parquet files."""
+    return folder.suffix.lower() == ".zarr" or any(folder.glob("*.parquet"))
 
 
 def _guessed_shape(path: Path) -> tuple[int, int]:
@@ -355,6 +362,8 @@ def _guessed_shape(path: Path) -> tuple[int, int]:
     with path.open("rb") as file:
         lines = file.read(2**16).splitlines()
     some = lines[1:-1] or lines
+    if not some:
+        raise ValueError(f"{path.name!r} is empty")
     width = max(sum(map(len, some)) / max(len(some), 1), 1) + 1
     columns = max((some[0].count(mark) for mark in (b",", b";", b"\t", b"|")), default=0) + 1
     return int(size / width), columns
