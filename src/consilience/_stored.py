@@ -535,6 +535,17 @@ def _numbers(cells: Any) -> NDArray[Any]:
     return np.asarray(cells.to_numpy(zero_copy_only=False))
 
 
+def _computed(array: Any) -> Any:
+    """A part of a Dask array, by the cluster there is, or here where there is none."""
+    try:
+        return array.compute()
+    except RuntimeError as error:
+        if "no Client active" not in str(error):
+            raise
+        # A client that was closed may leave its name among Dask's settings.
+        return array.compute(scheduler="threads")
+
+
 class _Dask(Stored):
     """A Dask array, computed some rows at a time; its engine computes where its blocks are."""
 
@@ -557,7 +568,7 @@ class _Dask(Stored):
         return self.__dict__ | {"array": None}  # who gets a copy is given the blocks
 
     def _read(self, start: int, stop: int) -> Any:
-        return self.array[start:stop].compute()
+        return _computed(self.array[start:stop])
 
     def take(self, objects: Any) -> Floats:
         """See `Stored.take`; rows are chosen where the blocks are."""
@@ -565,7 +576,7 @@ class _Dask(Stored):
         numbers = np.flatnonzero(chosen) if chosen.dtype == bool else chosen
         order = np.argsort(numbers, kind="stable")
         ranked = numbers[order]
-        found = np.asarray(self.array[ranked].compute())
+        found = np.asarray(_computed(self.array[ranked]))
         for at in np.flatnonzero(~np.isfinite(found).all(axis=1))[:1]:
             self._check_finite(found[at : at + 1], int(ranked[at]))
         out: Floats = np.empty(found.shape, self.dtype)

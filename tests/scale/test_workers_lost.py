@@ -40,6 +40,13 @@ def test_without_a_client_blocks_are_computed_here():
     np.testing.assert_array_equal(rows.take([N - 1, 0, 5]).values, X[[N - 1, 0, 5]])
 
 
+def test_a_client_that_left_its_name_is_not_asked():
+    rows = open_rows(chunked(X, [1, 2]))
+    with dask.config.set(scheduler="dask.distributed"):
+        np.testing.assert_array_equal(rows.take([N - 1, 0]).values, X[[N - 1, 0]])
+        np.testing.assert_array_equal(rows.values.read(2, 9), X[2:9])
+
+
 def kill_at_random(client, over, killed):
     """Kill a worker's process at random moments, until the work is over."""
     while not over.wait(random.expovariate(1 / 0.4)):
