@@ -14,6 +14,8 @@ torch = pytest.importorskip(
 )
 pytest.importorskip("triton", reason="triton is not installed; torch with CUDA brings it")
 
+from consilience import Ensemble, evidence
+from consilience.consensus.kmeans_forms import kcc, sec
 from consilience.engines.cpu import Cpu
 from consilience.engines.torch import Torch, label_rows
 from consilience.kernels._parallel import Team
@@ -173,6 +175,61 @@ def test_sums_over_pairs_of_members(outside):
         cells = table[first[a] + np.maximum(code[a], 0), first[b] + np.maximum(code[b], 0)]
         wanted += np.where(inside, cells, 0.0)
     np.testing.assert_array_equal(rows.pair_sums(rows.there(table), pairs, outside), wanted)
+
+
+def labelled(n, n_members, k, seed=0):
+    """An ensemble with noise and unseen objects, of which some are alike."""
+    rng = np.random.default_rng(seed)
+    return Ensemble(rng.integers(-2, k, (n, n_members)))
+
+
+@pytest.mark.parametrize("most", [1, 100, 70_000])
+def test_counts_of_parts_and_their_sizes(most):
+    rng = np.random.default_rng(most)
+    ensemble = labelled(300, 3, 70)  # more clusters than are counted together
+    rows = label_rows(ensemble.members, ensemble.offsets(), "cpu")
+    parts, weights = rng.integers(-1, 20, 300), rng.integers(1, most + 1, 300)
+    table, seen = np.zeros((rows.n_rows, 20), int), np.zeros((3, 20), int)
+    for r, own in enumerate(ensemble.members.astype(int)):
+        inside = (own >= 0) & (parts >= 0)
+        np.add.at(table, (rows.edges[r] + own[inside], parts[inside]), weights[inside])
+        inside = (own != -2) & (parts >= 0)
+        np.add.at(seen[r], parts[inside], weights[inside])
+    given = rows.there(parts.astype(np.int32)), 20, rows.there(weights)
+    np.testing.assert_array_equal(rows.counts(*given), table)
+    np.testing.assert_array_equal(rows.seen(*given), seen)
+    wanted = np.bincount(parts[parts >= 0], weights[parts >= 0], minlength=20)
+    np.testing.assert_array_equal(rows.sizes(*given), wanted)
+
+
+@pytest.mark.parametrize("missing", ["pair", "all"])
+def test_confidence_by_a_kernel(missing):
+    ensemble = labelled(200, 4, 5)
+    labels = np.random.default_rng(1).integers(-1, 6, 200)
+    options = {"missing": missing, "exact": False}
+    got = evidence.confidence(ensemble, labels, device="cpu", **options)
+    wanted = evidence.confidence(ensemble, labels, **options)
+    for name in ("confidence", "own", "other", "runner_up"):
+        np.testing.assert_array_equal(getattr(got, name), getattr(wanted, name))
+
+
+@pytest.mark.parametrize("n_objects", [1, 150])
+def test_weights_and_overlap_by_kernels(n_objects):
+    ensemble = labelled(n_objects, 4, 5)
+    for call in (evidence.object_weights, evidence.relative_overlap, evidence.anco):
+        got, wanted = call(ensemble, device="cpu"), call(ensemble)
+        bound = 1e-12 if call is evidence.anco else 0.0
+        np.testing.assert_allclose(got, wanted, rtol=bound, atol=bound)
+
+
+@pytest.mark.parametrize("method", [sec, kcc])
+@pytest.mark.parametrize("k", [1, 3, 20])
+def test_rounds_on_label_rows_by_a_kernel(method, k):
+    ensemble = Ensemble(np.random.default_rng(k).integers(0, 4, (120, 4)))
+    options = {"random_state": 0, "n_init": 2}
+    got, wanted = (method(ensemble, k, device=d, **options) for d in ("cpu", None))
+    np.testing.assert_array_equal(got.labels, wanted.labels)
+    assert (got.objective, got.n_iter) == (wanted.objective, wanted.n_iter)
 
 
 def test_sums_of_scores():

@@ -27,6 +27,8 @@ from consilience.engines._device import (
 )
 from consilience.engines._device._torch import kernels_for, torch
 from consilience.engines._device.memory import memory_of
+from consilience.engines._device.overlap import overlap_sums
+from consilience.engines._staying import staying
 from consilience.engines.cpu import Cpu
 from consilience.errors import InvalidInputError, InvalidParameterError
 from consilience.kernels._parallel import Team
@@ -36,7 +38,15 @@ from consilience.kernels.minority.blocks import BLOCK, Models, Objects
 from consilience.kernels.minority.passes import Batch, Grading, Memory, Scale
 from consilience.kernels.pairs.compare import count_type
 
-__all__ = ["Torch", "device_of", "devices", "label_problem", "label_rows", "rule_of"]
+__all__ = [
+    "Torch",
+    "device_of",
+    "devices",
+    "label_problem",
+    "label_rows",
+    "overlap_sums",
+    "rule_of",
+]
 
 _NOT_FINITE = "X must hold finite numbers. Got NaN or infinity in it."
 # torch's integers by their bytes, asked for when torch is there.
@@ -355,9 +365,17 @@ def label_rows(members: NDArray[Any], starts: NDArray[np.int64], device: Any) ->
     starts : ndarray of shape (n_members + 1,)
         First row of each member among all clusters.
     device : str or torch device
+
+    Returns
+    -------
+    LabelRows
+        Those that are there already, within `consilience.engines.labels_stay`.
     """
     there = device_of(device)
-    return labels.LabelRows(members, starts, there, limit=memory_of(there))
+    limit = memory_of(there)
+    return staying(
+        members, str(there), limit, lambda: labels.LabelRows(members, starts, there, limit=limit)
+    )
 
 
 def label_problem(

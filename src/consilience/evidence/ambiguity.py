@@ -32,9 +32,7 @@ from consilience.evidence.confidence import never_placed, never_seen
 from consilience.kernels.pairs.ambiguity import (
     INFORMATION,
     RELATIVE,
-    fill_worths,
     mean_overlap,
-    pairs_that_saw,
 )
 
 __all__ = [
@@ -477,14 +475,9 @@ def _overlap_there(
     ensemble: Ensemble, kind: int, pairs: NDArray[np.int64], device: str
 ) -> tuple[Floats, NDArray[np.int64]]:
     """`_overlap` with cells counted and looked up on a torch device."""
-    from consilience.engines.torch import label_rows
+    from consilience.engines.torch import label_rows, overlap_sums
 
     rows = label_rows(ensemble.members, ensemble.offsets(), device)
-    # Unseen and noise are two rows before the clusters of each member.
-    table = rows.contingency(outside=2).cpu().numpy().astype(np.float64)
-    edges = ensemble.offsets() + 2 * np.arange(ensemble.n_members + 1)
-    values = np.zeros_like(table)
-    fill_worths(table, edges, pairs, kind, values)
-    sums = rows.pair_sums(rows.there(values), pairs, outside=2)
-    counts = pairs_that_saw(ensemble.members, pairs)
+    found = overlap_sums(rows, pairs, relative=kind == RELATIVE)
+    sums, counts = (np.asarray(one.cpu().numpy()) for one in found)
     return np.divide(sums, counts, out=np.zeros(len(sums)), where=counts > 0), counts

@@ -237,10 +237,10 @@ def _through_tables(
     from consilience.engines.torch import label_rows
 
     rows = label_rows(ensemble.members, starts, device)
-    found = Nearness(*rows.nearness(labels, n_clusters, by_seen=by_seen, weights=counts))
-    total = found.own + found.other
-    share[:] = np.divide(found.own, total, out=np.zeros(len(total)), where=total > 0)
-    return found
+    own, other, runner_up, share[:] = rows.nearness(
+        labels, n_clusters, by_seen=by_seen, weights=counts
+    )
+    return Nearness(own, other, runner_up)
 
 
 def _over_pairs(

@@ -144,19 +144,25 @@ def _through_tables(ensemble: Ensemble, n_jobs: int, device: str | None) -> Floa
     if device is not None:
         from consilience.engines.torch import label_rows
 
-        first, second = label_rows(ensemble.members, ensemble.offsets(), device).moments()
-        return _mean_confusion(first, second, ensemble.members, ensemble.n_objects)
+        there = label_rows(ensemble.members, ensemble.offsets(), device)
+        # Numbers on the device: what divides by one of the host there multiplies instead.
+        size = there.there(np.array([ensemble.n_members, ensemble.n_objects], np.float64))
+        found = _mean_confusion(*there.moments(), size[0], size[1])
+        return np.asarray(found.cpu().numpy())
     rows, inverse, counts = ensemble.signatures(n_jobs=n_jobs)
     first, second = pair_moments(rows.members, counts, n_jobs=n_jobs)
-    return _mean_confusion(first, second, rows.members, int(counts.sum()))[inverse]
+    placed, R = _n_placed(rows.members), ensemble.n_members
+    return np.asarray(_mean_confusion(first, second, placed, R, int(counts.sum()))[inverse])
 
 
-def _mean_confusion(first: Floats, second: Floats, members: NDArray[Any], n: int) -> Floats:
-    """Mean of 4 A (1 - A) over n objects, from the sums of pair counts and of their squares."""
-    R = len(members)
+def _mean_confusion(first: Any, second: Any, placed: Any, R: Any, n: Any) -> Any:
+    """Mean of 4 A (1 - A) over n objects, from the sums of pair counts and of their squares.
+
+    Arrays, or tensors of one device.
+    """
     # An object is with itself for certain, also where some member leaves it out.
-    own = _quadratic(_n_placed(members) / R)
-    return np.asarray((4.0 * (first / R - second / R**2) - own) / n)
+    own = _quadratic(placed / R)
+    return (4.0 * (first / R - second / (R * R)) - own) / n
 
 
 def _over_rows(ensemble: Ensemble, confusion: Confusion, pairwise: bool, n_jobs: int) -> Floats:
@@ -243,7 +249,7 @@ def _values(confusion: Confusion, n_members: int, pairwise: bool) -> Floats:
     return _FUNCTIONS[confusion](shares)
 
 
-def _quadratic(shares: Floats) -> Floats:
+def _quadratic(shares: Any) -> Any:
     """Equation 2, scaled to 1 at a half."""
     return 4.0 * shares * (1.0 - shares)
 

@@ -1,12 +1,15 @@
 """torch itself, for the modules of this folder, and sums over blocks that any device adds alike."""
 
 import os
+import warnings
 from importlib.util import find_spec
 from typing import Any
 
+from numpy.typing import NDArray
+
 from consilience._optional import optional
 
-__all__ = ["add_in_tree", "full_precision", "kernels_for", "torch"]
+__all__ = ["add_in_tree", "full_precision", "kernels_for", "tensor_of", "torch"]
 
 
 class _Torch:
@@ -36,6 +39,15 @@ def add_in_tree(parts: Any) -> Any:
         sums = parts[0:even:2] + parts[1:even:2]
         parts = sums if even == len(parts) else torch.cat([sums, parts[even:]])
     return parts[0]
+
+
+def tensor_of(array: NDArray[Any]) -> Any:
+    """A tensor in the array's own memory, also where that may not be written to: nobody does."""
+    if array.flags.writeable:
+        return torch.from_numpy(array)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="The given NumPy array is not writable")
+        return torch.from_numpy(array)
 
 
 class full_precision:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from consilience.engines._device._torch import torch
-from consilience.engines._device.labels import LabelRows, bins
+from consilience.engines._device.labels import LabelRows
 
 __all__ = ["LabelProblem"]
 
@@ -34,13 +34,15 @@ class LabelProblem:
 
     def __init__(self, rows: LabelRows, weights: Counts, scale: Floats, shift: Floats) -> None:
         self.rows = rows
-        self.weights, self.scale, self.shift = map(rows.there, (weights, scale, shift))
+        # Where all count once, what is counted is the same without weights.
+        given = None if (weights == 1).all() else weights
+        self.weights, self.scale, self.shift = map(rows.there, (given, scale, shift))
 
     def run(
         self, labels: NDArray[np.int32], k: int, price: Price, max_iter: int
     ) -> tuple[NDArray[np.int32], float, int, bool]:
         """Labels of a local optimum from the labels given, objective, rounds, whether it ended."""
-        there = self.rows.there(labels.astype(np.int64))
+        there = self.rows.there(labels.astype(np.int32, copy=False))
         counts, sizes, members = self._tables(there, k)
         costs, offset, objective = price(counts, sizes)
         for n_iter in range(1, max_iter + 1):
@@ -65,28 +67,37 @@ class LabelProblem:
     def nearest(self, labels: Any, costs: Floats, offset: Floats) -> tuple[Any, Any]:
         """The nearest centre of every row, its own unless another is nearer; and its distance."""
         new, best = torch.empty_like(labels), torch.empty_like(self.scale)
-        beside = self.rows.there(offset)
-        for some, _, sums in self.rows.row_sums(self.rows.there(costs)):
+        beside, table = self.rows.there(offset), self.rows.there(costs)
+        if self.rows.by_kernel(len(offset)):
+            for some, members in self.rows.blocks():
+                self.rows.kernels.nearest_rows(
+                    members, self.rows.starts, table, self.scale[some], beside, labels[some],
+                    new[some], best[some],
+                )  # fmt: skip
+            return new, best
+        for some, _, sums in self.rows.row_sums(table):
             distance = self.scale[some, None] * sums + beside
-            old = labels[some]
+            old = labels[some].to(torch.int64)
             own = distance.gather(1, old[:, None])[:, 0]
             least = distance.amin(dim=1)
             place = torch.arange(distance.shape[1], device=old.device).expand_as(distance)
             # The first of equals.
             first = torch.where(distance == least[:, None], place, len(offset)).amin(dim=1)
-            new[some] = torch.where(least < own, first, old)
+            new[some] = torch.where(least < own, first, old).to(new.dtype)
             best[some] = torch.minimum(least, own)
         return new, best
 
     def none(self) -> Any:
         """Labels of rows that are in no centre yet: the first."""
-        return torch.zeros(len(self.scale), dtype=torch.int64, device=self.scale.device)
+        return torch.zeros(len(self.scale), dtype=torch.int32, device=self.scale.device)
 
     def _tables(self, labels: Any, k: int) -> tuple[Counts, Counts, Counts]:
         """Weight of every cluster inside every centre, weight of and rows in every centre."""
         counts = self.rows.counts(labels, k, self.weights)
-        sizes = bins(labels, k, self.weights)
-        return _host(counts), _host(sizes), _host(torch.bincount(labels, minlength=k))
+        members = _host(torch.bincount(labels, minlength=k))
+        if self.weights is None:
+            return _host(counts), members, members
+        return _host(counts), _host(self.rows.sizes(labels, k, self.weights)), members
 
     def _filled(self, labels: Any, best: Any, members: Counts) -> tuple[Any, bool]:
         """Give every empty centre the farthest row of a centre with several."""
@@ -107,4 +118,4 @@ def _host(values: Any) -> NDArray[Any]:
 
 
 def _narrow(labels: Any) -> NDArray[np.int32]:
-    return _host(labels).astype(np.int32)
+    return _host(labels).astype(np.int32, copy=False)

@@ -7,21 +7,24 @@ depends on how large these are.
 """
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from consilience.engines._device._torch import full_precision, kernels_for, torch
+from consilience.engines._device._torch import full_precision, kernels_for, tensor_of, torch
 from consilience.engines._device.memory import pinned, streamed
 
-__all__ = ["LabelRows", "bins", "first_largest"]
+__all__ = ["LabelRows", "bins", "first_largest", "joint_bytes"]
 
 UNSEEN = -2
-# Numbers of a block's sums that exist at once.
-_AT_ONCE = 1 << 24
+# Numbers of a block's sums that exist at once, and bytes of its one-hot labels.
+_AT_ONCE, _HOT = 1 << 24, 1 << 29
 # Columns of a table up to which a kernel holds an object's sums in registers.
 _MOST_COLUMNS = 64
+# Bits of a weight that a byte takes of it.
+_BITS = 7
 
 
 class LabelRows:
@@ -48,23 +51,26 @@ class LabelRows:
     ) -> None:
         self.device = device
         self.n_members, self.n_objects = members.shape
-        self.n_rows = int(starts[-1])
-        self.starts = torch.as_tensor(np.array(starts[:-1], np.int64), device=device)
+        self.edges = np.array(starts, np.int64)
+        self.n_rows = int(self.edges[-1])
+        self.starts = torch.as_tensor(self.edges[:-1], device=device)
         self._resident = limit is None or members.nbytes <= limit
         self._limit = limit
-        kept = np.ascontiguousarray(members)
-        there = torch.from_numpy(kept if kept.flags.writeable else kept.copy())
+        there = tensor_of(np.ascontiguousarray(members))
         self._members = there.to(device) if self._resident else pinned(there, device)
+        self.kernels = kernels_for(device)
 
-    def blocks(self, columns: int = 1) -> Iterator[tuple[slice, Any]]:
+    def blocks(self, columns: int = 1, *, at_once: int = _AT_ONCE) -> Iterator[tuple[slice, Any]]:
         """Objects and their labels, (n_members, n_some) on the device, block after block.
 
         Parameters
         ----------
         columns : int
             Numbers that whoever asks holds of every object.
+        at_once : int
+            Numbers that may exist at once.
         """
-        step = max(1024, _AT_ONCE // max(columns, 1))
+        step = max(1024, at_once // max(columns, 1))
         if not self._resident:
             assert self._limit is not None
             step = max(1, min(step, self._limit // (2 * self._members.element_size())))
@@ -79,50 +85,31 @@ class LabelRows:
             some = (self._members[:, part] for part in parts)
             yield from zip(parts, streamed(some, self.device), strict=True)
 
-    def row_sums(self, table: Any) -> Iterator[tuple[slice, Any, Any]]:
-        """Sums of the table's rows of each object's clusters, block after block.
+    def there(self, values: Any) -> Any:
+        """An array on the device; None stays None."""
+        if values is None:
+            return None
+        return tensor_of(np.ascontiguousarray(values)).to(self.device)
 
-        As `consilience.kernels.labels.products.row_sums`, for float64 or int64 tables of shape
-        (n_rows, k). Also hands out the labels of the block.
-        """
-        k = table.shape[1]
-        kernels = kernels_for(self.device)
-        by_kernel = kernels is not None and k <= _MOST_COLUMNS
-        for some, labels in self.blocks(k):
-            if by_kernel and kernels is not None:
-                yield some, labels, kernels.label_sums(labels, self.starts, table)
-            else:
-                yield some, labels, self._sums(labels, table)
-
-    def _sums(self, labels: Any, table: Any) -> Any:
-        """Sums of a block in plain torch."""
-        # A row of zeros for labels of no cluster.
-        wide = torch.cat([table, table.new_zeros((1, table.shape[1]))])
-        sums = torch.zeros(
-            (labels.shape[1], table.shape[1]), dtype=table.dtype, device=table.device
-        )
-        for own, start in zip(labels, self.starts.tolist(), strict=True):
-            own = own.to(torch.int64)
-            sums += wide[torch.where(own >= 0, own + start, self.n_rows)]
-        return sums
+    # ---- tables of counts ---------------------------------------------------------------------
 
     def counts(self, parts: Any, n_parts: int, weights: Any = None) -> Any:
         """Objects of each part in each cluster of each member, (n_rows, n_parts) int64.
 
         Parameters
         ----------
-        parts : tensor of shape (n_objects,), int64
+        parts : tensor of shape (n_objects,), int32 or int64
             The part of each object; negative for none.
         n_parts : int
         weights : tensor of shape (n_objects,), int64, optional
             Objects that each stands for.
         """
+        if self.kernels is not None:
+            return self._counted(self._tasks(), self.n_rows, parts, n_parts, weights)
         total = torch.zeros(self.n_rows * n_parts, dtype=torch.int64, device=self.device)
-        starts = self.starts.tolist()
-        ends = [*starts[1:], self.n_rows]
         for some, labels in self.blocks(2):
             part, times = parts[some], None if weights is None else weights[some]
-            for own, start, end in zip(labels, starts, ends, strict=True):
+            for own, (start, end) in zip(labels, pairwise(self.edges.tolist()), strict=True):
                 own = own.to(torch.int64)
                 inside = (own >= 0) & (part >= 0)
                 code = torch.where(inside, own * n_parts + part, (end - start) * n_parts)
@@ -132,6 +119,11 @@ class LabelRows:
 
     def seen(self, parts: Any, n_parts: int, weights: Any = None) -> Any:
         """Objects of each part that each member saw, (n_members, n_parts) int64."""
+        if self.kernels is not None:
+            # Unseen is a cluster like others to the kernel.
+            tasks = [[r, UNSEEN, 1, r] for r in range(self.n_members)]
+            unseen = self._counted(tasks, self.n_members, parts, n_parts, weights)
+            return self.sizes(parts, n_parts, weights) - unseen
         total = torch.zeros((self.n_members, n_parts), dtype=torch.int64, device=self.device)
         for some, labels in self.blocks(2):
             part, times = parts[some], None if weights is None else weights[some]
@@ -140,8 +132,20 @@ class LabelRows:
                 total[r] += bins(torch.where(inside, part, n_parts), n_parts + 1, times)[:-1]
         return total
 
+    def sizes(self, parts: Any, n_parts: int, weights: Any = None) -> Any:
+        """Objects of each part, (n_parts,) int64."""
+        if self.kernels is None:
+            code = torch.where(parts >= 0, parts, n_parts).to(torch.int64)
+            return bins(code, n_parts + 1, weights)[:-1]
+        # All objects in one cluster.
+        one = torch.zeros((1, self.n_objects), dtype=torch.int8, device=self.device)
+        counts = self._room(1, n_parts, weights)
+        tasks = torch.tensor([[0, 0, 1, 0]], device=self.device)
+        self.kernels.count_parts(one, tasks, parts, weights, counts, n_parts)
+        return _from_digits(counts, n_parts)[0]
+
     def contingency(self, outside: int = 0) -> Any:
-        """Objects in both of two clusters, for all clusters of all members: (C, C) int64.
+        """Objects in both of two clusters, for all clusters of all members: (C, C) int32 or int64.
 
         Parameters
         ----------
@@ -150,67 +154,151 @@ class LabelRows:
         """
         first = self._first(outside)
         total = self.n_rows + outside * self.n_members
-        found = torch.zeros((total, total), dtype=torch.int64, device=self.device)
-        for _, labels in self.blocks(max(total, 1)):
+        kind = torch.int32 if self.n_objects < 2**31 else torch.int64
+        found = torch.zeros((total, total), dtype=kind, device=self.device)
+        kernels, at_once = self.kernels, _AT_ONCE if self.kernels is None else _HOT
+        for _, labels in self.blocks(max(total, 1), at_once=at_once):
             code = labels.to(torch.int64) + outside
-            # A column at the end takes what belongs to no cluster, and is cut off.
+            # A row at the end takes what belongs to no cluster, and is cut off.
             code = torch.where(code >= 0, code + first[:, None], total)
+            if kernels is not None:
+                found += self._shared(code, total)
+                continue
             kind = torch.float16 if self.device.type == "cuda" else torch.float32
             hot = torch.zeros((labels.shape[1], total + 1), dtype=kind, device=self.device)
             hot.scatter_(1, code.T, 1)
-            found += _squared(hot[:, :total]).to(torch.int64)
+            found += _squared(hot[:, :total]).to(found.dtype)
         return found
 
-    def pair_sums(self, table: Any, pairs: Any, outside: int = 0) -> NDArray[np.float64]:
+    def _shared(self, code: Any, total: int) -> Any:
+        """Objects of a block in both of two clusters: products of one-hot bytes."""
+        wide = -(-code.shape[1] // 128) * 128
+        hot = torch.zeros((total + 1, wide), dtype=torch.int8, device=self.device)
+        hot.scatter_(0, code, 1)
+        found = torch.empty((total, total), dtype=torch.int32, device=self.device)
+        self.kernels.count_pairs(hot[:total], found, symmetric=True)
+        return found
+
+    def _tasks(self) -> list[list[int]]:
+        """Member, first cluster, clusters and first row of what is counted together."""
+        found, most = [], self.kernels.CLUSTERS
+        for r, (start, end) in enumerate(pairwise(self.edges.tolist())):
+            for low in range(0, end - start, most):
+                found.append([r, low, min(most, end - start - low), start + low])
+        return found
+
+    def _counted(
+        self, tasks: list[list[int]], n_rows: int, parts: Any, n_parts: int, weights: Any
+    ) -> Any:
+        counts = self._room(n_rows, n_parts, weights)
+        if tasks and n_parts:
+            listed = torch.tensor(tasks, device=self.device)
+            for some, labels in self.blocks(2):
+                times = None if weights is None else weights[some]
+                self.kernels.count_parts(labels, listed, parts[some], times, counts, n_parts)
+        return _from_digits(counts, n_parts)
+
+    def _room(self, n_rows: int, n_parts: int, weights: Any) -> Any:
+        """Zeros for counts of parts, of weights by digits."""
+        bits = 1 if weights is None or not len(weights) else int(weights.max()).bit_length()
+        digits = max(1, -(-bits // _BITS))
+        return torch.zeros((n_rows, digits * n_parts), dtype=torch.int64, device=self.device)
+
+    # ---- sums over the members of an object ---------------------------------------------------
+
+    def row_sums(self, table: Any) -> Iterator[tuple[slice, Any, Any]]:
+        """Sums of the table's rows of each object's clusters, block after block.
+
+        As `consilience.kernels.labels.products.row_sums`, for float64 or int64 tables of shape
+        (n_rows, k). Also hands out the labels of the block.
+        """
+        k = table.shape[1]
+        for some, labels in self.blocks(k):
+            if self.by_kernel(k):
+                yield some, labels, self.kernels.label_sums(labels, self.starts, table)
+            else:
+                yield some, labels, self._sums(labels, table)
+
+    def by_kernel(self, k: int) -> bool:
+        """Whether a kernel holds sums of so many columns in registers."""
+        return self.kernels is not None and 0 < k <= _MOST_COLUMNS
+
+    def _sums(self, labels: Any, table: Any) -> Any:
+        """Sums of a block in plain torch."""
+        # A row of zeros for labels of no cluster.
+        wide = torch.cat([table, table.new_zeros((1, table.shape[1]))])
+        sums = torch.zeros(
+            (labels.shape[1], table.shape[1]), dtype=table.dtype, device=table.device
+        )
+        for own, start in zip(labels, self.edges[:-1].tolist(), strict=True):
+            own = own.to(torch.int64)
+            sums += wide[torch.where(own >= 0, own + start, self.n_rows)]
+        return sums
+
+    def pair_sums(self, table: Any, pairs: NDArray[np.int64], outside: int = 0) -> Any:
         """Sums over pairs of members of the cell of a table that an object is in.
 
         Parameters
         ----------
-        table : tensor of shape (C, C), float64
-            As `contingency` has its rows and columns.
+        table : tensor of shape (C, C), float64 or integers
+            As `contingency` has its rows and columns. Sums of integers are int64.
         pairs : ndarray of shape (n_pairs, 2)
-            Members; sums go in their order.
+            Members, the first of them never falling; sums go in their order.
         outside : {0, 2}
             As in `contingency`; labels of no row add nothing.
+
+        Returns
+        -------
+        tensor of shape (n_objects,)
         """
-        first, found = self._first(outside), np.empty(self.n_objects)
-        kernels = kernels_for(self.device)
-        for some, labels in self.blocks():
-            if kernels is not None:
-                own = kernels.pair_sums(labels, first, table, self.there(pairs), outside)
+        first, found = self._first(outside), []
+        if self.kernels is not None:
+            edges = np.searchsorted(pairs[:, 0], np.arange(self.n_members + 1))
+            lists = [self.there(one.astype(np.int32)) for one in (edges, pairs[:, 1])]
+        for _, labels in self.blocks():
+            if self.kernels is not None:
+                found.append(self.kernels.pair_sums(labels, first, table, *lists, outside))
             else:
-                own = torch.zeros(labels.shape[1], dtype=torch.float64, device=self.device)
-                code = labels.to(torch.int64) + outside
-                # Behind the table there is a row and a column of zeros.
-                wide = torch.nn.functional.pad(table, (0, 1, 0, 1))
-                code = torch.where(code >= 0, code + first[:, None], len(table))
-                for a, b in np.asarray(pairs).tolist():
-                    own += wide[code[a], code[b]]
-            found[some] = own.cpu().numpy()
-        return found
+                found.append(self._pair_sums(labels, first, table, pairs, outside))
+        return torch.cat(found)
+
+    def _pair_sums(
+        self, labels: Any, first: Any, table: Any, pairs: NDArray[np.int64], outside: int
+    ) -> Any:
+        """`pair_sums` of a block in plain torch."""
+        kind = torch.float64 if table.dtype.is_floating_point else torch.int64
+        own = torch.zeros(labels.shape[1], dtype=kind, device=self.device)
+        code = labels.to(torch.int64) + outside
+        # Behind the table there is a row and a column of zeros.
+        wide = torch.nn.functional.pad(table, (0, 1, 0, 1))
+        code = torch.where(code >= 0, code + first[:, None], len(table))
+        for a, b in np.asarray(pairs).tolist():
+            own += wide[code[a], code[b]]
+        return own
 
     def _first(self, outside: int) -> Any:
         """First row of each member where each has so many more."""
         return self.starts + outside * torch.arange(self.n_members, device=self.device)
 
-    def moments(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def moments(self) -> tuple[Any, Any, Any]:
         """Sums over all objects j of V_ij and of V_ij squared, V_ij the members that join i and j.
 
-        As `consilience.kernels.pairs.confusion.pair_moments`, of objects that count once.
+        As `consilience.kernels.pairs.confusion.pair_moments`, of objects that count once; and by
+        how many members each object is placed. Tensors, float64.
         """
-        table = self.contingency().to(torch.float64)
-        first = np.empty(self.n_objects)
-        for some, _, sums in self.row_sums(table.diagonal()[:, None].contiguous()):
-            first[some] = sums[:, 0].cpu().numpy()
+        table = self.contingency()
+        own = table.diagonal()[:, None].to(torch.int64).contiguous()
+        first, placed = [], []
+        for _, labels, sums in self.row_sums(own):
+            first.append(sums[:, 0])
+            placed.append((labels >= 0).sum(dim=0))
+        ones = torch.cat(first).to(torch.float64)
         pairs = np.stack(np.triu_indices(self.n_members, 1), axis=1)
-        return first, 2.0 * self.pair_sums(table, pairs) + first
+        # Whole numbers, of which float64 holds the sums exactly.
+        twos = 2.0 * self.pair_sums(table, pairs).to(torch.float64) + ones
+        return ones, twos, torch.cat(placed).to(torch.float64)
 
-    def there(self, values: Any) -> Any:
-        """An array on the device; None stays None."""
-        if values is None:
-            return None
-        array = np.ascontiguousarray(values)
-        return torch.as_tensor(array if array.flags.writeable else array.copy()).to(self.device)
+    # ---- what is decided object by object -----------------------------------------------------
 
     def nearness(
         self,
@@ -219,32 +307,52 @@ class LabelRows:
         *,
         by_seen: bool,
         weights: NDArray[np.int64] | None = None,
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int32]]:
-        """As `consilience.kernels.labels.confidence.nearness`, whose formulas these are."""
-        parts, weights = self.there(labels), self.there(weights)
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int32], NDArray[np.float64]]:
+        """As `consilience.kernels.labels.confidence.nearness`, whose formulas these are.
+
+        Own and best other mean, which that is, and the own share of both.
+        """
+        parts, weights = self.there(labels.astype(np.int32)), self.there(weights)
         table = self.counts(parts, n_parts, weights)
-        seen = self.seen(parts, n_parts, weights).to(torch.float64) if by_seen else None
-        sizes = bins(torch.where(parts >= 0, parts, n_parts), n_parts + 1, weights)[:-1]
-        found: tuple[NDArray[Any], NDArray[Any], NDArray[Any]] = (
-            np.empty(self.n_objects),
-            np.empty(self.n_objects),
-            np.empty(self.n_objects, np.int32),
-        )
-        for some, members, joined in self.row_sums(table):
-            part = parts[some]
-            placed = (members >= 0).sum(dim=0)
-            if seen is None:
-                pairs = (self.n_members * sizes).expand_as(joined)
-                own_pairs = torch.full_like(placed, self.n_members)
+        seen = self.seen(parts, n_parts, weights) if by_seen else None
+        sizes = self.sizes(parts, n_parts, weights)
+        found: list[tuple[Any, ...]] = []
+        for some, members in self.blocks(n_parts):
+            if self.by_kernel(n_parts):
+                judged = self.kernels.judge_objects
+                found.append(judged(members, self.starts, table, seen, sizes, parts[some]))
             else:
-                saw = (members != UNSEEN).T.to(torch.float64)
-                # Whole numbers below 2^53: exact, however the product adds them.
-                pairs = (saw @ seen).to(torch.int64)
-                own_pairs = (members != UNSEEN).sum(dim=0)
-            judged = _judged(joined, pairs, part, sizes, placed, own_pairs)
-            for out, one in zip(found, judged, strict=True):
-                out[some] = one.cpu().numpy()
-        return found
+                joined = self._sums(members, table)
+                found.append(
+                    self._judged(members, joined, parts[some].to(torch.int64), seen, sizes)
+                )
+        own, other, next_best, share = (
+            np.concatenate([one.cpu().numpy() for one in column])
+            for column in zip(*found, strict=True)
+        )
+        return own, other, next_best, share
+
+    def _judged(
+        self, members: Any, joined: Any, part: Any, seen: Any, sizes: Any
+    ) -> tuple[Any, ...]:
+        """`nearness` of a block in plain torch."""
+        placed = (members >= 0).sum(dim=0)
+        if seen is None:
+            pairs = (self.n_members * sizes).expand_as(joined)
+            own_pairs = torch.full_like(placed, self.n_members)
+        else:
+            saw = (members != UNSEEN).T.to(torch.float64)
+            # Whole numbers below 2^53: exact, however the product adds them.
+            pairs = (saw @ seen.to(torch.float64)).to(torch.int64)
+            own_pairs = (members != UNSEEN).sum(dim=0)
+        own, other, next_best = _judged(joined, pairs, part, sizes, placed, own_pairs)
+        both = own + other
+        return (
+            own,
+            other,
+            next_best,
+            torch.where(both > 0, own / torch.where(both > 0, both, 1.0), 0.0),
+        )
 
     def largest(self, table: NDArray[np.float64]) -> NDArray[np.int32]:
         """Column of the largest of each object's `row_sums`, the first of equals."""
@@ -252,6 +360,17 @@ class LabelRows:
         for some, _, sums in self.row_sums(self.there(table)):
             found[some] = first_largest(sums).to(torch.int32).cpu().numpy()
         return found
+
+
+def joint_bytes(n_rows: int) -> int:
+    """Bytes that tables of all pairs of clusters take on a device, with what is made of them."""
+    return 28 * n_rows * n_rows
+
+
+def _from_digits(counts: Any, n_parts: int) -> Any:
+    """Counts of parts from those of their weights' digits."""
+    digits = counts.view(len(counts), -1, n_parts)
+    return sum(digits[:, place] << _BITS * place for place in range(digits.shape[1]))
 
 
 def first_largest(values: Any) -> Any:

@@ -14,21 +14,32 @@ from consilience.engines._triton.kmeans import (
     square_parts,
     values_of,
 )
-from consilience.engines._triton.labels import label_sums, pair_sums
+from consilience.engines._triton.labels import (
+    CLUSTERS,
+    count_parts,
+    judge_objects,
+    label_sums,
+    nearest_rows,
+    pair_sums,
+)
 from consilience.engines._triton.pairs import count_pairs, nearest_objects
 from consilience.engines._triton.weak import WeakBlock, add_scores, sizes_of
 
 __all__ = [
+    "CLUSTERS",
     "WeakBlock",
     "add_scores",
     "added",
     "block_facts",
     "cluster_sums",
     "count_pairs",
+    "count_parts",
     "judge",
+    "judge_objects",
     "label_sums",
     "nearest_centres",
     "nearest_objects",
+    "nearest_rows",
     "pair_sums",
     "sizes_of",
     "square_parts",

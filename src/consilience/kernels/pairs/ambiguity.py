@@ -20,7 +20,6 @@ __all__ = [
     "RELATIVE",
     "cell",
     "count_cells",
-    "fill_worths",
     "mean_overlap",
     "pair_overlap",
     "pairs_that_saw",
@@ -169,32 +168,6 @@ def pair_overlap(one, other, weights, kind, values, height, width):
     table = np.zeros(height * width)
     count_cells(one, other, weights, width, table)
     _worths(table, kind, values, height, width)
-
-
-@compiled
-def fill_worths(table, edges, pairs, kind, values):
-    """Fill what the cells of pairs of members are worth, from the counts of all at once.
-
-    Parameters
-    ----------
-    table, values : (C, C) float64
-        Counts, and zeros to be filled; every member has rows for unseen, noise, and its clusters.
-    edges : (n_members + 1,) int64
-        Where the rows of each member begin.
-    pairs : (n_pairs, 2) int64
-    kind : INFORMATION or RELATIVE
-    """
-    for p in range(pairs.shape[0]):
-        a, b = pairs[p, 0], pairs[p, 1]
-        height, width = edges[a + 1] - edges[a], edges[b + 1] - edges[b]
-        cells, worth = np.zeros(height * width), np.zeros(height * width)
-        for h in range(height):
-            for c in range(width):
-                cells[h * width + c] = table[edges[a] + h, edges[b] + c]
-        _worths(cells, kind, worth, height, width)
-        for h in range(height):
-            for c in range(width):
-                values[edges[a] + h, edges[b] + c] = worth[h * width + c]
 
 
 @compiled
