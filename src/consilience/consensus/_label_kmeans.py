@@ -32,25 +32,36 @@ _SAMPLE = 20_000
 _MOST_THREADS = 1 << 20
 
 
-def cluster_sizes(rows: Rows, n_jobs: int | None = None) -> Floats:
-    """Objects in each cluster of each member."""
+def cluster_sizes(rows: Rows, n_jobs: int | None = None, there: Any = None) -> Floats:
+    """Objects in each cluster of each member; counted on a device where the rows are there."""
+    if there is not None:
+        one = there.there(np.zeros(rows.n_rows, np.int32))
+        found = there.counts(one, 1, there.there(rows.counts))[:, 0]
+        return np.asarray(found.cpu().numpy(), np.float64)
     counts = rows.counts[:, None].astype(float)
     return cluster_sums(rows.members, rows.starts, counts, n_jobs=n_jobs)[:, 0]
 
 
-def sec_degrees(rows: Rows, weights: Floats, n_jobs: int | None = None) -> tuple[Floats, Floats]:
-    """Row sums d_i of the weighted co-association, and the weight of each row's members."""
-    own = np.repeat(weights, np.diff(rows.starts))
-    per_cluster = np.column_stack([own * cluster_sizes(rows, n_jobs), own])
-    degree, present = row_sums(rows.members, rows.starts, per_cluster, n_jobs=n_jobs).T
+def sec_degrees(
+    rows: Rows, weights: Floats, loads: Floats, n_jobs: int | None = None, there: Any = None
+) -> tuple[Floats, Floats]:
+    """Row sums d_i of the weighted co-association, and the weight of each row's members.
+
+    ``loads`` are the weights of the clusters, over all their objects.
+    """
+    per_cluster = np.column_stack([loads, np.repeat(weights, np.diff(rows.starts))])
+    if there is None:
+        sums = row_sums(rows.members, rows.starts, per_cluster, n_jobs=n_jobs)
+    else:
+        found = there.row_sums(there.there(per_cluster))
+        sums = np.concatenate([one.cpu().numpy() for _, _, one in found])
+    degree, present = sums.T
     return np.ascontiguousarray(degree), np.ascontiguousarray(present)
 
 
-def sec_price(rows: Rows, weights: Floats, n_jobs: int | None = None) -> Price:
+def sec_price(rows: Rows, weights: Floats, loads: Floats, degree: Floats, present: Floats) -> Price:
     """Prices of SEC's centres: mu_q = sqrt(w) counts_q / d(q), with d(q) from the counts too."""
     w = np.repeat(weights, np.diff(rows.starts))
-    degree, present = sec_degrees(rows, weights, n_jobs)
-    loads = w * cluster_sizes(rows, n_jobs)
     total = float((rows.counts * present / degree).sum())
 
     def price(table: NDArray[np.int64], _: NDArray[np.int64]) -> tuple[Floats, Floats, float]:
@@ -69,7 +80,7 @@ def kcc_price(
     utility: Utility,
     p: float,
     normalised: bool,
-    n_jobs: int | None = None,
+    sizes: Floats,
 ) -> Price:
     """Prices of KCC's centres: what a label costs where its member's clusters have shares m."""
     widths = np.diff(rows.starts)
@@ -81,7 +92,7 @@ def kcc_price(
         return np.add.reduceat(values, edges, axis=0)[place]
 
     cost, own = _DISTANCES[utility]
-    whole = cluster_sizes(rows, n_jobs)[:, None]
+    whole = sizes[:, None]
     overall = whole / per_member(whole)
     w = np.repeat(weights, widths)[:, None]
     if normalised:
@@ -118,6 +129,15 @@ _DISTANCES: dict[str, tuple[Callable[..., Floats], Callable[..., Floats]]] = {
 }
 
 
+def rows_there(rows: Rows, device: str | None) -> Any:
+    """The rows on a torch device; None for the processor."""
+    if device is None:
+        return None
+    from consilience.engines.torch import label_rows
+
+    return label_rows(rows.members, rows.starts, device)
+
+
 class LabelKMeans(NamedTuple):
     """The rows, how distances are scaled and shifted, and what centres cost.
 
@@ -131,14 +151,18 @@ class LabelKMeans(NamedTuple):
     device: str | None = None
     there: Any = None
 
-    def on(self, device: str | None) -> "LabelKMeans":
-        """The same problem on a torch device; None is the processor."""
+    def on(self, device: str | None, labels: Any = None) -> "LabelKMeans":
+        """The same problem on a torch device; None is the processor.
+
+        ``labels`` are the rows' labels there, if they are.
+        """
         if device is None:
             return self
         from consilience.engines.torch import label_problem
 
-        members, starts, counts, _ = self.rows
-        there = label_problem(members, starts, counts, self.scale, self.shift, device)
+        if labels is None:
+            labels = rows_there(self.rows, device)
+        there = label_problem(labels, self.rows.counts, self.scale, self.shift)
         return self._replace(device=device, there=there)
 
     def run(self, labels: Labels, k: int, max_iter: int, n_jobs: int | None = None) -> LabelRuns:
@@ -200,7 +224,8 @@ def label_runs(
 ) -> list[LabelRuns]:
     """Runs of k-means: the first from the spectral start, the others from random labels."""
     seeds = draw_seeds(random_state, n_init)
-    first = spectral_start(problem.rows, k, seeds[0], n_jobs=n_jobs)
+    there = None if problem.there is None else problem.there.rows
+    first = spectral_start(problem.rows, k, seeds[0], n_jobs=n_jobs, there=there)
     # Where there are rows for all threads these share them, run after run: none waits at the end.
     by_rows = threads_of_pass(problem.rows.members, k, n_jobs) == of_use(n_jobs, _MOST_THREADS)
     inside, outside = (n_jobs, None) if by_rows else (None, n_jobs)
@@ -216,11 +241,15 @@ def label_runs(
     return several(run, range(n_init), outside)
 
 
-def sec_problem(rows: Rows, weights: Floats, *, n_jobs: int | None = None) -> LabelKMeans:
+def sec_problem(
+    rows: Rows, weights: Floats, *, n_jobs: int | None = None, device: str | None = None
+) -> LabelKMeans:
     """The weighted k-means of SEC."""
-    degree, present = sec_degrees(rows, weights, n_jobs)
-    price = sec_price(rows, weights, n_jobs)
-    return LabelKMeans(rows, 1.0 / degree, present / degree**2, price)
+    there = rows_there(rows, device)
+    loads = np.repeat(weights, np.diff(rows.starts)) * cluster_sizes(rows, n_jobs, there)
+    degree, present = sec_degrees(rows, weights, loads, n_jobs, there)
+    price = sec_price(rows, weights, loads, degree, present)
+    return LabelKMeans(rows, 1.0 / degree, present / degree**2, price).on(device, there)
 
 
 def kcc_problem(
@@ -231,10 +260,13 @@ def kcc_problem(
     normalised: bool,
     *,
     n_jobs: int | None = None,
+    device: str | None = None,
 ) -> LabelKMeans:
     """The k-means of KCC for a utility."""
-    price = kcc_price(rows, weights, utility, p, normalised, n_jobs)
-    return LabelKMeans(rows, np.ones(rows.n_rows), np.zeros(rows.n_rows), price)
+    there = rows_there(rows, device)
+    price = kcc_price(rows, weights, utility, p, normalised, cluster_sizes(rows, n_jobs, there))
+    problem = LabelKMeans(rows, np.ones(rows.n_rows), np.zeros(rows.n_rows), price)
+    return problem.on(device, there)
 
 
 def kcc_labellings(

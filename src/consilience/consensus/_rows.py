@@ -118,7 +118,7 @@ def normal_blocks(table: NDArray[np.float64], starts: NDArray[np.int64]) -> NDAr
 
 
 def spectral_start(
-    rows: Rows, k: int, seed: int, *, n_jobs: int | None = None
+    rows: Rows, k: int, seed: int, *, n_jobs: int | None = None, there: Any = None
 ) -> NDArray[np.int32] | None:
     """Labels of the rows by vote of k groups of similar clusters; None if there are too few.
 
@@ -126,15 +126,17 @@ def spectral_start(
     clusters, taken on the side of the clusters; each row goes to the group most of its
     clusters are in, relative to the group's size (the last step of MCLA). Members are
     left out evenly where all of them have more than 1500 clusters.
+
+    Where ``there`` is not None it holds the rows on a torch device, which counts and places them:
+    the same labels.
     """
     step = -(-int(rows.starts[-1]) // _MOST_CLUSTERS)
     members = np.ascontiguousarray(rows.members[::step])
     starts = first_columns(members)
     if not k <= starts[-1] <= _MOST_CLUSTERS:
         return None
-    present = row_sums(members, starts, np.ones((int(starts[-1]), 1)), n_jobs=n_jobs)[:, 0]
-    per_label = rows.counts / np.maximum(present, 1)
-    shares = cluster_contingency(members, per_label, n_jobs=n_jobs or 1)
+    there = None if there is None else there.every(step)
+    shares = _shares(members, starts, rows.counts, n_jobs, there)
     root = np.sqrt(np.maximum(shares.sum(axis=1), np.finfo(float).tiny))
     rng = check_random_state(seed)
     with one_thread():
@@ -143,6 +145,9 @@ def spectral_start(
     votes = np.zeros((len(root), k))
     votes[np.arange(len(root)), group] = 1.0
     votes /= np.maximum(votes.sum(axis=0), 1.0)
+    if there is not None:
+        found: NDArray[np.int32] = there.largest(votes)
+        return found
     held, labels = row_sums(members, starts, votes, n_jobs=n_jobs), np.empty(rows.n_rows, np.int32)
 
     def decide(some: slice) -> None:
@@ -150,3 +155,23 @@ def spectral_start(
 
     by_rows(decide, rows.n_rows, n_jobs)
     return labels
+
+
+def _shares(
+    members: NDArray[np.signedinteger[Any]],
+    starts: NDArray[np.int64],
+    counts: NDArray[np.int64],
+    n_jobs: int | None,
+    there: Any,
+) -> NDArray[np.float64]:
+    """Weight of the objects in both of two clusters, of which each has 1 for all its labels."""
+    jobs = n_jobs or 1
+    if members.min(initial=0) < 0:
+        present = row_sums(members, starts, np.ones((int(starts[-1]), 1)), n_jobs=n_jobs)[:, 0]
+        return cluster_contingency(members, counts / np.maximum(present, 1), n_jobs=jobs)
+    # All have as many labels: whole numbers are divided once, the same wherever they are counted.
+    if there is not None and bool((counts == 1).all()):
+        whole = np.asarray(there.contingency().cpu().numpy(), np.float64)
+    else:
+        whole = cluster_contingency(members, counts.astype(np.float64), n_jobs=jobs)
+    return whole / max(len(members), 1)

@@ -4,6 +4,7 @@ The tree is a function of the multiset of label rows: rows are linked in the ord
 by one algorithm for each linkage, whatever memory there is.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import ceil
 from typing import Any
@@ -11,7 +12,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from consilience._validation import COUNT, MEMORY, check_n_clusters, memory_in_bytes
+from consilience._validation import (
+    COUNT,
+    DEVICE,
+    MEMORY,
+    check_n_clusters,
+    memory_in_bytes,
+)
 from consilience.consensus._affinity import attach_outside
 from consilience.consensus._base import ChosenNumber
 from consilience.consensus._order import tie_order
@@ -27,6 +34,7 @@ from consilience.evidence import Missing, fractions, never_placed, never_seen, t
 from consilience.kernels.links.agglomerate import agglomerate
 from consilience.kernels.links.chain import MAX_MEMORY, average_link
 from consilience.kernels.links.chain_whole import average_link_whole, whole_bytes
+from consilience.kernels.links.merges import linkage_table
 from consilience.kernels.links.prim import single_link
 from consilience.kernels.links.trees import cut_merges, expand_tree, lifetimes, longest_lifetime
 from consilience.kernels.pairs.compare import count_type
@@ -69,7 +77,13 @@ class EACResult(ConsensusResult):
     estimator="EAC",
     paper="Fred & Jain 2005",
     memory="n R; n^2 for complete link and Ward's",
-    rules={"linkage": LINKS_AND_WARD, "missing": MISSING, "min_size": COUNT, "max_memory": MEMORY},
+    rules={
+        "linkage": LINKS_AND_WARD,
+        "missing": MISSING,
+        "min_size": COUNT,
+        "max_memory": MEMORY,
+        "device": DEVICE,
+    },
     needs_n_clusters=False,
 )
 def eac(
@@ -80,6 +94,7 @@ def eac(
     missing: Missing = "pair",
     min_size: int = 1,
     max_memory: float | str = "4 GiB",
+    device: str | None = None,
     X: Any = None,
     random_state: Any = None,
     n_jobs: int | None = None,
@@ -106,12 +121,18 @@ def eac(
     max_memory : number of bytes or text such as "2 GiB", default="4 GiB"
         For the matrix of pairs, which only complete link and Ward's need; it raises where the
         matrix takes more. Average link keeps rows of it in a quarter of this: less costs time only.
+    device : str or None, default=None
+        A torch device, such as "cuda": the spanning tree of single link is grown there, and pairs
+        are counted there for the other links, whose merges are made on the host. The same tree.
+        The estimator also has its members made and its labels judged there. None is the processor,
+        or the device of X where that is a torch tensor.
     random_state : int, RandomState or None
         Not used: nothing here is random.
 
     Returns
     -------
     EACResult
+        ``details["ran_on"]`` says what ran where, if there was a ``device``.
 
     Notes
     -----
@@ -154,7 +175,8 @@ def eac(
     placed = ensemble.take(~unplaced) if unplaced.any() else ensemble
     alike, inverse, counts = twins(placed, missing=missing)
     rows = rows_in_order(tie_order(alike.members, counts), alike.members, inverse, counts)
-    tree = _tree(rows, linkage, missing, budget, n_jobs or 1)
+    places = _places(rows, linkage, missing, budget, device)
+    tree = _tree(rows, linkage, missing, budget, n_jobs or 1, places)
     full = expand_tree(tree, rows.inverse)
     labels = np.full(ensemble.n_objects, NOISE, np.int32)
     if min_size > 1:
@@ -172,6 +194,7 @@ def eac(
         linkage=add_unplaced(full, ~unplaced),
         lifetimes=lifetimes(full[:, 2]),
         matrix_free=linkage in ("average", "single"),
+        details={} if device is None else {"ran_on": places},
     )
 
 
@@ -203,24 +226,48 @@ def _nothing_placed(ensemble: Ensemble) -> EACResult:
     return EACResult(labels, linkage=tree, lifetimes=np.empty(0), matrix_free=False)
 
 
-def _tree(rows: Rows, linkage: LinkOrWard, missing: Missing, budget: int, n_jobs: int) -> Tree:
+def _places(
+    rows: Rows, linkage: LinkOrWard, missing: Missing, budget: int, device: str | None
+) -> dict[str, str]:
+    """Where pairs are counted and where they are linked."""
+    places = {"pair counts": "cpu", "consensus": "cpu"}
+    if device is None or rows.n_rows < 2:
+        return places
+    from consilience.engines.torch import device_of, pairs_fit
+
+    there, by_pair = str(device_of(device)), missing == "pair" and has_unseen(rows.members)
+    if linkage == "single":
+        return dict.fromkeys(places, there) if pairs_fit(rows.members, device, None) else places
+    if linkage == "average" and (by_pair or not _whole(rows, budget)):
+        return places  # rows are counted as merges ask for them
+    n_tables = 2 if by_pair else 1
+    return places | ({"pair counts": there} if pairs_fit(rows.members, device, n_tables) else {})
+
+
+def _tree(
+    rows: Rows,
+    linkage: LinkOrWard,
+    missing: Missing,
+    budget: int,
+    n_jobs: int,
+    places: Mapping[str, str],
+) -> Tree:
     """The weighted tree over the rows."""
     if rows.n_rows == 1:
         return np.empty((0, 4))
-    if linkage == "single":
-        return single_link(rows.members, missing=missing, weights=rows.counts)
-    if linkage == "average":
-        # The labels and everything else need room as well; past some rows more gain nothing.
-        room = min(budget // 4, MAX_MEMORY)
-        same_number = missing == "all" or not has_unseen(rows.members)
-        check_sums(
-            rows.counts, len(rows.members), by_pair=not same_number, owner="EAC", remedy=_TOO_MANY
-        )
-        whole = same_number and whole_bytes(rows.members, rows.counts) <= room
-        if whole and rows.n_rows >= _WHOLE_FROM:
-            return average_link_whole(rows.members, rows.counts, n_jobs=n_jobs)
-        return average_link(rows.members, rows.counts, missing=missing, max_memory=room)
     with_seen = missing == "pair" and has_unseen(rows.members)
+    there = None if places["pair counts"] == "cpu" else places["pair counts"]
+    if linkage == "single":
+        if there is None:
+            return single_link(rows.members, missing=missing, weights=rows.counts)
+        return linkage_table(*_spanning_tree(rows, there, with_seen), rows.counts)
+    if linkage == "average":
+        check_sums(rows.counts, len(rows.members), by_pair=with_seen, owner="EAC", remedy=_TOO_MANY)
+        if with_seen or not _whole(rows, budget):
+            room = _room(budget)
+            return average_link(rows.members, rows.counts, missing=missing, max_memory=room)
+        counts = None if there is None else _counts(rows, there, n_jobs)
+        return average_link_whole(rows.members, rows.counts, counts=counts, n_jobs=n_jobs)
     needed = _matrix_bytes(rows, linkage, with_seen)
     if needed > budget:
         raise MemoryBudgetError(
@@ -228,7 +275,29 @@ def _tree(rows: Rows, linkage: LinkOrWard, missing: Missing, budget: int, n_jobs
             f"max_memory={_gib(budget)}, and {linkage} link has no exact path without it. Raise "
             "max_memory, or use linkage='average' or 'single'."
         )
-    return _link_matrix(rows, linkage, with_seen, n_jobs)
+    return _link_matrix(rows, linkage, with_seen, n_jobs, there)
+
+
+def _room(budget: int) -> int:
+    """Memory of average link: labels and all else need some too; past some rows more gains none."""
+    return min(budget // 4, MAX_MEMORY)
+
+
+def _whole(rows: Rows, budget: int) -> bool:
+    """Whether average link counts all pairs first, where all have the same denominator."""
+    return rows.n_rows >= _WHOLE_FROM and whole_bytes(rows.members, rows.counts) <= _room(budget)
+
+
+def _spanning_tree(rows: Rows, device: str, by_pair: bool) -> tuple[NDArray[Any], ...]:
+    from consilience.engines.torch import Torch
+
+    return Torch(rows.members, device).spanning_tree(by_pair=by_pair)
+
+
+def _counts(rows: Rows, device: str, n_jobs: int) -> NDArray[Any]:
+    """How many members joined each pair of rows."""
+    engine = engine_for(rows.members, device)
+    return engine.pair_counts(with_seen=False, n_jobs=n_jobs)[0]
 
 
 def _matrix_bytes(rows: Rows, linkage: LinkOrWard, with_seen: bool) -> int:
@@ -239,14 +308,16 @@ def _matrix_bytes(rows: Rows, linkage: LinkOrWard, with_seen: bool) -> int:
     return pairs * ((2 if with_seen else 1) * count + floats)
 
 
-def _link_matrix(rows: Rows, linkage: LinkOrWard, with_seen: bool, n_jobs: int) -> Tree:
+def _link_matrix(
+    rows: Rows, linkage: LinkOrWard, with_seen: bool, n_jobs: int, device: str | None
+) -> Tree:
     """The tree from the condensed matrix.
 
     Where every pair has the same denominator, distances are whole numbers R - c: ties of
     complete link stay exact, and the tree is made of the bytes themselves.
     """
     n_members = len(rows.members)
-    joined, seen = engine_for(rows.members).pair_counts(
+    joined, seen = engine_for(rows.members, device).pair_counts(
         with_seen=with_seen, condensed=True, n_jobs=n_jobs
     )
     if seen is None and linkage == "complete":
@@ -355,3 +426,4 @@ class EAC(ChosenNumber, function=eac, attributes=("linkage", "lifetimes", "matri
     missing: Missing = "pair"
     min_size: int = 1
     max_memory: float | str = "4 GiB"
+    device: str | None = None

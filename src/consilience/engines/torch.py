@@ -23,10 +23,11 @@ from consilience.engines._device import (
     many,
     pairs,
     plain,
+    tree,
     weak,
 )
 from consilience.engines._device._torch import kernels_for, torch
-from consilience.engines._device.memory import memory_of
+from consilience.engines._device.memory import fetched, memory_of
 from consilience.engines._device.overlap import overlap_sums
 from consilience.engines._staying import staying
 from consilience.engines.cpu import Cpu
@@ -45,10 +46,13 @@ __all__ = [
     "label_problem",
     "label_rows",
     "overlap_sums",
+    "pairs_fit",
     "rule_of",
 ]
 
 _NOT_FINITE = "X must hold finite numbers. Got NaN or infinity in it."
+# Members whose shares are ranked for a spanning tree.
+_MOST_RANKED = 4000
 # torch's integers by their bytes, asked for when torch is there.
 _NARROW = {1: lambda: torch.int8, 2: lambda: torch.int16, 4: lambda: torch.int32}
 
@@ -195,8 +199,8 @@ class Torch:
         joined, seen = pairs.pair_counts(members, with_seen=with_seen, condensed=condensed)
         kind = count_type(len(members))
         return (
-            _host(joined).astype(kind, copy=False),
-            None if seen is None else _host(seen).astype(kind, copy=False),
+            fetched(joined, n_jobs).astype(kind, copy=False),
+            None if seen is None else fetched(seen, n_jobs).astype(kind, copy=False),
         )
 
     def nearest_pairs(
@@ -213,6 +217,20 @@ class Torch:
         kind = count_type(len(members))
         counted: NDArray[Any] | None = None if seen is None else _host(seen).astype(kind)
         return _host(indices).astype(np.int32), _host(joined).astype(kind), counted
+
+    def spanning_tree(
+        self, *, by_pair: bool
+    ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float64]]:
+        """Edges of a minimum spanning tree of the co-association: ends and distances.
+
+        As `consilience.kernels.links.prim.minimum_spanning_tree`, ties and all; ``by_pair`` divides
+        by the members that saw both. For rows that are labels; beyond what all engines can do.
+        """
+        self._note("spanning_tree")
+        members = self._tensor()
+        order, parent, similarity = tree.prim_order(members, by_pair=by_pair)
+        share = similarity if by_pair else similarity / len(members)
+        return parent[1:], order[1:], (1.0 - share)[1:]
 
     def _note(self, name: str) -> None:
         self.ran_on[name] = str(self.device)
@@ -378,16 +396,28 @@ def label_rows(members: NDArray[Any], starts: NDArray[np.int64], device: Any) ->
     )
 
 
+def pairs_fit(members: NDArray[Any], device: Any, n_tables: int | None) -> bool:
+    """Whether a device has room for labels and so many tables of counts of all their pairs.
+
+    None is the room of a spanning tree, which needs no table.
+    """
+    limit, (n_members, n) = memory_of(device_of(device)), members.shape
+    if n_tables is None:
+        # Labels twice, what the tree knows of every object, and ranks of shares.
+        needed = 2 * members.nbytes + 64 * n + 8 * (n_members + 1) ** 2
+        return n < 2**31 and n_members <= _MOST_RANKED and (limit is None or needed <= limit)
+    needed = members.nbytes + (n_tables + 1) * n * n * np.dtype(count_type(n_members)).itemsize
+    return limit is None or needed <= limit
+
+
 def label_problem(
-    members: NDArray[Any],
-    starts: NDArray[np.int64],
+    rows: labels.LabelRows,
     weights: NDArray[np.int64],
     scale: NDArray[np.float64],
     shift: NDArray[np.float64],
-    device: Any,
 ) -> label_kmeans.LabelProblem:
     """Label rows on a device, for k-means; see `consilience.kernels.kmeans.labels.lloyd`."""
-    return label_kmeans.LabelProblem(label_rows(members, starts, device), weights, scale, shift)
+    return label_kmeans.LabelProblem(rows, weights, scale, shift)
 
 
 def rule_of(grading: Grading, scale: Scale) -> weak.Rule:

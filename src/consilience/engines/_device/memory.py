@@ -10,12 +10,18 @@ import os
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from consilience._validation import memory_in_bytes
 from consilience.engines._device._torch import torch
+from consilience.kernels._parallel import by_rows
 
-__all__ = ["VARIABLE", "memory_of", "pinned", "streamed"]
+__all__ = ["VARIABLE", "fetched", "memory_of", "pinned", "streamed"]
 
 VARIABLE = "CONSILIENCE_DEVICE_MEMORY"
+# Bytes that are on their way from a card at once; less comes in one piece.
+_FETCHED = 1 << 26
 
 
 def memory_of(device: Any) -> int | None:
@@ -68,6 +74,41 @@ def streamed(blocks: Iterable[Any], device: Any) -> Iterator[Any]:
         ahead = following
     if ahead is not None:
         yield _arrived(ahead, work)
+
+
+def fetched(tensor: Any, n_jobs: int | None = None, *, at_once: int = _FETCHED) -> NDArray[Any]:
+    """A tensor's values in memory of the host.
+
+    A large one comes in pieces through memory that stays in place, the next on its way while
+    threads put the one before where it belongs: being the first to touch new memory takes longer
+    than the way itself.
+    """
+    if tensor.device.type != "cuda" or tensor.nbytes <= at_once:
+        return np.asarray(tensor.cpu().numpy())
+    whole = tensor.contiguous()
+    out = np.empty(tuple(whole.shape), whole[:0].cpu().numpy().dtype)
+    source, target = whole.view(-1).view(torch.uint8), out.reshape(-1).view(np.uint8)
+    rooms = [torch.empty(at_once, dtype=torch.uint8, pin_memory=True) for _ in range(2)]
+    arrived = [torch.cuda.Event() for _ in rooms]
+    starts = range(0, len(target), at_once)
+
+    def send(number: int) -> None:
+        some = source[starts[number] : starts[number] + at_once]
+        rooms[number % 2][: len(some)].copy_(some, non_blocking=True)
+        arrived[number % 2].record()
+
+    send(0)
+    for number, start in enumerate(starts):
+        if number + 1 < len(starts):
+            send(number + 1)
+        arrived[number % 2].synchronize()
+        own, there = target[start : start + at_once], rooms[number % 2].numpy()
+
+        def put(some: slice, own: Any = own, there: Any = there) -> None:
+            own[some] = there[: len(own)][some]
+
+        by_rows(put, len(own), n_jobs, size=1 << 20)
+    return out
 
 
 def _arrived(sent: tuple[Any, Any, Any], work: Any) -> Any:

@@ -23,6 +23,7 @@ from consilience.engines._triton.labels import (
     pair_sums,
 )
 from consilience.engines._triton.pairs import count_pairs, nearest_objects
+from consilience.engines._triton.tree import reach, tile_of
 from consilience.engines._triton.weak import WeakBlock, add_scores, sizes_of
 
 __all__ = [
@@ -41,7 +42,9 @@ __all__ = [
     "nearest_objects",
     "nearest_rows",
     "pair_sums",
+    "reach",
     "sizes_of",
     "square_parts",
+    "tile_of",
     "values_of",
 ]

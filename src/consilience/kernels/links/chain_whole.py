@@ -34,7 +34,11 @@ def whole_bytes(members: Labels, weights: NDArray[np.integer[Any]]) -> int:
 
 
 def average_link_whole(
-    members: Labels, weights: NDArray[np.integer[Any]], *, n_jobs: int | None = 1
+    members: Labels,
+    weights: NDArray[np.integer[Any]],
+    *,
+    counts: NDArray[np.unsignedinteger[Any]] | None = None,
+    n_jobs: int | None = 1,
 ) -> NDArray[np.float64]:
     """Average-link tree of the co-association distance; nothing may be unseen.
 
@@ -43,6 +47,8 @@ def average_link_whole(
     members : (n_members, n_objects) signed integers, C-contiguous
         One row a member; -1 is noise.
     weights : (n_objects,) positive integers
+    counts : (n_objects, n_objects) unsigned integers, optional
+        How many members joined each pair, where they are counted already.
     n_jobs : int or None
         Threads that count pairs; merging has one.
 
@@ -64,7 +70,8 @@ def average_link_whole(
     total = int(sizes.sum())
     if not sums_have_room(total, len(members), by_pair=False):
         raise OverflowError(f"sums over pairs of {total} objects leave the range of integers.")
-    counts, _ = count_pairs(members, with_seen=False, n_jobs=n_jobs)
+    if counts is None:
+        counts, _ = count_pairs(members, with_seen=False, n_jobs=n_jobs)
     rows = np.empty((n, n), _row_type(members, weights))
     left, right, heights = np.empty(n - 1, np.int64), np.empty(n - 1, np.int64), np.empty(n - 1)
     common = counts, sizes, float(len(members)), SQUEEZE_BELOW, rows, quotient_room()
