@@ -192,10 +192,11 @@ def problem(args, ensemble):
             drawn, random = timed(lambda own=own: forms.random_labels(own, 12, 100, 1, jobs))
             ran, run = timed(lambda own=own, start=start: own.run(start, 12, 100, jobs))
             more, again = timed(lambda own=own, random=random: own.run(random, 12, 100, jobs))
+            a_round = (ran + more) / (run.n_iter + again.n_iter)
             print(
-                f"{kind} on {device or 'cores'}: problem {made:.3f} s, spectral start {began:.3f} s, "
-                f"random start {drawn:.3f} s, {run.n_iter} rounds {ran:.3f} s, {again.n_iter} rounds "
-                f"{more:.3f} s: {(ran + more) / (run.n_iter + again.n_iter):.4f} s a round",
+                f"{kind} on {device or 'cores'}: problem {made:.3f} s, spectral start {began:.3f} "
+                f"s, random start {drawn:.3f} s, {run.n_iter} and {again.n_iter} rounds "
+                f"{ran + more:.3f} s: {a_round:.4f} s each",
                 flush=True,
             )
 
@@ -262,10 +263,13 @@ def predict(args):
     wanted, found = timed(lambda: here.predict_info(new))
     for name in ("first", "second"):
         seconds, got = timed(lambda: there.predict_info(new))
+        gaps = {
+            of: distance(getattr(got, of), getattr(found, of))
+            for of in ("labels", "confidence", "runner_up", "unlike")
+        }
         print(
-            f"{len(new):,} new objects, {name} call on the card {seconds:.3f} s, cores {wanted:.3f} s: "
-            f"{wanted / seconds:.1f} x; labels {distance(got.labels, found.labels)}, confidence "
-            f"{distance(got.confidence, found.confidence)}, unlike {distance(got.unlike, found.unlike)}",
+            f"{len(new):,} new objects, {name} call on the card {seconds:.3f} s, cores "
+            f"{wanted:.3f} s: {wanted / seconds:.1f} x; {gaps}",
             flush=True,
         )
 

@@ -31,6 +31,7 @@ from consilience._validation import (
 from consilience.consensus._predicts import Predicts
 from consilience.consensus._registry import CONSENSUS, Method
 from consilience.consensus._solve import ConsensusResult
+from consilience.engines import labels_stay
 from consilience.ensemble import Ensemble
 from consilience.errors import InvalidInputError, warn
 from consilience.evidence import Missing, confidence, never_seen
@@ -205,10 +206,11 @@ class Consensus(Predicts, Stated):
                 ensemble = generator.generate(data if takes_rows(generator) else X)
                 models = getattr(generator, "models_", None)
         self.ensemble_ = self._check_ensemble(ensemble, data)
-        with steps.step("consensus"):
-            self._store(self._fit_ensemble(self.ensemble_, data))
-        with steps.step("confidence"):
-            self._add_confidence(where)
+        with labels_stay():
+            with steps.step("consensus"):
+                self._store(self._fit_ensemble(self.ensemble_, data))
+            with steps.step("confidence"):
+                self._add_confidence(where)
         self._remember(data, models)
         steps.end()
         return self

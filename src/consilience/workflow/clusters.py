@@ -27,6 +27,7 @@ from consilience.consensus import CONSENSUS, Method
 from consilience.consensus import refine as refined
 from consilience.consensus.auto import by_votes
 from consilience.consensus.known import Knowledge, informed, knowledge_of
+from consilience.engines import labels_stay
 from consilience.ensemble import Ensemble
 from consilience.errors import InvalidInputError, InvalidParameterError, warn
 from consilience.evidence import Missing, never_seen
@@ -434,12 +435,13 @@ def _found(
     data = refilled(data, ensemble)
     if task.wants_number and not first and not task.by_lines:
         number = _number(job, task, data, ensemble)
-    if known is not None and task.by_lines:
-        found = _by_knowledge(job, task, data, ensemble, known)
-    else:
-        found = _consensus(job, task, data, ensemble, number)
-    if known is not None:
-        found |= _respecting(task, ensemble, known, found["labels"])
+    with labels_stay():
+        if known is not None and task.by_lines:
+            found = _by_knowledge(job, task, data, ensemble, known)
+        else:
+            found = _consensus(job, task, data, ensemble, number)
+        if known is not None:
+            found |= _respecting(task, ensemble, known, found["labels"])
     warn_of_one_column(data, found["labels"])
     truth = None if data.truth is None else against_truth(data.truth, found["labels"])
     agreement = None

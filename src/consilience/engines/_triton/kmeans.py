@@ -37,7 +37,8 @@ def _settle(
         tl.store(waiting + first + tl.cumsum(number, 0) - 1, m * n + i, mask=doubt)
 
 
-@triton.jit
+# How many members are still at work differs from round to round: not a reason to compile anew.
+@triton.jit(do_not_specialize=["n_members"])
 def _nearest_centres(
     rows, lengths, centres, half, reach, members, n_members, labels, waiting, n_waiting, n, d,
     share, K: tl.constexpr, TILE: tl.constexpr, STEP: tl.constexpr, WHOLE: tl.constexpr,
@@ -109,7 +110,7 @@ def _judge(
         tl.store(labels + pair, tl.min(tl.where(total == least, c, K - 1), axis=0))
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["n_members"])
 def _cluster_sums(
     digits, stride, labels, seen, members, n_members, sums, counts, n, width, chunk,
     K: tl.constexpr, TOGETHER: tl.constexpr, TILE: tl.constexpr, WIDTH: tl.constexpr,
