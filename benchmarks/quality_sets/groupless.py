@@ -1,6 +1,7 @@
 """Tables without groups: kinds for developing, for confirming, and for the second confirming.
 
-Called as the families with groups are; all objects are of one group.
+Called as the families with groups are; all objects are of one group. Those of the third
+confirming part are in ``third_groupless``.
 """
 
 import numpy as np

@@ -1,7 +1,7 @@
 """Families of tables with groups for the third confirming part.
 
 Written after the tables of ``second`` had been opened, by somebody who did not know the rule
-that is judged and ran no clustering on them. Here are mixtures, and the settings of
+that is judged and ran no method of the package on them. Here are mixtures, and the settings of
 scikit-learn's examples; tables of measurements are in ``third_measured``, of fields of work in
 ``third_fields``, pictures in ``third_shapes``. Most are meant to be seen by whoever draws the
 right plot; some are hard.
