@@ -35,7 +35,7 @@ INFORMATION, RELATIVE = 0, 1
 
 # Rows and columns of a table before the clusters: unseen (label -2) and noise (-1).
 _BEFORE = 2
-# Labels of a block stay in the second-level cache; smaller ones, at the end, let threads end together.
+# Labels of a block stay in the second-level cache; smaller ones let threads end together.
 _BLOCK, _LEAST = 4096, 512
 _TABLE_BYTES = 2**26
 
