@@ -6,7 +6,7 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 torch = pytest.importorskip(
@@ -48,6 +48,7 @@ def test_row_sums_have_the_bits_of_the_processor(table, k, seed):
 
 
 @given(label_tables(), st.integers(1, 4), st.booleans(), st.integers(0, 2**32 - 1))
+@example(np.array([[-1]]), 1, False, 0)  # no cluster at all
 def test_nearness_is_that_of_the_processor(table, k, by_seen, seed):
     ensemble = Ensemble(table)
     rng = np.random.default_rng(seed)
@@ -64,6 +65,15 @@ def test_nearness_is_that_of_the_processor(table, k, by_seen, seed):
         )
         for one, other in zip(got, wanted, strict=True):
             np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize(("n_rows", "n_parts"), [(0, 1), (0, 0), (2, 0), (2, 3)])
+@pytest.mark.parametrize("n_digits", [1, 2])
+def test_counts_of_digits_are_joined_whatever_is_empty(n_rows, n_parts, n_digits):
+    digits = np.arange(n_rows * n_digits * n_parts).reshape(n_rows, n_digits, n_parts)
+    wanted = (digits << 7 * np.arange(n_digits)[:, None]).sum(axis=1)
+    flat = torch.as_tensor(digits.reshape(n_rows, n_digits * n_parts)).to(DEVICE)
+    np.testing.assert_array_equal(passes._from_digits(flat, n_parts).cpu(), wanted)
 
 
 @given(label_tables())

@@ -380,8 +380,10 @@ def joint_bytes(n_rows: int) -> int:
 
 def _from_digits(counts: Any, n_parts: int) -> Any:
     """Counts of parts from those of their weights' digits."""
-    digits = counts.view(len(counts), -1, n_parts)
-    return sum(digits[:, place] << _BITS * place for place in range(digits.shape[1]))
+    # Said in full: of no clusters, or no parts, nobody can tell how many digits there are.
+    n_digits = max(1, counts.shape[1] // max(n_parts, 1))
+    digits = counts.view(len(counts), n_digits, n_parts)
+    return sum(digits[:, place] << _BITS * place for place in range(n_digits))
 
 
 def first_largest(values: Any) -> Any:
