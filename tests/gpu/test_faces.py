@@ -17,6 +17,8 @@ torch = pytest.importorskip(
 import consilience as cs
 from consilience.datasets import make_toy_minority
 from consilience.errors import InvalidParameterError
+from consilience.workflow import _places as places
+from consilience.workflow import clusters
 
 pytestmark = pytest.mark.torch
 DEVICE = os.environ.get("CONSILIENCE_TEST_DEVICE", "cpu")
@@ -150,23 +152,50 @@ def test_cluster_gives_the_same_result_and_says_where_it_ran():
         np.testing.assert_array_equal(got.confidence, wanted.confidence)
         np.testing.assert_array_equal(got.runner_up, wanted.runner_up)
         assert got.parameters == wanted.parameters
-        stages = ("generate", "labels of all objects", "confidence")
-        assert all(got.ran_on[stage].startswith(DEVICE) for stage in stages)
+        assert got.ran_on["generate"].startswith(DEVICE)
         assert got.ran_on["prepare"] == got.ran_on["consensus"] == "cpu"
+        if device is None:  # the data are there, and what can be done there is
+            for stage in ("labels of all objects", "confidence"):
+                assert got.ran_on[stage].startswith(DEVICE)
+        else:
+            assert got.ran_on["confidence"] == "cpu"
+            assert "labels of all objects" not in got.ran_on
         # Small: advice, on anything but the processor.
         assert any("small" in note for note in got.notes) == (DEVICE != "cpu")
         assert ("ran on" in repr(got)) == (DEVICE != "cpu")
     np.testing.assert_array_equal(got.predict(data + 0.1).labels, wanted.predict(data + 0.1).labels)
 
 
-@pytest.mark.parametrize("method", ["mcla", "eac"])
-def test_methods_without_a_device_are_judged_on_it(method):
+@pytest.mark.parametrize("method", ["mcla", "eac", "kcc", "sec"])
+def test_methods_of_a_job_run_where_the_data_are(monkeypatch, method):
+    there, asked = torch.as_tensor(X).to(DEVICE), []
+    whole = places.place_of_stage
+
+    def noted(stage, device, *, there):
+        asked.append((stage, whole(stage, device, there=there)))
+        return asked[-1][1]
+
+    monkeypatch.setattr(clusters, "place_of_stage", noted)
     options = {"n_members": 8, "random_state": 0, "method": method}
-    got, wanted = (cs.cluster(X, 3, device=d, **options) for d in (DEVICE, None))
-    np.testing.assert_array_equal(got.labels, wanted.labels)
-    np.testing.assert_array_equal(got.confidence, wanted.confidence)
-    assert got.ran_on["generate"].startswith(DEVICE)
-    assert got.ran_on["confidence"].startswith(DEVICE)
+    wanted = cs.cluster(X, 3, **options)
+    for given, device in ((X, DEVICE), (there, None)):
+        asked.clear()
+        got = cs.cluster(given, 3, device=device, **options)
+        np.testing.assert_array_equal(got.labels, wanted.labels)
+        np.testing.assert_array_equal(got.confidence, wanted.confidence)
+        assert got.ran_on["generate"].startswith(DEVICE)
+        gains = {stage for stage, place in asked if place is not None}
+        # Labels of the host do not gain from the way to a card; data that are there stay.
+        assert gains == ({"generate"} if device else {"generate", "confidence", method})
+
+
+@pytest.mark.parametrize("stage", sorted(places.GAINS))
+def test_a_stage_runs_on_a_card_where_it_gains_or_the_data_are(stage):
+    assert places.place_of_stage(stage, "cuda:0", there=True) == "cuda:0"
+    expected = "cuda:0" if places.GAINS[stage] >= 9.5 else None
+    assert places.place_of_stage(stage, "cuda:0", there=False) == expected
+    assert places.place_of_stage(stage, None, there=False) is None
+    assert places.place_of_stage("nobody's", "cuda:0", there=False) is None
 
 
 def test_several_methods_and_refinement_on_a_device():
@@ -174,7 +203,8 @@ def test_several_methods_and_refinement_on_a_device():
     got, wanted = (cs.cluster(X, 3, device=d, **options) for d in (DEVICE, None))
     np.testing.assert_array_equal(got.labels, wanted.labels)
     np.testing.assert_array_equal(got.confidence, wanted.confidence)
-    assert got.ran_on["confidence"].startswith(DEVICE)
+    assert got.ran_on["generate"].startswith(DEVICE)
+    assert got.ran_on["confidence"] == "cpu"
 
 
 def test_minority_groups_say_where_they_were_scored():

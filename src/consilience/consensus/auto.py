@@ -27,6 +27,7 @@ from consilience.consensus._support import Support, supports
 from consilience.ensemble import Ensemble
 from consilience.evidence import co_association
 from consilience.generate import default_generator
+from consilience.kernels._parallel import by_rows
 from consilience.kernels.labels.contingency import first_columns
 from consilience.kernels.labels.products import row_sums
 from consilience.partition import one_thread
@@ -111,7 +112,7 @@ def autoconsensus(
     X : array of shape (n_objects, n_features), optional
         The data: without them the lines see the co-association only.
     n_jobs : int or None
-        Not used here; the members are made in that many threads.
+        Threads that put all objects beside those of the sample; members are made in as many.
 
     Returns
     -------
@@ -164,7 +165,7 @@ def autoconsensus(
         with one_thread(), config_context(array_api_dispatch=False), warnings.catch_warnings():
             # Copies make fewer clusters than a line is asked for, and that is all right.
             warnings.simplefilter("ignore", ConvergenceWarning)
-            return _found(placed, wanted, data, max_clusters, EFFORTS[effort], rng, device)
+            return _found(placed, wanted, data, max_clusters, EFFORTS[effort], rng, device, n_jobs)
 
     run_in_order = ordered(run, data=True)
     return solve(
@@ -180,6 +181,7 @@ def _found(
     effort: _Effort,
     rng: np.random.RandomState,
     device: str | None,
+    n_jobs: int | None,
 ) -> ConsensusResult:
     n = ensemble.n_objects
     some = np.sort(rng.permutation(n)[: effort.objects])
@@ -234,7 +236,8 @@ def _found(
     }
     if device is not None:
         details["ran_on"] = {"consensus": "cpu", "labels of all objects": device}
-    return ConsensusResult(by_votes(ensemble, some, labels, device), details=details)
+    everybody = by_votes(ensemble, some, labels, device, n_jobs=n_jobs)
+    return ConsensusResult(everybody, details=details)
 
 
 def _agreement(scene: Scene, support: Support, best: int) -> float:
@@ -325,7 +328,14 @@ def _alternatives(found: list[Partition], support: Support, best: int) -> tuple[
     )
 
 
-def by_votes(ensemble: Ensemble, some: Ints, labels: Labels, device: str | None = None) -> Labels:
+def by_votes(
+    ensemble: Ensemble,
+    some: Ints,
+    labels: Labels,
+    device: str | None = None,
+    *,
+    n_jobs: int | None = None,
+) -> Labels:
     """Labels of all objects: each votes with those of the sample that members put it with.
 
     Parameters
@@ -337,13 +347,20 @@ def by_votes(ensemble: Ensemble, some: Ints, labels: Labels, device: str | None 
         Groups 0, 1, ... of these.
     device : str or None
         A torch device to count votes on.
+    n_jobs : int or None
+        Threads of the processor; the result does not depend on it.
     """
     everybody = np.empty(ensemble.n_objects, np.int32)
     if len(some) < len(everybody):
         members, starts = ensemble.members, first_columns(ensemble.members)
         votes = _votes(members, starts, some, labels)
         if device is None:
-            everybody[:] = row_sums(members, starts, votes).argmax(axis=1)
+            held = row_sums(members, starts, votes, n_jobs=n_jobs)
+
+            def decide(objects: slice) -> None:
+                everybody[objects] = held[objects].argmax(axis=1)
+
+            by_rows(decide, len(everybody), n_jobs)
         else:
             from consilience.engines.torch import label_rows
 

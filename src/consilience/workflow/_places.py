@@ -1,13 +1,33 @@
 """Where the stages of a job ran, and advice where another place would have been faster."""
 
 from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 from consilience._validation import DEVICE, check_value
 from consilience.errors import warn
 from consilience.rows import device_of_data
 
-__all__ = ["advise", "chosen_device", "in_words", "place_of_members"]
+__all__ = ["GAINS", "advise", "chosen_device", "in_words", "place_of_members", "place_of_stage"]
+
+#: How many times as fast a card is as 16 cores of its machine, in whole calls with NumPy in and
+#: out: 1,000,000 objects by 100 members (single link 50,000, other links 10,000 objects; EWOCS
+#: 100,000). `docs/gpu.md` has the seconds, `benchmarks/gpu_stages.py` measures them.
+GAINS: Mapping[str, float] = MappingProxyType(
+    {
+        "generate": 10.1,
+        "score": 17.6,
+        "object weights": 15.2,
+        "anco": 11.5,
+        "confidence": 1.9,
+        "labels of all objects": 1.0,
+        "kcc": 1.3,
+        "sec": 1.2,
+        "eac": 4.2,  # single link; average 1.2, complete 0.5
+    }
+)
+# About ten times: below, the way to a card and back is no way to go.
+_WORTH_THE_WAY = 9.5
 
 # Numbers of a table, times clusterings, below which starting a card takes longer than the work.
 _WORTH_A_CARD = 10**8
@@ -21,6 +41,28 @@ def chosen_device(X: Any, device: Any, *, owner: str) -> str | None:
 
         return str(device_of(device))  # refused here, before anything is done
     return device_of_data(X)
+
+
+def place_of_stage(stage: str, device: str | None, *, there: bool) -> str | None:
+    """Where a stage of a job is done: on its device, or, None, on the processor.
+
+    Parameters
+    ----------
+    stage : str
+        One of `GAINS`; others stay on the processor.
+    device : str or None
+        That of the job.
+    there : bool
+        Whether the data lie on it already: then they are worked on there, whatever is gained.
+
+    Examples
+    --------
+    >>> place_of_stage("generate", "cuda:0", there=False)
+    'cuda:0'
+    >>> place_of_stage("confidence", "cuda:0", there=False) is None
+    True
+    """
+    return device if there or GAINS.get(stage, 0.0) >= _WORTH_THE_WAY else None
 
 
 def place_of_members(records: Iterable[Mapping[str, Any]]) -> str:

@@ -35,7 +35,7 @@ from consilience.evidence import confidence as confidence_in
 from consilience.generate import RunFolder, default_generator, with_defaults
 from consilience.predict._hashes import row_hashes
 from consilience.predict._seen import Seen
-from consilience.rows import Rows
+from consilience.rows import Rows, device_of_data
 from consilience.workflow._choosing import Number, by_criteria, by_lines, strict_method
 from consilience.workflow._columns import checked_columns
 from consilience.workflow._data import Data, check_scale, checked_ensemble, gather
@@ -51,7 +51,12 @@ from consilience.workflow._methods import (
 from consilience.workflow._mixed import in_all_views, mixed_generator, refilled
 from consilience.workflow._notes import noting
 from consilience.workflow._one_column import warn_of_one_column
-from consilience.workflow._places import advise, chosen_device, place_of_members
+from consilience.workflow._places import (
+    advise,
+    chosen_device,
+    place_of_members,
+    place_of_stage,
+)
 from consilience.workflow._seeds import job_seed
 from consilience.workflow._view_agreement import view_agreement
 from consilience.workflow.cluster_result import ClusterResult
@@ -88,7 +93,12 @@ class _Task:
     seed: int
     n_jobs: int | None
     device: str | None
+    there: bool
     run: RunFolder | None
+
+    def place(self, stage: str) -> str | None:
+        """The device of a stage; None is the processor."""
+        return place_of_stage(stage, self.device, there=self.there)
 
     @property
     def wants_number(self) -> bool:
@@ -215,9 +225,10 @@ def cluster(
     n_jobs : int or None, default=None
         Threads; None means one.
     device : str or None, default=None
-        A torch device, such as "cuda": members are made, objects placed and labels judged there,
-        with the same result. None is the processor, or the device of X where that is a torch
-        tensor. ``ran_on`` of the result says where each stage ran.
+        A torch device, such as "cuda": what gains much from it is done there, which is making
+        members, and the result is the same. None is the processor, or the device of X where that
+        is a torch tensor: there objects are placed and labels judged on it too. ``ran_on`` of the
+        result says where each stage ran.
     run : path, RunFolder or None, default=None
         Folder that keeps every member as soon as it is made. Whatever ends the job, the same
         call goes on from there; members of another run are refused. It is left as it is in the
@@ -315,6 +326,7 @@ def cluster(
         seed=job_seed(random_state, folder),
         n_jobs=n_jobs,
         device=device,
+        there=device is not None and device_of_data(X) == device,
         run=folder,
     )
     _check_needs_data(named, X)
@@ -483,7 +495,7 @@ def _generator(
     if given is not None:
         return None, "given."
     if task.generator is not None:
-        wanted = with_defaults(task.generator, task.seed, task.n_jobs, task.device)
+        wanted = with_defaults(task.generator, task.seed, task.n_jobs, task.place("generate"))
         return wanted, f"{type(wanted).__name__}, as asked."
     _warn_of_few(task.n_members)
     if data.mixed is not None:
@@ -498,7 +510,7 @@ def _generator(
         sparse=sparse.issparse(data.X),
         n_groups=n_groups,
     )
-    maker = with_defaults(taken.generator, task.seed, task.n_jobs, task.device)
+    maker = with_defaults(taken.generator, task.seed, task.n_jobs, task.place("generate"))
     return maker, f"{taken.name}. {taken.why}"
 
 
@@ -531,7 +543,7 @@ def _consensus(
         own = own_limits(method, task.named.limits) | dict(taken.parameters)
     model = prepared(
         method, number.n_clusters, own, random_state=task.seed, n_jobs=task.n_jobs,
-        device=task.device,
+        device=task.place(method.name),
     )  # fmt: skip
     with job.stage("consensus", model):
         found = _fitted(task, method, model, data, ensemble) | said | {"why_method": why}
@@ -541,7 +553,7 @@ def _consensus(
 def _fitted(
     task: _Task, method: Method, model: Any, data: Data, ensemble: Ensemble
 ) -> dict[str, Any]:
-    """What a method's estimator makes of the members, judged on the device of the job."""
+    """What a method's estimator makes of the members, judged where that gains."""
     places = {"consensus": "cpu"}
     if task.device is None:
         return fit_method(method, model, data.rows, ensemble) | {"ran_on": places}
@@ -561,15 +573,16 @@ def _by_lines(job: Job, task: _Task, data: Data, ensemble: Ensemble) -> dict[str
     method = CONSENSUS[_OURS]
     own = {"max_clusters": task.max_clusters, "effort": task.effort}
     model = prepared(
-        method, task.n_clusters, own, random_state=task.seed, n_jobs=task.n_jobs, device=task.device
-    )
+        method, task.n_clusters, own, random_state=task.seed, n_jobs=task.n_jobs,
+        device=task.place("labels of all objects"),
+    )  # fmt: skip
     whole = in_all_views(data)
     with job.stage("consensus", model):
         if whole is None:
             found = _fitted(task, method, model, data, ensemble)
         else:
             found = fit_method(method, model, Rows(data.X[whole]), ensemble.take(whole))
-            labels = by_votes(ensemble, whole, found["labels"])
+            labels = by_votes(ensemble, whole, found["labels"], n_jobs=task.n_jobs)
             found |= {"labels": labels, **_judged(task, ensemble, labels, {"consensus": "cpu"})}
         found |= {
             "choice": model.choice_,
@@ -677,7 +690,8 @@ def _judged(
     """How sure the labels are, and where that and what came before was computed."""
     # Objects that nobody saw are sure of nothing.
     known = np.where(never_seen(ensemble), -1, labels)
-    sure = confidence_in(ensemble, known, missing=missing, n_jobs=task.n_jobs, device=task.device)
+    place = task.place("confidence")
+    sure = confidence_in(ensemble, known, missing=missing, n_jobs=task.n_jobs, device=place)
     return {
         "confidence": sure.confidence,
         "runner_up": sure.runner_up,
@@ -711,6 +725,7 @@ def groups_of(
         seed=seed,
         n_jobs=n_jobs,
         device=None,
+        there=False,
         run=run,
     )
     return _found(job, task, data, given)
