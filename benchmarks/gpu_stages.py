@@ -4,7 +4,6 @@
     python benchmarks/gpu_stages.py passes                   passes of the card alone, by its events
     python benchmarks/gpu_stages.py stages                   whole calls: NumPy in, NumPy out
     python benchmarks/gpu_stages.py links                    EAC, and counts of all pairs
-    python benchmarks/gpu_stages.py predict                  new objects on either side
     python benchmarks/gpu_stages.py first                    the first call of a process
     python benchmarks/gpu_stages.py --device cpu --scale 0.005
 
@@ -21,13 +20,15 @@ import sys
 import tempfile
 import time
 import warnings
+from functools import cache
 
 import numpy as np
 
 import consilience as cs
+from consilience.consensus.auto import by_votes
 from consilience.engines import labels_stay
 
-SECTIONS = ("passes", "stages", "links", "predict", "first", "profile")
+SECTIONS = ("passes", "stages", "links", "first", "profile")
 FIRST = """
 import sys, time, numpy as np
 begin = time.perf_counter()
@@ -58,8 +59,9 @@ def main():
         globals()[section](args)
 
 
+@cache
 def table(n, d=64, n_groups=40):
-    """Groups that overlap."""
+    """Groups that overlap; made once, since drawing them takes as long as the members."""
     rng = np.random.default_rng(1)
     middles = 1.5 * rng.normal(size=(n_groups, d))
     return (rng.normal(size=(n, d)) + middles[rng.integers(0, n_groups, n)]).astype(np.float32)
@@ -104,7 +106,8 @@ def distance(one, other):
 
 
 def stages(args):
-    """Members, evidence and linear consensus as whole calls."""
+    """Members, evidence, placing and linear consensus as whole calls."""
+    table(args.n)  # not in the time of the first call
     both(
         "members",
         lambda device: members_of(args, device),
@@ -116,10 +119,12 @@ def stages(args):
         ensemble=ensemble
     ).labels_  # fmt: skip
     evidence, jobs = cs.evidence, {"n_jobs": args.threads}
+    some = np.sort(np.random.default_rng(0).permutation(args.n)[:1500])
     calls = {
         "confidence": lambda d: evidence.confidence(ensemble, labels, device=d, **jobs).confidence,
         "object weights": lambda d: evidence.object_weights(ensemble, device=d, **jobs),
         "ANCO": lambda d: evidence.anco(ensemble, device=d, **jobs),
+        "placing": lambda d: by_votes(ensemble, some, labels[some], d, **jobs),
         "KCC": lambda d: fitted(cs.KCC, ensemble, d, args),
         "SEC": lambda d: fitted(cs.SEC, ensemble, d, args),
     }
@@ -251,27 +256,6 @@ def links(args):
         args,
         lambda a, b: "equal" if np.array_equal(a, b) else "NOT EQUAL",
     )
-
-
-def predict(args):
-    """New objects after a fit on one side, placed on the other."""
-    X = table(max(2000, args.n // 5))
-    new = table(args.n)[::-1] + np.float32(0.01)
-    options = {"n_clusters": 12, "n_init": 1, "random_state": 0, "n_jobs": args.threads}
-    here, there = (cs.KCC(**options, device=d).fit(X) for d in (None, args.device))
-    here.predict(new[:1000]), there.predict(new[:1000])
-    wanted, found = timed(lambda: here.predict_info(new))
-    for name in ("first", "second"):
-        seconds, got = timed(lambda: there.predict_info(new))
-        gaps = {
-            of: distance(getattr(got, of), getattr(found, of))
-            for of in ("labels", "confidence", "runner_up", "unlike")
-        }
-        print(
-            f"{len(new):,} new objects, {name} call on the card {seconds:.3f} s, cores "
-            f"{wanted:.3f} s: {wanted / seconds:.1f} x; {gaps}",
-            flush=True,
-        )
 
 
 def first(args):

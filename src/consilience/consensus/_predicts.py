@@ -104,8 +104,10 @@ class Predicts:
         Returns
         -------
         ndarray of shape (n_objects,)
+            For a torch tensor, one on its device.
         """
-        return self.predict_info(X).confidence
+        sure: NDArray[np.float64] = as_given(self.predict_info(X).confidence, X)
+        return sure
 
     @_WithData
     def predict_info(self, X: Any, *, lookup: bool = True) -> Prediction:

@@ -38,6 +38,7 @@ from consilience.kernels.kmeans.runs import Indices, KMeansRuns, join_runs
 from consilience.kernels.minority.blocks import BLOCK, Models, Objects
 from consilience.kernels.minority.passes import Batch, Grading, Memory, Scale
 from consilience.kernels.pairs.compare import count_type
+from consilience.kernels.pairs.counts import nearest_pairs
 
 __all__ = [
     "Torch",
@@ -48,9 +49,12 @@ __all__ = [
     "overlap_sums",
     "pairs_fit",
     "rule_of",
+    "tables_fit",
 ]
 
 _NOT_FINITE = "X must hold finite numbers. Got NaN or infinity in it."
+# Bytes of tables of all pairs of clusters (some 17,000 of them) that are made on a device.
+_TABLES = 8 << 30
 # Members whose shares are ranked for a spanning tree.
 _MOST_RANKED = 4000
 # torch's integers by their bytes, asked for when torch is there.
@@ -193,10 +197,25 @@ class Torch:
     def pair_counts(
         self, *, with_seen: bool, condensed: bool = False, n_jobs: int | None = None
     ) -> tuple[NDArray[Any], NDArray[Any] | None]:
-        """See `Engine.pair_counts`."""
+        """See `Engine.pair_counts`.
+
+        Tables larger than the device go to the host in blocks of rows; labels so many that they
+        are too large themselves are left to the processor.
+        """
+        if not self._hot_fits():
+            return self._left("pair_counts").pair_counts(
+                with_seen=with_seen, condensed=condensed, n_jobs=n_jobs
+            )
         self._note("pair_counts")
+        fits = pairs_fit(self._host, self.device, 2 if with_seen else 1)
         members = self._tensor()
-        joined, seen = pairs.pair_counts(members, with_seen=with_seen, condensed=condensed)
+        joined, seen = pairs.pair_counts(
+            members,
+            with_seen=with_seen,
+            condensed=condensed,
+            most=pairs.counts_at_once(memory_of(self.device)),
+            here=not fits,
+        )
         kind = count_type(len(members))
         return (
             fetched(joined, n_jobs).astype(kind, copy=False),
@@ -211,9 +230,12 @@ class Torch:
         As `consilience.kernels.pairs.counts.nearest_pairs`; ``by_pair`` divides by the members
         that saw both. For rows that are labels; beyond what all engines can do.
         """
+        if not self._hot_fits():
+            self._left("nearest_pairs")
+            return nearest_pairs(self._host, k, missing="pair" if by_pair else "all")
         self._note("nearest_pairs")
-        members = self._tensor()
-        indices, joined, seen = pairs.nearest_pairs(members, k, by_pair=by_pair)
+        members, most = self._tensor(), pairs.counts_at_once(memory_of(self.device))
+        indices, joined, seen = pairs.nearest_pairs(members, k, by_pair=by_pair, most=most)
         kind = count_type(len(members))
         counted: NDArray[Any] | None = None if seen is None else _host(seen).astype(kind)
         return _host(indices).astype(np.int32), _host(joined).astype(kind), counted
@@ -231,6 +253,13 @@ class Torch:
         order, parent, similarity = tree.prim_order(members, by_pair=by_pair)
         share = similarity if by_pair else similarity / len(members)
         return parent[1:], order[1:], (1.0 - share)[1:]
+
+    def _hot_fits(self) -> bool:
+        """Whether a device has room for labels as zeros and ones."""
+        limit = memory_of(self.device)
+        if limit is None or not isinstance(self._host, np.ndarray):  # there already
+            return True
+        return pairs.hot_bytes(self._host) <= limit
 
     def _note(self, name: str) -> None:
         self.ran_on[name] = str(self.device)
@@ -408,6 +437,20 @@ def pairs_fit(members: NDArray[Any], device: Any, n_tables: int | None) -> bool:
         return n < 2**31 and n_members <= _MOST_RANKED and (limit is None or needed <= limit)
     needed = members.nbytes + (n_tables + 1) * n * n * np.dtype(count_type(n_members)).itemsize
     return limit is None or needed <= limit
+
+
+def tables_fit(n_clusters: int, device: Any, *, same_bits: bool) -> bool:
+    """Whether tables of all pairs of so many clusters of all members are made on a device.
+
+    Parameters
+    ----------
+    n_clusters : int
+    device : str or torch device
+    same_bits : bool
+        Whether the processor comes to the same bits: only then may memory decide where it is done.
+    """
+    needed, limit = labels.joint_bytes(n_clusters), memory_of(device_of(device))
+    return needed <= _TABLES and (limit is None or not same_bits or needed <= limit)
 
 
 def label_problem(

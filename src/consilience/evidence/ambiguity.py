@@ -464,11 +464,20 @@ def _overlap(
     if n_pairs is not None and n_pairs < len(pairs):
         chosen = check_random_state(random_state).permutation(len(pairs))[:n_pairs]
         pairs = pairs[np.sort(chosen)]
-    if device is not None:
+    if device is not None and _tables_fit(ensemble, kind, device):
         return _overlap_there(ensemble, kind, pairs, device)
     rows, inverse, counts = ensemble.signatures(n_jobs=n_jobs)
     means, seen = mean_overlap(rows.members, counts, pairs, kind, n_jobs=n_jobs or 1)
     return means[inverse], seen[inverse]
+
+
+def _tables_fit(ensemble: Ensemble, kind: int, device: str) -> bool:
+    """Whether a device has room for the cells of all pairs of members."""
+    from consilience.engines.torch import tables_fit
+
+    # Unseen and noise are clusters as well. A logarithm has bits of its own on every device.
+    n_clusters = int(ensemble.offsets()[-1]) + 2 * ensemble.n_members
+    return tables_fit(n_clusters, device, same_bits=kind == RELATIVE)
 
 
 def _overlap_there(

@@ -142,13 +142,14 @@ def _check(
 def _through_tables(ensemble: Ensemble, n_jobs: int, device: str | None) -> Floats:
     """Mean quadratic confusion of each object, from contingency tables: no pair is looked at."""
     if device is not None:
-        from consilience.engines.torch import label_rows
+        from consilience.engines.torch import label_rows, tables_fit
 
-        there = label_rows(ensemble.members, ensemble.offsets(), device)
-        # Numbers on the device: what divides by one of the host there multiplies instead.
-        size = there.there(np.array([ensemble.n_members, ensemble.n_objects], np.float64))
-        found = _mean_confusion(*there.moments(), size[0], size[1])
-        return np.asarray(found.cpu().numpy())
+        if tables_fit(int(ensemble.offsets()[-1]), device, same_bits=True):
+            there = label_rows(ensemble.members, ensemble.offsets(), device)
+            # Numbers on the device: what divides by one of the host there multiplies instead.
+            size = there.there(np.array([ensemble.n_members, ensemble.n_objects], np.float64))
+            found = _mean_confusion(*there.moments(), size[0], size[1])
+            return np.asarray(found.cpu().numpy())
     rows, inverse, counts = ensemble.signatures(n_jobs=n_jobs)
     first, second = pair_moments(rows.members, counts, n_jobs=n_jobs)
     placed, R = _n_placed(rows.members), ensemble.n_members

@@ -8,9 +8,20 @@ to 2,048 members, single precision beyond.
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from consilience.engines._device._torch import full_precision, kernels_for, torch
 
-__all__ = ["bytes_of", "nearest_by_kernel", "nearest_pairs", "one_hot", "pair_counts"]
+__all__ = [
+    "bytes_of",
+    "counts_at_once",
+    "hot_bytes",
+    "nearest_by_kernel",
+    "nearest_pairs",
+    "one_hot",
+    "pair_counts",
+]
 
 UNSEEN = -2
 # Counts of a block of rows that exist at once, as floats.
@@ -24,7 +35,7 @@ _MOST_OBJECTS, _MOST_NEAREST = 1 << 23, 128
 
 
 def pair_counts(
-    members: Any, *, with_seen: bool, condensed: bool, most: int = _COUNTS
+    members: Any, *, with_seen: bool, condensed: bool, most: int = _COUNTS, here: bool = False
 ) -> tuple[Any, Any]:
     """How many members joined each pair of objects, and how many saw it; int32 or uint8 tensors.
 
@@ -38,14 +49,29 @@ def pair_counts(
         Pairs i < j only, in SciPy's order.
     most : int
         Counts made at once; no count depends on it.
+    here : bool
+        Whether the tables are tensors of the host, to which blocks of rows go: they may be larger
+        than the device.
     """
-    joined = _by_kernel(members) if not condensed else None
+    joined = _by_kernel(members) if not (condensed or here) else None
     if joined is None:
-        joined = _filled(members, one_hot(members), condensed, most)
+        joined = _filled(members, one_hot(members), condensed, most, here)
     if not with_seen:
         return joined, None
     seen = (members != UNSEEN).T.to(_floats(members)).contiguous()
-    return joined, _filled(members, seen, condensed, most)
+    return joined, _filled(members, seen, condensed, most, here)
+
+
+def hot_bytes(members: NDArray[Any]) -> int:
+    """Bytes that `one_hot` takes at most, with what it is made of."""
+    n_members, n = members.shape
+    n_clusters = int((members.max(axis=1, initial=-1).astype(np.int64) + 1).sum())
+    return n * (4 * (n_clusters + 1) + 16 * n_members)
+
+
+def counts_at_once(limit: int | None) -> int:
+    """How many counts may exist at once where data may take so many bytes: some 64 for each."""
+    return _COUNTS if limit is None else max(1, min(_COUNTS, limit // 64))
 
 
 def one_hot(members: Any) -> Any:
@@ -154,18 +180,18 @@ def _by_kernel(members: Any) -> Any:
     return counts
 
 
-def _filled(members: Any, table: Any, condensed: bool, most: int) -> Any:
+def _filled(members: Any, table: Any, condensed: bool, most: int, here: bool) -> Any:
     n_members, n = members.shape
     kind = torch.uint8 if n_members <= 255 else torch.int32
     shape = (n * (n - 1) // 2,) if condensed else (n, n)
-    out = torch.empty(shape, dtype=kind, device=members.device)
+    out = torch.empty(shape, dtype=kind, device="cpu" if here else members.device)
     for start, counts in _count_blocks(table, most):
         part = counts.to(kind)
         if not condensed:
             out[start : start + len(part)] = part
             continue
-        row = torch.arange(start, start + len(part), device=out.device)
-        later = torch.arange(n, device=out.device)[None] > row[:, None]
+        row = torch.arange(start, start + len(part), device=part.device)
+        later = torch.arange(n, device=part.device)[None] > row[:, None]
         first, last = (i * n - i * (i + 1) // 2 for i in (start, start + len(part)))
         out[first:last] = part[later]
     return out
