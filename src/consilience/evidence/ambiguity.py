@@ -464,20 +464,20 @@ def _overlap(
     if n_pairs is not None and n_pairs < len(pairs):
         chosen = check_random_state(random_state).permutation(len(pairs))[:n_pairs]
         pairs = pairs[np.sort(chosen)]
-    if device is not None and _tables_fit(ensemble, kind, device):
+    if device is not None and _tables_fit(ensemble, device):
         return _overlap_there(ensemble, kind, pairs, device)
     rows, inverse, counts = ensemble.signatures(n_jobs=n_jobs)
     means, seen = mean_overlap(rows.members, counts, pairs, kind, n_jobs=n_jobs or 1)
     return means[inverse], seen[inverse]
 
 
-def _tables_fit(ensemble: Ensemble, kind: int, device: str) -> bool:
+def _tables_fit(ensemble: Ensemble, device: str) -> bool:
     """Whether a device has room for the cells of all pairs of members."""
     from consilience.engines.torch import tables_fit
 
-    # Unseen and noise are clusters as well. A logarithm has bits of its own on every device.
+    # Unseen and noise are clusters as well. Roots and logarithms have bits of a device's own.
     n_clusters = int(ensemble.offsets()[-1]) + 2 * ensemble.n_members
-    return tables_fit(n_clusters, device, same_bits=kind == RELATIVE)
+    return tables_fit(n_clusters, device, same_bits=False)
 
 
 def _overlap_there(
