@@ -15,12 +15,12 @@ __all__ = ["GAINS", "advise", "chosen_device", "in_words", "place_of_members", "
 #: 100,000). `docs/gpu.md` has the seconds, `benchmarks/gpu_stages.py` measures them.
 GAINS: Mapping[str, float] = MappingProxyType(
     {
-        "generate": 10.1,
+        "generate": 13.2,
         "score": 17.6,
-        "object weights": 15.2,
-        "anco": 11.5,
-        "confidence": 1.9,
-        "labels of all objects": 1.0,
+        "object weights": 18.0,
+        "anco": 10.9,
+        "confidence": 2.7,
+        "labels of all objects": 2.4,
         "kcc": 1.3,
         "sec": 1.2,
         "eac": 4.2,  # single link; average 1.2, complete 0.5
