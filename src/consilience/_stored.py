@@ -26,6 +26,7 @@ from consilience.kernels._blocks import BLOCK_ROWS
 __all__ = [
     "BLOCK",
     "Stored",
+    "here",
     "is_dask",
     "is_table_path",
     "mapped_file",
@@ -263,6 +264,11 @@ def mapped_file(values: "np.memmap[Any, Any]", what: str, names: tuple[str, ...]
 def is_dask(X: Any) -> bool:
     """Whether this is a Dask collection; Dask need not be installed to tell."""
     return hasattr(X, "__dask_graph__") and hasattr(X, "shape")
+
+
+def here(values: Any) -> NDArray[Any]:
+    """One value an object in memory; what `Stored.in_its_blocks` made of it asks no cluster."""
+    return np.asarray(values.compute(scheduler="synchronous") if is_dask(values) else values)
 
 
 def is_table_path(path: str | PathLike[str]) -> bool:
@@ -586,7 +592,9 @@ class _Dask(Stored):
     def in_its_blocks(self, values: NDArray[Any]) -> Any:
         """See `Stored.in_its_blocks`."""
         arrays = optional("dask.array", extra="distributed", what="A table of Dask")
-        return arrays.from_array(values, chunks=(self._sizes,))
+        # As a plain array, whose blocks are views; a map of a file would travel whole. Without a
+        # name, which would be a hash of all values.
+        return arrays.from_array(np.asarray(values), chunks=(self._sizes,), name=False)
 
     def where(self, row: int) -> str:
         """In which block of the Dask array a row lies."""

@@ -82,16 +82,31 @@ def workers_at(where: str, n_workers: int | None = None, memory: float | None = 
 
 
 @contextmanager
-def releasing(table: Stored) -> Iterator[None]:
-    """Have workers forget the pieces of a table in the end, also of a job that is interrupted."""
+def releasing(rows: Any, *, after_errors_only: bool = False) -> Iterator[None]:
+    """Have workers forget the pieces of a table in the end, also of a job that is interrupted.
+
+    Parameters
+    ----------
+    rows : Stored, or anything else
+        Nothing is done for what is no stored table.
+    after_errors_only : bool, default=False
+        Whether pieces stay where they are if all went well, for the next job.
+    """
     try:
         yield
-    finally:
-        known = _kept.pop(table.base, None)
-        if known is not None:
-            table.base.array = known.array  # type: ignore[attr-defined]
-            with suppress(Exception):  # nobody is there any more
-                known.client.cancel(list(known.sent), force=True)
+    except BaseException:
+        _release(rows)  # the traceback of an interrupt may keep all of them for long
+        raise
+    if not after_errors_only:
+        _release(rows)
+
+
+def _release(rows: Any) -> None:
+    known = _kept.pop(rows.base, None) if isinstance(rows, Stored) else None
+    if known is not None:
+        rows.base.array = known.array
+        with suppress(Exception):  # nobody is there any more
+            known.client.cancel(list(known.sent), force=True)
 
 
 def cluster_of(table: Stored) -> "Cluster | None":

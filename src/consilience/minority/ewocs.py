@@ -22,7 +22,7 @@ from consilience._validation import (
     Satisfies,
     check_params,
 )
-from consilience.engines import label_room
+from consilience.engines import label_room, releasing
 from consilience.errors import InvalidParameterError, warn
 from consilience.minority import thresholds
 from consilience.minority._batches import Scorer
@@ -334,6 +334,9 @@ float, default="reference"
         X : array, frame or CSR matrix of shape (n_objects, n_features)
             A square matrix where ``divergence="precomputed"``; a list of any objects where the
             divergence is a kernel function.
+            A Dask array or frame, or what `consilience.open_rows` opened, is gone through in
+            blocks; what there is one of for each object of a Dask array is a Dask array with its
+            blocks.
         y : array of shape (n_objects,), optional
             True sources, 0 for the background: only for thresholds that need them.
         sample_weight : array of shape (n_objects,), optional
@@ -349,6 +352,11 @@ float, default="reference"
         device = self._device(X)
         X = check_objects(self, X, reset=True)
         counts = checked_weights(sample_weight, X)
+        with releasing(X):
+            return self._fit(X, y, counts, device)
+
+    def _fit(self, X: Any, y: Any, counts: Any, device: str | None) -> Self:
+        """Score checked objects and decide."""
         self.seed_ = int(check_random_state(self.random_state).randint(2**31 - 1))
         scaling = chosen_scaling(self, X)
         data = scaled_objects(scaling, X, self.divergence, self.n_jobs)
@@ -388,9 +396,10 @@ float, default="reference"
         device = self._device(X)
         X = check_objects(self, X, reset=False)
         check_same_objects(self._fitted, X)
-        data = self._fitted.scaled(X, self.n_jobs)
-        self._count(X, data, self.n_repetitions_ + int(n_repetitions), device)
-        return self._decide(X, data, y)
+        with releasing(X):
+            data = self._fitted.scaled(X, self.n_jobs)
+            self._count(X, data, self.n_repetitions_ + int(n_repetitions), device)
+            return self._decide(X, data, y)
 
     def fit_predict(self, X: Any, y: Any = None, **kwargs: Any) -> Any:
         """Fit and return ``labels_``; for a torch tensor, as one on its device."""
@@ -409,7 +418,8 @@ float, default="reference"
         objects = check_objects(self, X, reset=False)
         if isinstance(objects, Stored):
             room = label_room((len(objects),), np.float64)
-            return score_stored(self.score_samples, objects, room)
+            found: NDArray[np.float64] = score_stored(self.score_samples, objects, room)
+            return found
         scores: NDArray[np.float64] = self._grid.round(self._fitted.score(objects, self.n_jobs))
         return as_given(scores, X)
 
@@ -429,7 +439,9 @@ float, default="reference"
         check_is_fitted(self)
         objects = check_objects(self, X, reset=False)
         if isinstance(objects, Stored):
-            return score_stored(self.predict, objects, label_room((len(objects),), np.int32))
+            room = label_room((len(objects),), np.int32)
+            found: NDArray[np.int32] = score_stored(self.predict, objects, room)
+            return found
         scores = self._fitted.score(objects, self.n_jobs)
         # Rounding may differ between a block of many objects and one of few.
         foreground = scores >= self.threshold_ - 2 * self._grid.step
@@ -495,6 +507,9 @@ float, default="reference"
         self._fitted = self._fitted.with_reach(data, foreground, self.n_jobs)
         self.n_foreground_ = int(foreground.sum())
         self.n_clusters_ = int(self.labels_.max()) + 1
+        if isinstance(X, Stored):
+            for name in ("labels_", "scores_", "standard_errors_", "undecided_"):
+                setattr(self, name, X.in_its_blocks(getattr(self, name)))
         return self
 
     def _border(self, data: Any, y: Any) -> thresholds.Threshold:

@@ -14,7 +14,7 @@ from consilience.engines import releasing
 from consilience.errors import InvalidInputError
 from consilience.minority import EWOCS
 from consilience.minority.thresholds import Threshold
-from consilience.rows import Rows
+from consilience.rows import Rows, here
 from consilience.workflow._job import Job
 from consilience.workflow._notes import noting
 from consilience.workflow.large import part_names, write_columns
@@ -134,11 +134,12 @@ def minority_large(
 
     with noting() as notes, releasing(rows.values):
         job.run(work)
-    table, inside = rows.values, model.labels_[model.labels_ >= 0]
+    labels = here(model.labels_)
+    inside = labels[labels >= 0]
     return LargeMinorityResult(
-        labels=table.in_its_blocks(model.labels_),
-        scores=table.in_its_blocks(model.scores_),
-        undecided=table.in_its_blocks(model.undecided_),
+        labels=model.labels_,
+        scores=model.scores_,
+        undecided=model.undecided_,
         n_clusters=model.n_clusters_,
         n_foreground=model.n_foreground_,
         sizes=[int(size) for size in np.bincount(inside, minlength=model.n_clusters_)],
