@@ -101,7 +101,17 @@ def test_other_files_go_in_blocks_too(table, tmp_path, capsys):
 
 
 def test_options_that_need_memory_are_refused(table, capsys):
-    for option in (["--refine"], ["--strict"], ["--methods", "sec,kcc"], ["--impute", "mean"]):
+    for option in (
+        ["--refine"],
+        ["--strict"],
+        ["--log"],
+        ["--compositional"],
+        ["--weight", "a=2"],
+        ["--known", "links.csv"],
+        ["--methods", "sec,kcc"],
+        ["--impute", "mean"],
+        ["--ordinal", "a=x,y"],
+    ):
         assert run(table, *LARGE, *option) == 2
         assert f"{option[0]} needs a table in memory" in capsys.readouterr().err
     assert run(table, *LARGE, "--method", "eac") == 2

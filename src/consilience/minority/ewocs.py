@@ -24,6 +24,7 @@ from consilience._validation import (
 )
 from consilience.engines import label_room, releasing
 from consilience.errors import InvalidParameterError, warn
+from consilience.generate._base import opened
 from consilience.minority import thresholds
 from consilience.minority._batches import Scorer
 from consilience.minority._border import by_reference, can_refer, without_reference
@@ -41,6 +42,7 @@ from consilience.minority._fitted import (
     scaled_objects,
     takes_sparse,
 )
+from consilience.minority._kept import KeptRepetitions
 from consilience.minority._stopping import Progress, count_up, n_lines
 from consilience.minority.divergences import DIVERGENCES, Divergence
 from consilience.minority.scores import Running
@@ -326,7 +328,9 @@ float, default="reference"
         return tags
 
     @with_callbacks
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(
+        self, X: Any, y: Any = None, sample_weight: Any = None, *, checkpoint: Any = None
+    ) -> Self:
         """Score the objects, find the threshold, tell the groups of the foreground apart.
 
         Parameters
@@ -343,6 +347,9 @@ float, default="reference"
             How often each object counts: in the sizes of clusters, as a seed and in the
             comparison with references. Objects of weight 0 are scored, and make nothing dense.
             Weighted runs take several times as long.
+        checkpoint : RunFolder, optional
+            Keeps what was counted, about every half a minute; a run that was interrupted goes on
+            with it, to the same scores.
 
         Returns
         -------
@@ -352,12 +359,14 @@ float, default="reference"
         device = self._device(X)
         X = check_objects(self, X, reset=True)
         counts = checked_weights(sample_weight, X)
-        with releasing(X):
-            return self._fit(X, y, counts, device)
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        _check_checkpoint(checkpoint, X, counts)
+        with releasing(X), opened(checkpoint, self, X, 0, [seed]) as session:
+            self.seed_ = session.seeds[0]
+            return self._fit(X, y, counts, device, KeptRepetitions(session.pieces([0])))
 
-    def _fit(self, X: Any, y: Any, counts: Any, device: str | None) -> Self:
+    def _fit(self, X: Any, y: Any, counts: Any, device: str | None, kept: KeptRepetitions) -> Self:
         """Score checked objects and decide."""
-        self.seed_ = int(check_random_state(self.random_state).randint(2**31 - 1))
         scaling = chosen_scaling(self, X)
         data = scaled_objects(scaling, X, self.divergence, self.n_jobs)
         divergence = chosen_divergence(self, data)
@@ -371,7 +380,8 @@ float, default="reference"
         wanted = None if isinstance(self.n_repetitions, str) else int(self.n_repetitions)
         if wanted is None and self.score_by == "knn":
             wanted = MEMBERS  # enough to tell groups apart
-        self._count(X, data, wanted, device)
+        kept.restore(running, self._fitted.progress, weak, self.seed_)
+        self._count(X, data, wanted, device, kept)
         return self._decide(X, data, y)
 
     @with_callbacks
@@ -398,7 +408,8 @@ float, default="reference"
         check_same_objects(self._fitted, X)
         with releasing(X):
             data = self._fitted.scaled(X, self.n_jobs)
-            self._count(X, data, self.n_repetitions_ + int(n_repetitions), device)
+            wanted = self.n_repetitions_ + int(n_repetitions)
+            self._count(X, data, wanted, device, KeptRepetitions(None))
             return self._decide(X, data, y)
 
     def fit_predict(self, X: Any, y: Any = None, **kwargs: Any) -> Any:
@@ -451,7 +462,9 @@ float, default="reference"
         """The torch device to compute on; None for the processor."""
         return device_of_data(X) if self.device is None else self.device
 
-    def _count(self, X: Any, data: Any, wanted: int | None, device: str | None) -> None:
+    def _count(
+        self, X: Any, data: Any, wanted: int | None, device: str | None, kept: KeptRepetitions
+    ) -> None:
         """Add repetitions up to the number wanted, or until the rule is satisfied."""
         fitted = self._fitted
         stored = isinstance(data, Stored)
@@ -472,9 +485,11 @@ float, default="reference"
             n_jobs=self.n_jobs,
             device=device,
         ):
+            kept.keep(fitted.running, fitted.progress)
             if steps.done(line):
                 break
         steps.end()
+        kept.keep(fitted.running, fitted.progress, now=True)
         self.converged_ = fitted.progress.settled if wanted is None else None
         self._fitted = fitted.keep_seeds(X, data)
 
@@ -523,6 +538,15 @@ float, default="reference"
         found, self.reference_ = by_reference(self._fitted, data, self.scores_, self)
         self.p_value_ = None if self.reference_ is None else self.reference_.p_value
         return found
+
+
+def _check_checkpoint(checkpoint: Any, X: Any, counts: Any) -> None:
+    """Refuse to keep runs that cannot be told from others."""
+    if checkpoint is not None and (counts is not None or not hasattr(X, "shape")):
+        raise InvalidParameterError(
+            "The 'checkpoint' parameter of EWOCS.fit must be None with 'sample_weight', and for "
+            "objects that are no rows of numbers: a run is known again by its data."
+        )
 
 
 def _warn_of_no_contrast(n_objects: int) -> None:

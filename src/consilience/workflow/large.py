@@ -48,7 +48,11 @@ __all__ = [
     "LargeResult",
     "cluster_large",
     "does_not_fit",
+    "in_words",
+    "names_of",
     "part_names",
+    "sample_data",
+    "sample_of",
     "watched",
     "workers_at",
     "write_columns",
@@ -136,9 +140,7 @@ class LargeResult:
     @cached_property
     def of_how_many(self) -> str:
         """How many objects the sample has, in words."""
-        if self.sample.n_objects == self.n_objects:
-            return f"all {self.n_objects:,} objects"
-        return f"{self.sample.n_objects:,} of {self.n_objects:,} objects, drawn at random"
+        return in_words(self.sample.n_objects, self.n_objects)
 
     def predict(self, X: Any, *, n_jobs: int | None = None) -> Prediction:
         """Where new objects belong, as the sample tells; see `ClusterResult.predict`.
@@ -236,6 +238,17 @@ class LargeResult:
             ("see", "labels, confidence, sample, predict(X), report(path), save(folder)"),
         ]
         return "\n".join(["LargeResult:", *(f"  {name:<11}{words}" for name, words in lines)])
+
+
+def in_words(n_sample: int, n_objects: int) -> str:
+    """How many of the objects are looked at.
+
+    >>> in_words(7, 7), in_words(7, 1234)
+    ('all 7 objects', '7 of 1,234 objects, drawn at random')
+    """
+    if n_sample == n_objects:
+        return f"all {n_objects:,} objects"
+    return f"{n_sample:,} of {n_objects:,} objects, drawn at random"
 
 
 def part_names(n_objects: int) -> list[str]:
@@ -375,7 +388,7 @@ def cluster_large(
         generator, why = _generator(task, table, number.n_clusters if few else None)
         with job.stage("generate", generator):
             ensemble = make_members(generator, Rows(table), task.run)
-        objects = drawn(table.shape[0], task.seed, _SAMPLE)
+        objects = sample_of(table.shape[0], task.seed)
         part = ensemble.take(objects)
         if number.n_clusters is None:
             number = _number(job, task, table, (objects, part))
@@ -391,7 +404,7 @@ def cluster_large(
             )
         made = getattr(generator, "models_", None)
         models = models_of_sample(made, ensemble.members, objects)
-        data = _sample_data(rows, table, objects, columns, dropped, scaling)
+        data = sample_data(rows, objects, columns, dropped, scaling)
         return {
             "found": found,
             "ensemble": ensemble,
@@ -419,7 +432,7 @@ def _prepared(
     rows: Rows, scale: Any
 ) -> tuple[Stored, tuple[str, ...], tuple[str, ...], Scaling | None]:
     """The table as it is clustered, the names of its columns, and what was done to it."""
-    names = rows.names or tuple(f"c{j}" for j in range(rows.shape[1]))
+    names = names_of(rows)
     if not scale:
         return rows.values, names, (), None
     return standardise(rows.values, names, what=rows.values.what)
@@ -440,6 +453,11 @@ def _generator(task: LargeTask, table: Stored, n_groups: int | None) -> tuple[An
     return taken.generator, f"{taken.name}. {taken.why}"
 
 
+def sample_of(n_objects: int, seed: int) -> NDArray[np.int64]:
+    """Objects to look at."""
+    return drawn(n_objects, seed, _SAMPLE)
+
+
 def _number(
     job: Job,
     task: LargeTask,
@@ -448,7 +466,7 @@ def _number(
 ) -> Number:
     """The number of groups that `AutoConsensus` finds in a sample."""
     with job.stage("number of clusters"):
-        some = drawn(table.shape[0], task.seed, _SAMPLE) if members is None else members[0]
+        some = sample_of(table.shape[0], task.seed) if members is None else members[0]
         warn(f"The number of groups was looked for in {len(some):,} of {table.shape[0]:,} objects.")
         return by_lines(
             Rows(table.take(some)),
@@ -460,13 +478,17 @@ def _number(
         )
 
 
-def _sample_data(
+def names_of(rows: Rows) -> tuple[str, ...]:
+    """Names of the columns; numbered where they have none."""
+    return rows.names or tuple(f"c{j}" for j in range(rows.shape[1]))
+
+
+def sample_data(
     rows: Rows,
-    table: Stored,
     objects: NDArray[np.int64],
     columns: tuple[str, ...],
-    dropped: tuple[str, ...],
-    scaling: Scaling | None,
+    dropped: tuple[str, ...] = (),
+    scaling: Scaling | None = None,
 ) -> Data:
     """The objects that are looked at, as a job in memory has them."""
     original = rows.values.take(objects)
@@ -481,7 +503,7 @@ def _sample_data(
         name=name if n == whole else f"{name}, {n:,} of {whole:,} objects",
         standardised=scaling is not None,
         original=original,
-        original_columns=rows.names or tuple(f"c{j}" for j in range(rows.shape[1])),
+        original_columns=names_of(rows),
         scaling=scaling,
     )
 
