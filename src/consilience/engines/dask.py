@@ -19,7 +19,7 @@ from weakref import WeakKeyDictionary, WeakSet
 
 from consilience._optional import optional
 from consilience._stored import Stored, is_dask
-from consilience.engines._pieces import told, within
+from consilience.engines._pieces import told
 from consilience.errors import ClusterLostError
 
 __all__ = ["Cluster", "cluster_of", "releasing", "workers_at"]
@@ -122,7 +122,11 @@ def cluster_of(table: Stored) -> "Cluster | None":
 
 
 class Cluster:
-    """Pieces on the workers of a Dask client."""
+    """Pieces on the workers of a Dask client.
+
+    What all tasks of a pass share, centres for one, is a task of its own: it goes to every worker
+    once, and is made again where it was lost. All tasks of a pass go to the scheduler together.
+    """
 
     def __init__(self, table: Stored, client: Any) -> None:
         self.table, self._client = table, client
@@ -137,19 +141,22 @@ class Cluster:
         self, call: Callable[..., Any], *shared: Any, only: Sequence[int] | None = None
     ) -> Iterator[Any]:
         """See `Pieces.map`; few results wait on the workers to be fetched."""
-        chosen = range(len(self._bounds)) if only is None else only
+        chosen = list(range(len(self._bounds)) if only is None else only)
         return told(self._mapped(call, shared, chosen), len(chosen))
 
     def _mapped(
         self, call: Callable[..., Any], shared: tuple[Any, ...], chosen: Sequence[int]
     ) -> Iterator[Any]:
         self._check()
-        ahead = 2 + 2 * sum(self._asked(self._client.nthreads).values())
+        common = self._common(call, shared)
+        together = 1 + sum(self._asked(self._client.nthreads).values())
         waiting: deque[Any] = deque()
-        for number in chosen:
-            waiting.append(self._submit(_on_piece, number, call, shared))
-            if len(waiting) > ahead:
+        for first in range(0, len(chosen), together):
+            some = chosen[first : first + together]
+            while len(waiting) > together:
                 yield _fetched(waiting.popleft())
+            blocks = [self._blocks[number] for number in some]
+            waiting += self._sent_out(_on_piece, common, blocks, self._own(shared, some))
         while waiting:
             yield _fetched(waiting.popleft())
 
@@ -158,43 +165,47 @@ class Cluster:
     ) -> tuple[Sequence[Any], Iterator[Any]]:
         """See `Pieces.step`; what is kept stays on the workers."""
         self._check()
-        own = [None] * len(self._bounds) if kept is None else kept
-        made = [
-            self._submit(_on_own_piece, number, call, shared, own[number])
-            for number in range(len(self._bounds))
-        ]
-        submit = self._client.submit
-        states = [self._asked(submit, itemgetter(0), pair, pure=False) for pair in made]
-        found = [self._asked(submit, itemgetter(1), pair, pure=False) for pair in made]
-        self._sent.update((*states, *found))
-        return states, told(map(_fetched, found), len(found))
+        numbers = range(len(self._bounds))
+        before = [None] * len(numbers) if kept is None else list(kept)
+        common, own = self._common(call, shared), self._own(shared, numbers)
+        pairs = self._sent_out(_on_kept_piece, common, self._blocks, before, own)
+        found = self._sent_out(itemgetter(1), pairs)
+        return pairs, told(map(_fetched, found), len(found))
 
     def revisit(self, call: Callable[..., Any], kept: Sequence[Any], *shared: Any) -> Iterator[Any]:
         """See `Pieces.revisit`; where it is kept."""
         self._check()
-        found = []
-        for own, (start, stop) in zip(kept, self._bounds, strict=True):
-            mine = within(shared, start, stop)
-            future = self._asked(self._client.submit, call, own, *mine, pure=False)
-            self._sent.add(future)
-            found.append(future)
-        return map(_fetched, found)
+        common, own = self._common(call, shared), self._own(shared, range(len(self._bounds)))
+        return map(_fetched, self._sent_out(_on_kept, common, list(kept), own))
 
     def _check(self) -> None:
         if self._client.status != "running":
             raise _lost(f"the client is {self._client.status}")
 
-    def _submit(
-        self, task: Callable[..., Any], number: int, call: Any, shared: Any, *own: Any
-    ) -> Any:
-        start, stop = self._bounds[number]
-        mine = within(shared, start, stop)
-        block = self._blocks[number]
-        # Not pure: Dask would look for an equal task by hashing all centres.
-        given = (call, self.table, (start, stop), block, *own, *mine)
-        future = self._asked(self._client.submit, task, *given, pure=False)
+    def _common(self, call: Callable[..., Any], shared: tuple[Any, ...]) -> Any:
+        """What is the same for all pieces, on the workers; the rest has its place in it."""
+        same = [None if hasattr(item, "within") else item for item in shared]
+        pass_ = _Pass(call, self.table, same)
+        # Not pure, here and below: Dask would look for an equal task by hashing all centres.
+        future = self._asked(self._client.submit, _as_it_is, pass_, pure=False)
         self._sent.add(future)
         return future
+
+    def _own(self, shared: tuple[Any, ...], numbers: Sequence[int]) -> list[Any]:
+        """Bounds of pieces, and what is shared and has rows of its own, by its place."""
+        places = [place for place, item in enumerate(shared) if hasattr(item, "within")]
+        return [
+            (self._bounds[n], {place: shared[place].within(*self._bounds[n]) for place in places})
+            for n in numbers
+        ]
+
+    def _sent_out(self, task: Callable[..., Any], *given: Any) -> list[Any]:
+        """A task for each of what is given in lists, and what is not in each."""
+        n = max(len(one) for one in given if isinstance(one, list))
+        each = [one if isinstance(one, list) else [one] * n for one in given]
+        made: list[Any] = self._asked(self._client.map, task, *each, pure=False)
+        self._sent.update(made)
+        return made
 
     def _asked(self, call: Callable[..., Any], *given: Any, **options: Any) -> Any:
         """What the client says; a client that is closing fails in many ways."""
@@ -236,20 +247,34 @@ def _lost(why: str) -> ClusterLostError:
     )
 
 
-def _on_piece(
-    call: Callable[..., Any], table: Stored, bounds: tuple[int, int], block: Any, *shared: Any
-) -> Any:
-    start, stop = bounds
-    return call(table.made_of(block, start, stop), start, *shared)
+class _Pass(NamedTuple):
+    """What the tasks of a pass share; None stands for what each piece has of its own."""
+
+    call: Callable[..., Any]
+    table: Stored
+    same: list[Any]
+
+    def filled(self, own: dict[int, Any]) -> list[Any]:
+        """All that is shared, as one piece needs it."""
+        return [own.get(place, item) for place, item in enumerate(self.same)]
 
 
-def _on_own_piece(
-    call: Callable[..., Any],
-    table: Stored,
-    bounds: tuple[int, int],
-    block: Any,
-    own: Any,
-    *shared: Any,
-) -> Any:
-    start, stop = bounds
-    return call(table.made_of(block, start, stop), start, own, *shared)
+def _as_it_is(value: Any) -> Any:
+    return value
+
+
+def _on_piece(common: _Pass, block: Any, own: tuple[tuple[int, int], dict[int, Any]]) -> Any:
+    (start, stop), mine = own
+    return common.call(common.table.made_of(block, start, stop), start, *common.filled(mine))
+
+
+def _on_kept_piece(common: _Pass, block: Any, kept: Any, own: Any) -> Any:
+    """What is to be kept, and what comes back; so was what was kept before, if anything."""
+    (start, stop), mine = own
+    before = None if kept is None else kept[0]
+    rows = common.table.made_of(block, start, stop)
+    return common.call(rows, start, before, *common.filled(mine))
+
+
+def _on_kept(common: _Pass, kept: Any, own: Any) -> Any:
+    return common.call(kept[0], *common.filled(own[1]))

@@ -18,10 +18,10 @@ __all__ = [
     "RunFolder",
     "check_source",
     "clear_members",
+    "keeping_something",
     "kept_blocks",
     "kept_members",
     "kept_repetitions",
-    "keeping_something",
     "make_members",
     "run_folder",
 ]
