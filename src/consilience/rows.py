@@ -21,7 +21,15 @@ from scipy import sparse
 from consilience._labels import is_frame
 from consilience._optional import optional
 from consilience._sklearn import check_array, validate_data
-from consilience._stored import BLOCK, Stored, here, is_dask, is_table_path, open_stored
+from consilience._stored import (
+    BLOCK,
+    Stored,
+    here,
+    is_dask,
+    is_table_path,
+    open_stored,
+    piece_rows,
+)
 from consilience.errors import InvalidInputError
 
 __all__ = [
@@ -35,6 +43,7 @@ __all__ = [
     "is_dask",
     "is_table_path",
     "is_tensor",
+    "piece_rows",
     "rows_of",
     "same_objects",
     "stored_rows",

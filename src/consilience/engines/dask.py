@@ -222,6 +222,20 @@ class Cluster:
         sizes = tuple(stop - start for start, stop in self._bounds)
         base.array = self._client.persist(base.array.rechunk((sizes, -1)))
         blocks: list[Any] = self._client.compute(list(base.array.to_delayed().ravel()))
+        return self._evenly(blocks)
+
+    def _evenly(self, blocks: list[Any]) -> list[Any]:
+        """Pieces so that no worker has more than its share: all wait for the last one every round.
+
+        Those above it are copied to workers that have fewer; what is lost is made again.
+        """
+        distributed = optional("distributed", extra="distributed", what="Clustering on a cluster")
+        self._asked(distributed.wait, blocks)
+        holders = self._asked(self._client.who_has, blocks)
+        at = [next(iter(holders.get(block.key, ())), None) for block in blocks]
+        for number, worker in moves(at, self._asked(self._client.nthreads)).items():
+            how = {"workers": [worker], "allow_other_workers": True, "pure": False}
+            blocks[number] = self._asked(self._client.submit, _as_it_is, blocks[number], **how)
         return blocks
 
 
@@ -245,6 +259,35 @@ def _lost(why: str) -> ClusterLostError:
         f"The Dask cluster was lost ({why}). Start it again, make a new client and the array anew, "
         "and call again; members that a run folder holds (run=, checkpoint=) are not made again."
     )
+
+
+def moves(at: Sequence[str | None], threads: dict[str, int]) -> dict[int, str]:
+    """Which pieces go to which workers, so that each has its share by threads, to one.
+
+    Parameters
+    ----------
+    at : sequence of str or None
+        The worker that has each piece; None where nobody has.
+    threads : dict of str to int
+
+    Examples
+    --------
+    >>> moves(["a", "a", "a", "a", "b"], {"a": 1, "b": 1})
+    {3: 'b'}
+    """
+    known = [worker for worker in at if worker in threads]
+    held = {worker: known.count(worker) for worker in threads}
+    found: dict[int, str] = {}
+    for number in reversed(range(len(at))):
+        worker = at[number]
+        if worker not in threads:
+            continue
+        least = min(threads, key=lambda one: (held[one] + 1) / threads[one])
+        # Only if the largest share of the two gets smaller.
+        if (held[least] + 1) / threads[least] < held[worker] / threads[worker]:
+            found[number] = least
+            held[worker], held[least] = held[worker] - 1, held[least] + 1
+    return found
 
 
 class _Pass(NamedTuple):
