@@ -1,9 +1,9 @@
 """Rows of a Dask array on a cluster: a task a piece, on whichever worker has it.
 
-The blocks of the array are cut into pieces of whole logical blocks and kept on the workers. A pass
-is one task a piece; what comes back is small, and is added in the tree by the number of the piece.
-So neither the number of workers nor their speed, nor the loss of one, changes a bit: a task that
-was lost is made again.
+The blocks of the array are cut into pieces of whole logical blocks and kept on the workers, where
+there are many of them a few together. A pass is one task for each; what comes back is small, and is
+added in the tree by the number of the piece. So neither the number of workers nor their speed, nor
+the loss of one, changes a bit: a task that was lost is made again.
 """
 
 import asyncio
@@ -13,9 +13,12 @@ import sys
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
+from itertools import chain
 from operator import itemgetter
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary, WeakSet
+
+import numpy as np
 
 from consilience._optional import optional
 from consilience._stored import Stored, is_dask
@@ -26,6 +29,9 @@ __all__ = ["Cluster", "cluster_of", "releasing", "workers_at"]
 
 # What Dask raises where a scheduler is gone.
 _GONE = (asyncio.CancelledError, concurrent.futures.CancelledError, OSError)
+# Pieces that a task goes through, if there are so many tasks for every thread: a task costs the
+# scheduler milliseconds, and all wait for the last one.
+_TOGETHER, _TASKS = 4, 4
 # Seconds that a scheduler may take to answer, and workers to come.
 _ANSWER, _COME = 15, 60
 
@@ -34,6 +40,7 @@ class _Kept(NamedTuple):
     """Pieces of a table on the workers of a client, and what else was asked of these."""
 
     client: Any
+    groups: list[range]  # numbers of the pieces that lie together
     blocks: list[Any]
     array: Any  # as it was given
     sent: "WeakSet[Any]"
@@ -134,49 +141,58 @@ class Cluster:
         known = _kept.get(table.base)
         if known is None or known.client is not client:
             array: Any = getattr(table.base, "array", None)
-            _kept[table.base] = known = _Kept(client, self._pieces(), array, WeakSet())
-        self._blocks, self._sent = known.blocks, known.sent
+            groups = self._grouped()
+            _kept[table.base] = known = _Kept(
+                client, groups, self._pieces(groups), array, WeakSet()
+            )
+        self._groups, self._blocks, self._sent = known.groups, known.blocks, known.sent
 
     def map(
         self, call: Callable[..., Any], *shared: Any, only: Sequence[int] | None = None
     ) -> Iterator[Any]:
         """See `Pieces.map`; few results wait on the workers to be fetched."""
-        chosen = list(range(len(self._bounds)) if only is None else only)
+        chosen = set(range(len(self._bounds)) if only is None else only)
         return told(self._mapped(call, shared, chosen), len(chosen))
 
     def _mapped(
-        self, call: Callable[..., Any], shared: tuple[Any, ...], chosen: Sequence[int]
+        self, call: Callable[..., Any], shared: tuple[Any, ...], chosen: set[int]
     ) -> Iterator[Any]:
         self._check()
         common = self._common(call, shared)
+        wanted = [[n for n in group if n in chosen] for group in self._groups]
+        places = [place for place, own in enumerate(wanted) if own]
         together = 1 + sum(self._asked(self._client.nthreads).values())
         waiting: deque[Any] = deque()
-        for first in range(0, len(chosen), together):
-            some = chosen[first : first + together]
+        for first in range(0, len(places), together):
+            some = places[first : first + together]
             while len(waiting) > together:
-                yield _fetched(waiting.popleft())
-            blocks = [self._blocks[number] for number in some]
-            waiting += self._sent_out(_on_piece, common, blocks, self._own(shared, some))
+                yield from _fetched(waiting.popleft())
+            blocks = [self._blocks[place] for place in some]
+            own = [self._own(shared, place, wanted[place]) for place in some]
+            waiting += self._sent_out(_on_pieces, common, blocks, own)
         while waiting:
-            yield _fetched(waiting.popleft())
+            yield from _fetched(waiting.popleft())
 
     def step(
         self, call: Callable[..., tuple[Any, Any]], kept: Sequence[Any] | None, *shared: Any
     ) -> tuple[Sequence[Any], Iterator[Any]]:
         """See `Pieces.step`; what is kept stays on the workers."""
         self._check()
-        numbers = range(len(self._bounds))
-        before = [None] * len(numbers) if kept is None else list(kept)
-        common, own = self._common(call, shared), self._own(shared, numbers)
-        pairs = self._sent_out(_on_kept_piece, common, self._blocks, before, own)
+        before = [None] * len(self._groups) if kept is None else list(kept)
+        common, own = self._common(call, shared), self._all_own(shared)
+        pairs = self._sent_out(_on_kept_pieces, common, self._blocks, before, own)
         found = self._sent_out(itemgetter(1), pairs)
-        return pairs, told(map(_fetched, found), len(found))
+        return pairs, told(self._each(found), len(self._bounds))
 
     def revisit(self, call: Callable[..., Any], kept: Sequence[Any], *shared: Any) -> Iterator[Any]:
         """See `Pieces.revisit`; where it is kept."""
         self._check()
-        common, own = self._common(call, shared), self._own(shared, range(len(self._bounds)))
-        return map(_fetched, self._sent_out(_on_kept, common, list(kept), own))
+        common, own = self._common(call, shared), self._all_own(shared)
+        return self._each(self._sent_out(_on_kept, common, list(kept), own))
+
+    def _each(self, futures: Sequence[Any]) -> Iterator[Any]:
+        """What was found of one piece after another, by tasks of several."""
+        return chain.from_iterable(map(_fetched, futures))
 
     def _check(self) -> None:
         if self._client.status != "running":
@@ -191,13 +207,20 @@ class Cluster:
         self._sent.add(future)
         return future
 
-    def _own(self, shared: tuple[Any, ...], numbers: Sequence[int]) -> list[Any]:
-        """Bounds of pieces, and what is shared and has rows of its own, by its place."""
-        places = [place for place, item in enumerate(shared) if hasattr(item, "within")]
-        return [
-            (self._bounds[n], {place: shared[place].within(*self._bounds[n]) for place in places})
-            for n in numbers
-        ]
+    def _own(self, shared: tuple[Any, ...], place: int, numbers: Sequence[int]) -> "_Own":
+        """Pieces of a group, each with what is shared and has rows of its own, by its place."""
+        parts = [at for at, item in enumerate(shared) if hasattr(item, "within")]
+        group = self._groups[place]
+        return _Own(
+            (self._bounds[group[0]][0], self._bounds[group[-1]][1]),
+            [
+                (self._bounds[n], {at: shared[at].within(*self._bounds[n]) for at in parts})
+                for n in numbers
+            ],
+        )
+
+    def _all_own(self, shared: tuple[Any, ...]) -> list["_Own"]:
+        return [self._own(shared, place, group) for place, group in enumerate(self._groups)]
 
     def _sent_out(self, task: Callable[..., Any], *given: Any) -> list[Any]:
         """A task for each of what is given in lists, and what is not in each."""
@@ -216,10 +239,16 @@ class Cluster:
                 raise
             raise _lost(str(error)) from error
 
-    def _pieces(self) -> list[Any]:
+    def _grouped(self) -> list[range]:
+        """Numbers of the pieces that lie together, and are gone through by one task."""
+        n, threads = len(self._bounds), sum(self._asked(self._client.nthreads).values())
+        size = max(1, min(_TOGETHER, n // (_TASKS * max(threads, 1))))
+        return [range(first, min(first + size, n)) for first in range(0, n, size)]
+
+    def _pieces(self, groups: Sequence[range]) -> list[Any]:
         """The pieces as stored, on the workers; later reads take them from there too."""
         base: Any = self.table.base
-        sizes = tuple(stop - start for start, stop in self._bounds)
+        sizes = tuple(self._bounds[own[-1]][1] - self._bounds[own[0]][0] for own in groups)
         base.array = self._client.persist(base.array.rechunk((sizes, -1)))
         blocks: list[Any] = self._client.compute(list(base.array.to_delayed().ravel()))
         return self._evenly(blocks)
@@ -302,22 +331,46 @@ class _Pass(NamedTuple):
         return [own.get(place, item) for place, item in enumerate(self.same)]
 
 
+class _Own(NamedTuple):
+    """What a task has of its own: the bounds of its block, and its pieces."""
+
+    bounds: tuple[int, int]
+    pieces: list[tuple[tuple[int, int], dict[int, Any]]]
+
+
 def _as_it_is(value: Any) -> Any:
     return value
 
 
-def _on_piece(common: _Pass, block: Any, own: tuple[tuple[int, int], dict[int, Any]]) -> Any:
-    (start, stop), mine = own
-    return common.call(common.table.made_of(block, start, stop), start, *common.filled(mine))
+def _rows_of(common: _Pass, block: Any, own: _Own, start: int, stop: int) -> Any:
+    """The rows of a piece, which lies in a block."""
+    first, last = own.bounds
+    if (start, stop) == own.bounds or np.shape(block)[:1] != (last - first,):
+        return common.table.made_of(block, start, stop)  # refuses a block of another size
+    return common.table.made_of(block[start - first : stop - first], start, stop)
 
 
-def _on_kept_piece(common: _Pass, block: Any, kept: Any, own: Any) -> Any:
+def _on_pieces(common: _Pass, block: Any, own: _Own) -> list[Any]:
+    return [
+        common.call(_rows_of(common, block, own, *bounds), bounds[0], *common.filled(mine))
+        for bounds, mine in own.pieces
+    ]
+
+
+def _on_kept_pieces(
+    common: _Pass, block: Any, kept: tuple[list[Any], Any] | None, own: _Own
+) -> tuple[list[Any], list[Any]]:
     """What is to be kept, and what comes back; so was what was kept before, if anything."""
-    (start, stop), mine = own
-    before = None if kept is None else kept[0]
-    rows = common.table.made_of(block, start, stop)
-    return common.call(rows, start, before, *common.filled(mine))
+    before = [None] * len(own.pieces) if kept is None else kept[0]
+    pairs = [
+        common.call(_rows_of(common, block, own, *bounds), bounds[0], state, *common.filled(mine))
+        for (bounds, mine), state in zip(own.pieces, before, strict=True)
+    ]
+    return [state for state, _ in pairs], [found for _, found in pairs]
 
 
-def _on_kept(common: _Pass, kept: Any, own: Any) -> Any:
-    return common.call(kept[0], *common.filled(own[1]))
+def _on_kept(common: _Pass, kept: tuple[list[Any], Any], own: _Own) -> list[Any]:
+    return [
+        common.call(state, *common.filled(mine))
+        for state, (_, mine) in zip(kept[0], own.pieces, strict=True)
+    ]
