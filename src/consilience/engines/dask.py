@@ -112,8 +112,10 @@ def _release(rows: Any) -> None:
     known = _kept.pop(rows.base, None) if isinstance(rows, Stored) else None
     if known is not None:
         rows.base.array = known.array
-        with suppress(Exception):  # nobody is there any more
-            known.client.cancel(list(known.sent), force=True)
+        # Where the scheduler is gone, to ask it takes as long as it may take to answer.
+        with suppress(Exception):
+            if known.client.status == "running":
+                known.client.cancel(list(known.sent), force=True)
 
 
 def cluster_of(table: Stored) -> "Cluster | None":
