@@ -1,7 +1,9 @@
 """Without a cluster, and with one that loses its workers: nothing changes, nothing is missing."""
 
 import collections
+import random
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -49,41 +51,49 @@ def test_a_client_that_left_its_name_is_not_asked():
         np.testing.assert_array_equal(rows.values.read(2, 9), X[2:9])
 
 
-class Losses(distributed.diagnostics.plugin.SchedulerPlugin):
-    """Counts workers that are lost."""
+async def dying(dask_worker):
+    """Have a worker's process end in a moment."""
+    await KillWorker("10 ms", "segfault").setup(dask_worker)
 
-    def __init__(self):
-        self.n = 0
 
-    def remove_worker(self, scheduler, worker, **_):
-        self.n += 1
+def kill_at_random(client, over, killed):
+    """Kill a worker's process at random moments, until the work is over; one is always left."""
+    while not over.wait(random.expovariate(1 / 0.4)):
+        workers = list(client.scheduler_info(n_workers=-1)["workers"])
+        if len(workers) > 1:
+            how = {"workers": [random.choice(workers)], "wait": False, "on_error": "ignore"}
+            client.run(dying, **how)
+            killed.append(time.monotonic())
 
 
 def test_workers_killed_at_random_change_nothing(tmp_path):
     maker = KMeansEnsemble(3, (2, 5), max_iter=6)
     how = {"generator": maker, "method": "lwgp", "random_state": 0}
     wanted = cs.cluster(X, 3, **how).labels
-    losses = Losses()
     with (
         # Every task may be at work on a worker that is killed, many times over.
         dask.config.set({"distributed.scheduler.allowed-failures": 1000}),
         distributed.LocalCluster(
-            n_workers=3, threads_per_worker=1, dashboard_address=None, silence_logs=50
+            n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=50
         ) as cluster,
         distributed.Client(cluster) as client,
     ):
-        cluster.scheduler.add_plugin(losses)
-        client.register_plugin(KillWorker(delay="1 s", mode="sys.exit"))
-        for _ in range(200):
-            found = cs.cluster(chunked(X, [3, 1, 1]), 3, **how)
-            np.testing.assert_array_equal(found.labels.compute(scheduler="sync"), wanted)
-            if losses.n >= 10:
-                break
-        client.unregister_worker_plugin("kill")
-        found.save(tmp_path / "run")
-    assert losses.n >= 10
+        over, killed = threading.Event(), []
+        killer = threading.Thread(target=kill_at_random, args=(client, over, killed))
+        killer.start()
+        try:
+            for _ in range(60):
+                found = cs.cluster(chunked(X, [3, 1, 1]), 3, **how)
+                np.testing.assert_array_equal(found.labels.compute(scheduler="sync"), wanted)
+                if len(killed) >= 10:
+                    break
+        finally:
+            over.set()
+            killer.join()
+    assert len(killed) >= 10
+    found.save(tmp_path / "run")
     names = sorted(path.name for path in (tmp_path / "run" / "labels").iterdir())
-    assert names == [f"part-000{number}.{names[0][-7:]}" for number in range(1, len(names) + 1)]
+    assert names == [f"part-000{number}.parquet" for number in range(1, -(-N // 3000) + 1)]
     objects = np.concatenate([part_objects(tmp_path / "run" / "labels" / name) for name in names])
     np.testing.assert_array_equal(objects, np.arange(N))
 
