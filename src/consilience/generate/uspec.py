@@ -6,8 +6,6 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
-from scipy.spatial.distance import cdist
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import check_random_state
 
@@ -25,24 +23,19 @@ from consilience.generate._base import (
     compact_in_place,
 )
 from consilience.generate._draw import N_CLUSTERS, Clusters
+from consilience.generate._spectral import Graph, Links, StoredGraph, eigenvectors
 from consilience.generate._tables import squarable_table
-from consilience.kernels._blocks import tree_sum
-from consilience.kernels.data.representatives import nearest_representatives
-from consilience.kernels.data.tall import csr_gram
 from consilience.kernels.kmeans.start import plusplus_start
-from consilience.partition import leading_eigenvectors, one_thread, unit_rows
-from consilience.rows import Rows, Stored, piece_rows, rows_of
+from consilience.partition import one_thread
+from consilience.rows import Rows, Stored, rows_of
 
 __all__ = ["USPEC", "USPECEnsemble"]
 
 Floats = NDArray[np.float64]
-# Representatives near each object, and their squared distances.
-Nearest = tuple[NDArray[np.int32], Floats]
 
 _COUNT = Interval(Integral, 1)
-# Objects drawn for each representative wanted, and candidates for each neighbour wanted.
+# Objects drawn for each representative wanted.
 _DRAWN = 10
-_CANDIDATES = 10
 # Representatives unless told otherwise: the published number, and objects for each of them.
 _MOST_REPRESENTATIVES = 1000
 _LEAST_REPRESENTATIVES = 20
@@ -341,8 +334,8 @@ def _uspec(
     rng = np.random.default_rng(seed)
     stored = isinstance(X, Stored)
     X, power = squarable_table(X) if stored else squarable(X)
-    links = _Links(*_representatives(X, n_representatives, rng), n_neighbors)
-    graph = _StoredGraph(X, links) if stored else _Graph(X, links)
+    links = Links(*_representatives(X, n_representatives, rng), n_neighbors)
+    graph = StoredGraph(X, links) if stored else Graph(X, links)
     W, used = graph.between_representatives()
     k = min(n_clusters, len(used))
     if k == 1:
@@ -350,7 +343,7 @@ def _uspec(
         nobody[:] = 0
         return _Found(nobody, *_unscaled(links.points, graph.sigma, power), 1)
     with one_thread():
-        V = _eigenvectors(W, k, np.random.RandomState(int(rng.integers(2**31 - 1))))
+        V = eigenvectors(W, k, np.random.RandomState(int(rng.integers(2**31 - 1))))
         embedded = graph.embedded(V, used)
     engine = engine_for(embedded)
     if isinstance(engine, Blocks):
@@ -402,144 +395,3 @@ def _means(
     runs = engine_for(X).lloyd([start], max_iter=max_iter)
     used, labels = np.unique(runs.labels[0], return_inverse=True)
     return np.ascontiguousarray(runs.centres[0][used], np.float64), labels
-
-
-class _Links:
-    """The nearest representatives of any objects, and how strong links to them are."""
-
-    def __init__(
-        self, points: Floats, heads: NDArray[np.int64], centres: Floats, n_neighbors: int
-    ) -> None:
-        self.points, self.heads, self.centres = points, heads, centres
-        p = len(points)
-        self.n_nearest = min(n_neighbors, p)
-        # A representative is its own nearest candidate.
-        n_near = min(_CANDIDATES * self.n_nearest + 1, p)
-        gaps = cdist(points, points, "sqeuclidean")
-        np.fill_diagonal(gaps, -1.0)
-        self.near = np.argsort(gaps, axis=1, kind="stable")[:, :n_near].astype(np.int32)
-
-    def nearest(self, X: Floats) -> Nearest:
-        """The nearest representatives of each object, and their squared distances."""
-        how = (self.centres, self.heads, self.points, self.near, self.n_nearest)
-        return nearest_representatives(X, *how)
-
-    def strengths(self, nearest: Nearest, sigma: float) -> sparse.csr_array:
-        """Gaussian links of objects to representatives."""
-        which, squares = nearest
-        # Objects that are their own representatives all: every link is as strong.
-        values = np.exp(-squares / (2 * sigma**2)) if sigma > 0 else np.ones_like(squares)
-        # A link so weak that it vanishes is still a link.
-        np.maximum(values, np.finfo(float).eps, out=values)
-        n, K = which.shape
-        starts = np.arange(0, n * K + 1, K)
-        return sparse.csr_array(
-            (values.ravel(), which.ravel(), starts), shape=(n, len(self.points))
-        )
-
-
-def _distances(nearest: Nearest) -> float:
-    """Sum of the distances of objects to their representatives."""
-    return float(np.sqrt(nearest[1]).sum())
-
-
-def _shared_objects(links: sparse.csr_array) -> sparse.csr_array:
-    """What pairs of representatives have in common: products of links, over an object's sum."""
-    W = np.zeros((links.shape[1], links.shape[1]))
-    csr_gram(links.indptr, links.indices, links.data, 1.0 / _degrees(links), W)
-    return sparse.csr_array(W)  # of a million pairs few are near each other
-
-
-def _degrees(links: sparse.csr_array) -> Floats:
-    return np.asarray(links.sum(axis=1)).ravel()
-
-
-def _eigenvectors(W: Floats, k: int, rng: np.random.RandomState) -> Floats:
-    """The transfer cut's k eigenvectors, for the representatives.
-
-    Li, Wu & Chang (2012), Segmentation using superpixels, CVPR, section 3.
-    """
-    scale = 1.0 / np.sqrt(W.sum(axis=1))
-    N = W * scale[:, None] * scale
-    _, V = leading_eigenvectors((N + N.T) / 2.0, k, rng)
-    return V * scale[:, None]
-
-
-def _embedding(links: sparse.csr_array, V: Floats) -> Floats:
-    """Objects as rows of unit length in the space of the eigenvectors."""
-    return unit_rows(np.asarray(links @ V) / _degrees(links)[:, None])
-
-
-class _Graph:
-    """Links of objects in memory; sums go by pieces and their tree, as those of tables do."""
-
-    def __init__(self, X: Floats, links: _Links) -> None:
-        step = piece_rows(X.shape[1])
-        self._pieces = [slice(start, start + step) for start in range(0, len(X), step)]
-        which, squares = links.nearest(X)
-        parts = ((which[some], squares[some]) for some in self._pieces)
-        self.sigma = tree_sum(map(_distances, parts)) / squares.size
-        self._links = links.strengths((which, squares), self.sigma)
-
-    def between_representatives(self) -> tuple[Floats, NDArray[np.intp]]:
-        """What representatives that have objects share, and which these are."""
-        return _of_used(tree_sum(_shared_objects(self._links[some]) for some in self._pieces))
-
-    def embedded(self, V: Floats, used: NDArray[np.intp]) -> Any:
-        """The objects in the space of the eigenvectors of the representatives used."""
-        return _embedding(self._links, _of_all(V, used, self._links.shape[1]))
-
-
-class _StoredGraph:
-    """The same of a table that is not in memory: links are made anew in every pass over it."""
-
-    def __init__(self, X: Stored, links: _Links) -> None:
-        self._X, self._links, self._engine = X, links, engine_for(X)
-        assert isinstance(self._engine, Blocks)
-        total = tree_sum(self._engine.each(_distances_of_piece, links))
-        self.sigma = total / (len(X) * links.n_nearest)
-
-    def between_representatives(self) -> tuple[Floats, NDArray[np.intp]]:
-        """See `_Graph.between_representatives`."""
-        assert isinstance(self._engine, Blocks)
-        found = self._engine.each(_shared_objects_of_piece, self._links, self.sigma)
-        return _of_used(tree_sum(found))
-
-    def embedded(self, V: Floats, used: NDArray[np.intp]) -> Stored:
-        """See `_Graph.embedded`; rows are embedded when they are read."""
-        whole = _of_all(V, used, len(self._links.points))
-        return self._X.mapped(_Embedded(self._links, self.sigma, whole), whole.shape[1])
-
-
-class _Embedded:
-    """Rows of a table as rows of its spectral embedding."""
-
-    def __init__(self, links: _Links, sigma: float, V: Floats) -> None:
-        self.links, self.sigma, self.V = links, sigma, V
-
-    def __call__(self, X: Floats) -> Floats:
-        with one_thread():
-            return _embedding(self.links.strengths(self.links.nearest(X), self.sigma), self.V)
-
-
-def _distances_of_piece(X: Floats, start: int, links: _Links) -> float:
-    return _distances(links.nearest(X))
-
-
-def _shared_objects_of_piece(
-    X: Floats, start: int, links: _Links, sigma: float
-) -> sparse.csr_array:
-    return _shared_objects(links.strengths(links.nearest(X), sigma))
-
-
-def _of_used(W: sparse.csr_array) -> tuple[Floats, NDArray[np.intp]]:
-    """A matrix of those representatives that an object is linked to, and which these are."""
-    used = np.flatnonzero(W.diagonal() > 0)
-    return np.asarray(W.toarray()[np.ix_(used, used)]), used
-
-
-def _of_all(V: Floats, used: NDArray[np.intp], n_points: int) -> Floats:
-    """Rows of the representatives used among those of all, which are 0."""
-    whole = np.zeros((n_points, V.shape[1]))
-    whole[used] = V
-    return whole

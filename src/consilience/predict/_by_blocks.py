@@ -62,5 +62,5 @@ def placed_by_blocks(table: Stored, place: Callable[[Any], Prediction]) -> Predi
         for name, room in rooms.items():
             room[start:stop] = getattr(found, name)
         notes += [note for note in found.notes if note not in notes]
-    found = {name: table.in_its_blocks(room) for name, room in rooms.items()}
-    return Prediction(**found, notes=tuple(notes))
+    whole: dict[str, Any] = {name: table.in_its_blocks(room) for name, room in rooms.items()}
+    return Prediction(**whole, notes=tuple(notes))
