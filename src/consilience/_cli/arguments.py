@@ -357,6 +357,16 @@ class MinorityWish:
         Threads; -1 takes all cores. [default: 1]
     device : str
         A torch device, such as cuda, for what can run there. [default: the processor]
+    max_memory : str
+        Memory for the job, such as "2 GiB": a table that needs more is read block by block.
+        [default: 4 GiB]
+    scheduler : str
+        Have the table read and scored block by block by the workers of a Dask scheduler:
+        its address, such as tcp://host:8786, or local, for workers on this machine.
+    workers : int
+        Number of workers of --scheduler local, which it stands for. [default: 2]
+    resume : bool
+        Go on with a run that was interrupted: weak clusterings that were counted are kept.
     no_report : bool
         Leave out report.html.
     """
@@ -375,6 +385,10 @@ class MinorityWish:
     seed: int = 0
     jobs: int | None = None
     device: str | None = None
+    max_memory: str | None = None
+    scheduler: str | None = None
+    workers: int | None = None
+    resume: _Flag = False
     reading: Reading = Reading()
     no_report: Annotated[_Flag, Parameter(group=_RESULTS)] = False
     writing: Writing = Writing()

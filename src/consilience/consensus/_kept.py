@@ -13,6 +13,7 @@ from consilience.generate.models import Centres
 from consilience.keep import Kind, Omitted, dataclass_kind
 from consilience.predict import Placer
 from consilience.predict._seen import Seen
+from consilience.rows import here, is_dask
 
 __all__ = ["kinds"]
 
@@ -50,7 +51,7 @@ def _generator_kind(owner: Any) -> Kind:
 
 def _estimator_fields(estimator: Any) -> dict[str, Any]:
     fitted = {
-        name: value
+        name: here(value) if is_dask(value) else value
         for name, value in vars(estimator).items()
         if name.endswith("_") and not name.startswith("_") and name not in _LEFT_OUT
     }

@@ -16,6 +16,7 @@ from consilience.explore._view import Answer, Known, Scored, Torn, View
 from consilience.workflow import AmbiguityResult, ClusterResult, MinorityResult
 from consilience.workflow._data import Data
 from consilience.workflow.large import LargeResult
+from consilience.workflow.large_minority import LargeMinorityResult
 
 __all__ = ["view"]
 
@@ -32,7 +33,7 @@ def view(result: Any) -> View:
 
     Parameters
     ----------
-    result : ClusterResult, MinorityResult, AmbiguityResult or LargeResult
+    result : ClusterResult, MinorityResult, AmbiguityResult, LargeResult or LargeMinorityResult
         What a job returned. Of a result larger than memory its sample is shown.
 
     Returns
@@ -50,8 +51,8 @@ def view(result: Any) -> View:
     >>> bool((found.cuts.labels(3) == result.labels).all())
     True
     """
-    if isinstance(result, LargeResult):
-        found = _of_clusters(result.sample)
+    if isinstance(result, LargeResult | LargeMinorityResult):
+        found = view(result.sample)
         words = f"The map and all figures are of {result.of_how_many}."
         return replace(found, missing=(words, *found.missing))
     if isinstance(result, ClusterResult):
