@@ -176,9 +176,14 @@ def check_scale(scale: Any, *, owner: str) -> None:
 
 
 def checked_ensemble(ensemble: Any, *, owner: str) -> Ensemble | None:
-    """Labelings in any form as an ensemble; None where there are none."""
-    if ensemble is None or isinstance(ensemble, Ensemble):
-        return ensemble
+    """Labelings in any form as an ensemble; None where there are none.
+
+    Memberships that are all 0 or 1 are the labels that they are.
+    """
+    if ensemble is None:
+        return None
+    if isinstance(ensemble, Ensemble):
+        return ensemble._crisp()
     try:
         return Ensemble(ensemble)
     except (TypeError, ValueError) as error:

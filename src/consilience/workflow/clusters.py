@@ -35,6 +35,7 @@ from consilience.generate import RunFolder, default_generator, with_defaults
 from consilience.predict._hashes import row_hashes
 from consilience.predict._seen import Seen
 from consilience.rows import Rows
+from consilience.soft_ensemble import SoftEnsemble
 from consilience.workflow._choosing import Number, by_criteria, by_lines, strict_method
 from consilience.workflow._columns import checked_columns
 from consilience.workflow._data import Data, check_scale, checked_ensemble, gather
@@ -52,6 +53,7 @@ from consilience.workflow._notes import noting
 from consilience.workflow._one_column import warn_of_one_column
 from consilience.workflow._places import advise, chosen_device, place_of_members
 from consilience.workflow._seeds import job_seed
+from consilience.workflow._soft_members import check_soft, labels_of, soft_or_none
 from consilience.workflow._view_agreement import view_agreement
 from consilience.workflow.cluster_result import ClusterResult
 from consilience.workflow.large import (
@@ -178,7 +180,8 @@ def cluster(
     n_members : int, default=100
         Clusterings to make, where no generator is given.
     ensemble : Ensemble, or anything `Ensemble` takes, optional
-        Clusterings you already have, instead of new ones.
+        Clusterings you already have, instead of new ones. A `SoftEnsemble` of memberships is
+        combined by the methods that can; without one `AutoConsensus` sees the most likely labels.
     ids, truth : sequences of length n_objects, optional
         Identifiers; known groups, which are only compared with the result.
     scale : "auto" or bool, default="auto"
@@ -277,6 +280,7 @@ def cluster(
     check_members(n_clusters, generator, n_members, random_state, n_jobs, owner=_OWNER)
     check_source(members, generator, run, owner=_OWNER)
     check_value("refine", refine, [Boolean()], owner=_OWNER)
+    check_soft(named, members, generator, refine, owner=_OWNER)
     check_value("strict", strict, [Boolean()], owner=_OWNER)
     for name, value in (("max_clusters", max_clusters), ("effort", effort)):
         check_value(name, value, CONSENSUS[_OURS].rules[name], owner=_OWNER)
@@ -431,15 +435,16 @@ def _found(
         if ensemble is None:
             rows = data.rows if task.generator is not None else data.seen_by_members
             ensemble = make_members(generator, rows, task.run)
+    judged_by, ensemble = ensemble, labels_of(ensemble)
     data = refilled(data, ensemble)
     if task.wants_number and not first and not task.by_lines:
         number = _number(job, task, data, ensemble)
     if known is not None and task.by_lines:
         found = _by_knowledge(job, task, data, ensemble, known)
     else:
-        found = _consensus(job, task, data, ensemble, number)
+        found = _consensus(job, task, data, judged_by, number)
     if known is not None:
-        found |= _respecting(task, ensemble, known, found["labels"])
+        found |= _respecting(task, judged_by, known, found["labels"])
     warn_of_one_column(data, found["labels"])
     truth = None if data.truth is None else against_truth(data.truth, found["labels"])
     agreement = None
@@ -455,6 +460,7 @@ def _found(
         "data": data,
         "view_agreement": agreement,
         "ensemble": ensemble,
+        "soft_members": soft_or_none(judged_by),
         "generator": generator,
         "why_members": why_members,
         "agreement": truth,
@@ -527,6 +533,8 @@ def _consensus(
         taken = strict_method(data, ensemble, number.choice)
         method, why = taken.method, taken.why
         own = own_limits(method, task.named.limits) | dict(taken.parameters)
+        if isinstance(ensemble, SoftEnsemble) and not method.soft:
+            ensemble = ensemble.harden()
     model = prepared(
         method, number.n_clusters, own, random_state=task.seed, n_jobs=task.n_jobs,
         device=task.device,
@@ -557,6 +565,8 @@ def _fitted(
 def _by_lines(job: Job, task: _Task, data: Data, ensemble: Ensemble) -> dict[str, Any]:
     """The groups that independent ways to cluster come to."""
     method = CONSENSUS[_OURS]
+    members, soft = ensemble, ensemble.is_soft
+    ensemble = ensemble.harden() if isinstance(ensemble, SoftEnsemble) else ensemble
     own = {"max_clusters": task.max_clusters, "effort": task.effort}
     model = prepared(
         method, task.n_clusters, own, random_state=task.seed, n_jobs=task.n_jobs, device=task.device
@@ -569,6 +579,8 @@ def _by_lines(job: Job, task: _Task, data: Data, ensemble: Ensemble) -> dict[str
             found = fit_method(method, model, Rows(data.X[whole]), ensemble.take(whole))
             labels = by_votes(ensemble, whole, found["labels"])
             found |= {"labels": labels, **_judged(task, ensemble, labels, {"consensus": "cpu"})}
+        if soft:
+            found |= _judged(task, members, found["labels"], found["ran_on"])
         found |= {
             "choice": model.choice_,
             "clarity": model.clarity_,
