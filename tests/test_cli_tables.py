@@ -145,3 +145,19 @@ def test_labels_in_another_order_than_the_data_are_refused(capsys):
     # Row numbers are other names of the same objects.
     write("id,first", [[i, one[1]] for i, one in enumerate(labels)], "labels.csv")
     assert main(["cluster", "data.csv", "--labels", "labels.csv", "-k", "2"]) == 0
+
+
+def test_memberships_in_columns_member_and_cluster_are_combined(capsys):
+    rng = np.random.default_rng(0)
+    share = np.clip(np.repeat([0.9, 0.1], 15) + rng.normal(0, 0.05, 30), 0, 1).round(3)
+    rows = [[f"n{i}", p, round(1 - p, 3), 1 - p, p] for i, p in enumerate(share.tolist())]
+    write("id,mixture:0,mixture:1,topics:a,topics:b", rows, "soft.csv")
+    status = main(["cluster", "--labels", "soft.csv", "-k", "2", "--method", "sec", "--out", "out"])
+    assert status == 0
+    summary = json.loads(Path("out", "summary.json").read_text())
+    assert any("read as memberships by 2 members" in note for note in summary["warnings"])
+    with Path("out", "labels.csv").open(newline="") as file:
+        assert [row["cluster"] for row in csv.DictReader(file)] == ["0"] * 15 + ["1"] * 15
+    refused = main(["cluster", "--labels", "soft.csv", "-k", "2", "--method", "cspa"])
+    assert refused == 2
+    assert "'cspa' combines labels" in capsys.readouterr().err
