@@ -161,3 +161,20 @@ def test_memberships_in_columns_member_and_cluster_are_combined(capsys):
     refused = main(["cluster", "--labels", "soft.csv", "-k", "2", "--method", "cspa"])
     assert refused == 2
     assert "'cspa' combines labels" in capsys.readouterr().err
+
+
+def test_distances_are_named_or_given(capsys):
+    rng = np.random.default_rng(0)
+    X = np.concatenate([rng.normal(c, 1, (15, 2)) for c in (0, 9)]).round(3)
+    write("x,y", X.tolist())
+    status, rows, summary = run("--metric", "manhattan", "--force")
+    assert status == 0
+    assert [int(row["cluster"]) for row in rows] == [0] * 15 + [1] * 15
+    assert any("manhattan distances" in note for note in summary["warnings"])
+    D = np.abs(X[:, None] - X[None]).sum(axis=2)
+    write(",".join(f"d{i}" for i in range(30)), D.round(3).tolist())
+    status, rows, _ = run("--metric", "precomputed", "--force")
+    assert status == 0
+    assert [int(row["cluster"]) for row in rows] == [0] * 15 + [1] * 15
+    assert run("--metric", "ours", "--force")[0] == 2
+    assert "'metric' parameter" in capsys.readouterr().err

@@ -122,6 +122,7 @@ def find(wish: ClusterWish, folder: Path, *, callbacks: Sequence[Any] = ()) -> C
             scale=False if wish.no_scale else "auto",
             transform=wish.transform(),
             column_weights=wish.column_weights() or None,
+            metric=wish.metric,
             refine=wish.refine,
             max_clusters=wish.max_k,
             effort=wish.effort,

@@ -27,7 +27,19 @@ __all__ = ["LargeConsensus", "find_large", "goes_by_blocks"]
 _OWNER = "consilience cluster"
 _MOST_ROWS = 30
 # Options that need all objects in memory, of the wish and of how its table is read.
-_IN_MEMORY = ("labels", "methods", "refine", "strict", "linkage", "device")
+_IN_MEMORY = (
+    "labels",
+    "methods",
+    "known",
+    "refine",
+    "strict",
+    "linkage",
+    "log",
+    "compositional",
+    "weight",
+    "metric",
+    "device",
+)
 _READING = ("truth_column", "impute", "encode", "encoding")
 
 

@@ -4,6 +4,7 @@ from consilience.generate.checkpoint import ResumeError, RunFolder
 from consilience.generate.clusterers import NJW, PAM, Linkage
 from consilience.generate.combined import Combined, with_defaults
 from consilience.generate.defaults import GeneratorChoice, default_generator
+from consilience.generate.distances import METRICS, DistanceEnsemble
 from consilience.generate.estimators import EstimatorEnsemble
 from consilience.generate.fuzzy import FuzzyCMeans
 from consilience.generate.graphs import GraphEnsemble
@@ -28,11 +29,13 @@ from consilience.generate.uspec import USPEC, USPECEnsemble
 
 __all__ = [
     "LAC",
+    "METRICS",
     "NJW",
     "PAM",
     "USPEC",
     "Centres",
     "Combined",
+    "DistanceEnsemble",
     "EstimatorEnsemble",
     "FuzzyCMeans",
     "GeneratorChoice",

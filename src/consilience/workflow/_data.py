@@ -71,6 +71,10 @@ class Data:
         Names of the views, where several were given.
     view_of : tuple of int
         The view of each column of ``mixed``.
+    metric : str or None
+        Other distances than Euclidean: X are then points that have them.
+    distances : ndarray or None
+        These, of all pairs; not kept on disk.
     """
 
     n_objects: int
@@ -95,6 +99,8 @@ class Data:
     mixed_weights: Any = None
     views: tuple[str, ...] = ()
     view_of: tuple[int, ...] = ()
+    metric: str | None = None
+    distances: Any = None
 
     @property
     def rows(self) -> Rows | None:
@@ -104,7 +110,9 @@ class Data:
 
     @property
     def seen_by_members(self) -> Rows | None:
-        """What members are made of: X, or the table with its categories and gaps."""
+        """What members are made of: X, the table with its categories and gaps, or distances."""
+        if self.distances is not None:
+            return Rows(self.distances)
         return self.rows if self.mixed is None else Rows(self.mixed)
 
     def in_words(self) -> str:
@@ -127,7 +135,9 @@ class Data:
                 f"{text}, {numbers} column{'s' * (numbers != 1)} of numbers, {scaled}, "
                 f"{len(self.categorical)} of categories{also}"
             )
-        columns = self.X.shape[1]
+        if self.metric == "precomputed":
+            return f"{text}, {scaled}"
+        columns = self.X.shape[1] if self.metric is None else len(self.original_columns)
         return f"{text}, {columns} column{'s' * (columns != 1)} of numbers, {scaled}"
 
     def as_clustered(self, original: Any) -> Any:

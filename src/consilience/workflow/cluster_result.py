@@ -375,6 +375,11 @@ class ClusterResult(Reported):
 
     def placer(self) -> Placer:
         """What places new objects; made once, when it is asked for."""
+        if self.seen is None and self.data.metric is not None:
+            raise InvalidInputError(
+                f"The groups were found by {self.data.metric} distances between all objects, which "
+                "say nothing of new ones. Cluster old and new objects together."
+            )
         if self.seen is None:
             raise InvalidInputError(
                 "This result is of labels only, which do not say where a new object lies. Call "

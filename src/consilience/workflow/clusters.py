@@ -31,7 +31,12 @@ from consilience.ensemble import Ensemble
 from consilience.errors import InvalidInputError, InvalidParameterError, warn
 from consilience.evidence import Missing, never_seen
 from consilience.evidence import confidence as confidence_in
-from consilience.generate import RunFolder, default_generator, with_defaults
+from consilience.generate import (
+    DistanceEnsemble,
+    RunFolder,
+    default_generator,
+    with_defaults,
+)
 from consilience.predict._hashes import row_hashes
 from consilience.predict._seen import Seen
 from consilience.rows import Rows
@@ -47,6 +52,12 @@ from consilience.workflow._methods import (
     fit_method,
     own_limits,
     prepared,
+)
+from consilience.workflow._metric import (
+    by_metric,
+    check_metric,
+    distance_members,
+    scaled_by,
 )
 from consilience.workflow._mixed import in_all_views, mixed_generator, refilled
 from consilience.workflow._notes import noting
@@ -134,6 +145,7 @@ def cluster(
     gaps: str | None = None,
     transform: str | None = None,
     column_weights: Mapping[str, float] | None = None,
+    metric: str | None = None,
     must_link: Any = None,
     cannot_link: Any = None,
     partial_labels: Any = None,
@@ -186,7 +198,7 @@ def cluster(
         Identifiers; known groups, which are only compared with the result.
     scale : "auto" or bool, default="auto"
         Bring every column to mean 0 and variance 1, and leave out constant ones. "auto" does so
-        unless X is sparse.
+        unless X is sparse, or a ``metric`` is not a sum over columns.
     gaps : {"keep"} or None, default=None
         What to do about missing values (NaN). None refuses them. "keep" keeps them as gaps: a
         clustering sees the objects that have its columns, and no object is dropped.
@@ -195,6 +207,12 @@ def cluster(
         shares.
     column_weights : mapping of str to float, optional
         How much columns count in squared distances, by name; 1 where nothing is said.
+    metric : str or None, default=None
+        Other distances than Euclidean: "manhattan", "chebyshev", "cosine", "correlation",
+        "canberra", "braycurtis", "hamming", "jaccard", or "precomputed": X is then the square
+        matrix of the distances of all objects. Members are those of
+        `consilience.generate.DistanceEnsemble`; what looks at points, as `AutoConsensus` does, sees
+        points with these distances, as nearly as may be, and the notes say how nearly.
     must_link, cannot_link : sequences of pairs, optional
         Objects that belong together, and objects that do not, by identifier where there are
         identifiers, else by row number. Must-links all hold in the result; the others have a say
@@ -264,6 +282,7 @@ def cluster(
                 "gaps": (gaps, None),
                 "transform": (transform, None),
                 "column_weights": (column_weights, None),
+                "metric": (metric, None),
                 "must_link": (must_link, None),
                 "cannot_link": (cannot_link, None),
                 "partial_labels": (partial_labels, None),
@@ -286,6 +305,7 @@ def cluster(
         check_value(name, value, CONSENSUS[_OURS].rules[name], owner=_OWNER)
     check_scale(scale, owner=_OWNER)
     columns = checked_columns(gaps, transform, column_weights, owner=_OWNER)
+    distances = check_metric(metric, X, columns, scale, members, owner=_OWNER)
     device = chosen_device(X, device, owner=_OWNER)
     folder = run_folder(run, owner=_OWNER)
     if stored is not None:
@@ -331,10 +351,11 @@ def cluster(
                 ensemble=members,
                 ids=ids,
                 truth=truth,
-                scale=scale,
+                scale=scaled_by(distances, scale),
                 columns=columns,
                 owner=_OWNER,
             )
+            data = by_metric(data, distances, owner=_OWNER)
             check_objects(data, n_clusters, owner=_OWNER)
             if data.X is not None and members is None:
                 n, d = data.X.shape
@@ -354,7 +375,7 @@ def cluster(
 
 def _seen(data: Data, generator: Any) -> Seen | None:
     """What new objects are placed by; None without data."""
-    if data.rows is None:
+    if data.rows is None or data.metric is not None:
         return None
     hashes = None if data.X is data.original else row_hashes(data.original)
     return Seen(data.X, getattr(generator, "models_", None), hashes)
@@ -433,7 +454,8 @@ def _found(
     with job.stage("generate", generator):
         ensemble = given
         if ensemble is None:
-            rows = data.rows if task.generator is not None else data.seen_by_members
+            own = task.generator is None or isinstance(task.generator, DistanceEnsemble)
+            rows = data.seen_by_members if own else data.rows
             ensemble = make_members(generator, rows, task.run)
     judged_by, ensemble = ensemble, labels_of(ensemble)
     data = refilled(data, ensemble)
@@ -488,8 +510,12 @@ def _generator(
         return None, "given."
     if task.generator is not None:
         wanted = with_defaults(task.generator, task.seed, task.n_jobs, task.device)
+        if isinstance(wanted, DistanceEnsemble) and data.distances is not None:
+            wanted.set_params(metric="precomputed")
         return wanted, f"{type(wanted).__name__}, as asked."
     _warn_of_few(task.n_members)
+    if data.distances is not None:
+        return distance_members(data, task.n_members, n_groups, task.seed, task.n_jobs)
     if data.mixed is not None:
         return mixed_generator(data, task.n_members, n_groups, task.seed, task.n_jobs)
     n, d = data.X.shape
