@@ -140,7 +140,30 @@ def misplaced_area(groups, labels, sure):
     return roc_auc_score(wrong, -sure) if 0 < wrong.sum() < len(wrong) else 1.0
 
 
-JOBS = {"mixed": mixed, "gaps": gaps, "views": views, "known": known, "soft": soft}
+def metric(seed):
+    """ARI of Euclidean distances and of those that suit: angles, and columns with heavy tails."""
+    rng, found = np.random.default_rng(seed), {}
+    groups, how = np.repeat(np.arange(4), 50), {"effort": "quick", "random_state": seed}
+    angles = np.eye(6)[groups] + rng.normal(0, 0.25, (200, 6))
+    angles *= np.exp(rng.normal(0, 1.0, 200))[:, None]
+    tails = 4.0 * np.eye(4)[groups] + rng.standard_t(1.5, (200, 4))
+    for name, values, suits in (("angles", angles, "cosine"), ("tails", tails, "manhattan")):
+        for one in ("euclidean", suits):
+            made = cs.cluster(values, metric=one, **how)
+            found[f"{name}, {one}"] = adjusted_rand_score(groups, made.labels)
+            given = cs.cluster(values, 4, metric=one, method="sec", random_state=seed)
+            found[f"{name}, {one}, four groups by SEC"] = adjusted_rand_score(groups, given.labels)
+    return found
+
+
+JOBS = {
+    "mixed": mixed,
+    "gaps": gaps,
+    "views": views,
+    "known": known,
+    "soft": soft,
+    "metric": metric,
+}
 
 
 def main():

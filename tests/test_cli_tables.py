@@ -178,3 +178,16 @@ def test_distances_are_named_or_given(capsys):
     assert [int(row["cluster"]) for row in rows] == [0] * 15 + [1] * 15
     assert run("--metric", "ours", "--force")[0] == 2
     assert "'metric' parameter" in capsys.readouterr().err
+
+
+def test_a_column_says_how_often_objects_count(capsys):
+    rng = np.random.default_rng(0)
+    X = np.concatenate([rng.normal(c, 1, (15, 2)) for c in (0, 9)]).round(3)
+    write("x,y,n", [[*row, 1 + i % 3] for i, row in enumerate(X.tolist())])
+    status, rows, summary = run("--object-weights", "n", "--force")
+    assert status == 0
+    assert [int(row["cluster"]) for row in rows] == [0] * 15 + [1] * 15
+    assert summary["data"]["columns"] == ["x", "y"]
+    assert any("60 copies stand for 30 objects" in note for note in summary["warnings"])
+    assert run("--object-weights", "m", "--force")[0] == 2
+    assert "must name a column of X" in capsys.readouterr().err

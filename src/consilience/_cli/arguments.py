@@ -147,6 +147,8 @@ class ClusterWish:
         Shares of a whole: take the centred log-ratios of the numbers first.
     weight : tuple[str, ...]
         How much a column counts, 1 where nothing is said: --weight age=2.
+    object_weights : str
+        Column that says how often each object counts.
     metric : str
         Other distances than Euclidean: manhattan, chebyshev, cosine, correlation, canberra,
         braycurtis, hamming, jaccard; or precomputed, where the table is the square matrix of the
@@ -191,6 +193,7 @@ class ClusterWish:
     log: _Flag = False
     compositional: _Flag = False
     weight: Annotated[tuple[str, ...], Parameter(negative=(), show_default=False)] = ()
+    object_weights: str | None = None
     metric: str | None = None
     seed: int = 0
     jobs: int | None = None

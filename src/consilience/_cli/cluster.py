@@ -123,6 +123,7 @@ def find(wish: ClusterWish, folder: Path, *, callbacks: Sequence[Any] = ()) -> C
             transform=wish.transform(),
             column_weights=wish.column_weights() or None,
             metric=wish.metric,
+            object_weights=wish.object_weights,
             refine=wish.refine,
             max_clusters=wish.max_k,
             effort=wish.effort,

@@ -38,6 +38,7 @@ _IN_MEMORY = (
     "compositional",
     "weight",
     "metric",
+    "object_weights",
     "device",
 )
 _READING = ("truth_column", "impute", "encode", "encoding")

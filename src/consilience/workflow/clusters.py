@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from consilience._labels import is_frame
 from consilience._validation import (
     N_MEMBERS,
     Boolean,
@@ -61,6 +62,7 @@ from consilience.workflow._metric import (
 )
 from consilience.workflow._mixed import in_all_views, mixed_generator, refilled
 from consilience.workflow._notes import noting
+from consilience.workflow._object_weights import copies_of, refuse_with_weights, taken_out
 from consilience.workflow._one_column import warn_of_one_column
 from consilience.workflow._places import advise, chosen_device, place_of_members
 from consilience.workflow._seeds import job_seed
@@ -146,6 +148,7 @@ def cluster(
     transform: str | None = None,
     column_weights: Mapping[str, float] | None = None,
     metric: str | None = None,
+    object_weights: Any = None,
     must_link: Any = None,
     cannot_link: Any = None,
     partial_labels: Any = None,
@@ -213,6 +216,10 @@ def cluster(
         matrix of the distances of all objects. Members are those of
         `consilience.generate.DistanceEnsemble`; what looks at points, as `AutoConsensus` does, sees
         points with these distances, as nearly as may be, and the notes say how nearly.
+    object_weights : sequence of length n_objects, or str, optional
+        How often each object counts, above 0, or the name of the column of X that says so: an
+        object of weight 2 counts as two that are the same. Only ratios matter; weights that are not
+        whole numbers are rounded to quarters of their mean.
     must_link, cannot_link : sequences of pairs, optional
         Objects that belong together, and objects that do not, by identifier where there are
         identifiers, else by row number. Must-links all hold in the result; the others have a say
@@ -283,6 +290,7 @@ def cluster(
                 "transform": (transform, None),
                 "column_weights": (column_weights, None),
                 "metric": (metric, None),
+                "object_weights": (object_weights, None),
                 "must_link": (must_link, None),
                 "cannot_link": (cannot_link, None),
                 "partial_labels": (partial_labels, None),
@@ -342,10 +350,27 @@ def cluster(
     )
     _check_needs_data(named, X)
     _check_looked_for(task)
+    X, object_weights = taken_out(X, object_weights, owner=_OWNER)
+    if object_weights is not None:
+        told = {
+            "must_link": must_link,
+            "cannot_link": cannot_link,
+            "partial_labels": partial_labels,
+        }
+        refuse_with_weights(
+            {
+                "methods": len(named.methods) > 1,
+                "refine": refine,
+                "X, several views,": isinstance(X, Mapping) and not is_frame(X),
+                **{name: value is not None for name, value in told.items()},
+            },
+            owner=_OWNER,
+        )
     job = Job(_OWNER, task.n_stages).told_to(callbacks)
 
     def work(job: Job) -> dict[str, Any]:
         with job.stage("prepare"):
+            copies = copies_of(object_weights, owner=_OWNER)
             data = gather(
                 X,
                 ensemble=members,
@@ -353,17 +378,24 @@ def cluster(
                 truth=truth,
                 scale=scaled_by(distances, scale),
                 columns=columns,
+                weights=object_weights,
+                copies=None if copies is None else copies.rows,
                 owner=_OWNER,
             )
             data = by_metric(data, distances, owner=_OWNER)
             check_objects(data, n_clusters, owner=_OWNER)
+            if copies is not None and n_clusters is not None:
+                check_n_clusters(n_clusters, copies.n_objects, owner=_OWNER)
             if data.X is not None and members is None:
                 n, d = data.X.shape
                 advise(n, d, n_members, device)
         known = knowledge_of(
             data.n_objects, must_link, cannot_link, partial_labels, ids=data.ids, owner=_OWNER
         )
-        found = _found(job, task, data, members, known)
+        given = members if copies is None or members is None else members.take(copies.rows)
+        found = _found(job, task, data, given, known)
+        if copies is not None:
+            found = copies.of_objects(found)
         return {"seen": _seen(found["data"], found["generator"]), **found}
 
     with noting() as notes:
