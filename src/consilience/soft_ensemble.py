@@ -344,7 +344,7 @@ def _checked(member: Any, number: int) -> tuple[Floats, Labels]:
         )
     table = values.astype(np.float64)
     gaps = np.isnan(table)
-    unseen = gaps.all(axis=1)
+    unseen = np.asarray(gaps.all(axis=1))
     table[unseen] = 0.0
     sums = table.sum(axis=1)
     _check_values(table, gaps & ~unseen[:, None], sums, what)

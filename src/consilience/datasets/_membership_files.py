@@ -48,21 +48,22 @@ def memberships_in(
         groups.setdefault(match[1], []).append(place)
     if max(map(len, groups.values()), default=0) < 2:
         return None
-    columns = [numbers(place) for place in range(len(names))]
-    if any(column is None for column in columns):
+    found = [numbers(place) for place in range(len(names))]
+    columns = [column for column in found if column is not None]
+    if len(columns) < len(names):
         return None
     tables = [np.column_stack([columns[place] for place in places]) for places in groups.values()]
     if not any(_has_shares(table) for table in tables) and not all(map(_are_shares, tables)):
         return None  # whole numbers: labels of members that are named so
     try:
-        found = SoftEnsemble(tables, index=index, names=list(groups))
+        soft = SoftEnsemble(tables, index=index, names=list(groups))
     except InvalidInputError as error:
         raise InvalidInputError(f"The memberships in {source.name!r}: {error}") from error
     warn(
         f"The columns of {source.name!r} are named member:cluster: they are read as memberships by "
-        f"{found.n_members} members."
+        f"{soft.n_members} members."
     )
-    return found
+    return soft
 
 
 def _has_shares(table: Floats) -> bool:

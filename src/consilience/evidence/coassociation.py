@@ -134,11 +134,11 @@ def co_association(
     if form == "operator":
         return operator_of(ensemble, missing=missing)
     if isinstance(ensemble, SoftEnsemble):
-        by_pair, shares = missing == "pair" and ensemble.has_unseen, values == "fraction"
-        how: Any = {"by_pair": by_pair, "shares": shares, "dtype": dtype, "n_jobs": jobs}
+        by_pair, as_shares = missing == "pair" and ensemble.has_unseen, values == "fraction"
+        how: Any = {"by_pair": by_pair, "shares": as_shares, "dtype": dtype, "n_jobs": jobs}
         if form == "nearest":
             return expected_nearest(ensemble, n_neighbors, **how)
-        if by_pair and shares:
+        if by_pair and as_shares:
             _warn_of_pairs(pairs_apart(ensemble))
         return expected_pairs(ensemble, condensed=form == "condensed", **how)
     if form == "nearest":

@@ -92,8 +92,8 @@ def distances_between(X: Any, metric: str, *, owner: str) -> Floats:
 def _without_direction(X: Any, *, centred: bool) -> NDArray[np.bool_]:
     """Rows of length 0, or of values that are all the same."""
     if not isinstance(X, np.ndarray):
-        return np.asarray(abs(X).sum(axis=1)).ravel() == 0
-    return np.ptp(X, axis=1) == 0 if centred else ~X.any(axis=1)
+        return np.asarray(np.asarray(abs(X).sum(axis=1)).ravel() == 0)
+    return np.asarray(np.ptp(X, axis=1) == 0 if centred else ~X.any(axis=1))
 
 
 def check_distances(D: Any, *, owner: str) -> Floats:

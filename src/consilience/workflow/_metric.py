@@ -53,9 +53,12 @@ def check_metric(
                 f"numbers, and {name!r} is given. Leave one of them out."
             )
     if metric == "precomputed":
-        told = {"transform": columns.transform, "column_weights": columns.column_weights}
-        for name, given in {**told, "scale": scale is True}.items():
-            if given:
+        for name, told in (
+            ("transform", columns.transform),
+            ("column_weights", columns.column_weights),
+            ("scale", scale is True),
+        ):
+            if told:
                 raise InvalidParameterError(
                     f"The {name!r} parameter of {owner} is for columns, and with "
                     "metric='precomputed' X holds distances. Leave it out."
