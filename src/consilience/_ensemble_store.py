@@ -123,12 +123,10 @@ def _write_npz(ensemble: Stored, text: str, path: Path) -> None:
 def _read_npz(path: Path) -> tuple[Any, Any, dict[str, Any], Any]:
     # Opened here, because numpy leaves a damaged file open.
     with path.open("rb") as file, np.load(file, allow_pickle=False) as stored:
-        index = stored.get("index")
+        members, index = stored["members"].T, stored.get("index")
         meta = json.loads(str(stored["meta"]))
-        soft = None
-        if meta["format"] == _SOFT_FORMAT:
-            soft = stored["memberships"], stored["widths"]
-        return stored["members"].T, index, meta, soft
+        is_soft = isinstance(meta, dict) and meta["format"] == _SOFT_FORMAT
+        return members, index, meta, (stored["memberships"], stored["widths"]) if is_soft else None
 
 
 def _write_parquet(ensemble: Stored, text: str, path: Path) -> None:
