@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from strategies import ensembles
 
+import consilience as cs
 from consilience import Ensemble, SoftEnsemble
 from consilience.datasets import read_labels
 from consilience.errors import ConsilienceWarning, InvalidInputError, InvalidParameterError
@@ -97,6 +98,23 @@ def test_it_is_read_only(soft):
 def test_what_cannot_be_memberships_is_refused(members, message):
     with pytest.raises(InvalidInputError, match=message):
         SoftEnsemble(members)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda soft: cs.consensus.levels(soft, np.zeros(4, int)),
+        lambda soft: cs.consensus.choose_n_clusters(ensemble=soft),
+        lambda soft: cs.compare.compare_methods(soft, ["sec", "kcc"], 2),
+        lambda soft: cs.explain.profile(np.eye(4), np.array([0, 0, 1, 1]), ensemble=soft),
+        lambda soft: cs.report.summarise_consensus(soft, [0, 0, 1, 1]),
+        lambda soft: cs.consensus.combine_blocks(soft, 2),
+        lambda soft: cs.AutoConsensus().fit(np.eye(4), ensemble=soft),
+    ],
+)
+def test_nothing_takes_memberships_for_labels(soft, call):
+    with pytest.raises(InvalidParameterError, match=r"must hold labels. Got a SoftEnsemble"):
+        call(soft)
 
 
 def test_what_takes_labels_only_says_so(soft):

@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
+from joblib import parallel_config
 from sklearn.base import BaseEstimator
 from sklearn.decomposition import PCA, LatentDirichletAllocation
 from sklearn.metrics import adjusted_rand_score
@@ -59,7 +60,9 @@ def test_little_fuzziness_is_k_means_and_objects_at_a_centre_belong_there():
 
 
 def test_members_are_soft_and_seeds_fix_them(X):
-    runs = [MembershipEnsemble(4, (2, 3), random_state=1, n_jobs=j).generate(X) for j in (None, 2)]
+    generator = MembershipEnsemble(4, (2, 3), random_state=1)
+    with parallel_config(backend="threading"):  # processes: tests/generate/test_contract.py
+        runs = [generator.set_params(n_jobs=jobs).generate(X) for jobs in (None, 2)]
     assert isinstance(runs[0], SoftEnsemble)
     np.testing.assert_array_equal(runs[0].memberships, runs[1].memberships)
     np.testing.assert_allclose(runs[0].of_member(0).sum(axis=1), 1.0)
