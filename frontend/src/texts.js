@@ -33,6 +33,8 @@ export const TEXTS = {
   colourAnswers: "other answers",
   colourColumns: "columns",
   colourMembers: "clusterings",
+  colourViews: "views",
+  view: (name) => `confidence by ${name} alone`,
   member: (j) => `clustering ${j + 1}`,
   lasso: "Lasso",
   lassoHint: "Draw around objects (L)",

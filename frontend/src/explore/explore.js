@@ -10,7 +10,7 @@ import { h } from "../dom.js";
 import { watched } from "../state.js";
 import { TEXTS } from "../texts.js";
 import { makeTooltip } from "../tooltip.js";
-import { hostAnswers, ownAnswers } from "./asking.js";
+import { hostAnswers, ownAnswers, patientAnswers } from "./asking.js";
 import { drawMap } from "./map.js";
 import { matrixPanel } from "./matrix.js";
 import { modelOf } from "./model.js";
@@ -22,13 +22,14 @@ import { followAddress, restore, stateText, storeOf, watchables } from "./store.
 /**
  * @param {HTMLElement} root
  * @param {ArrayBuffer} buffer a view, see `consilience.explore`
- * @param {{ask?: Function, address?: boolean, texts?: object}} host `ask` answers questions
+ * @param {{ask?: Function, patient?: boolean, address?: boolean, texts?: object}} host `ask` answers
+ *   questions; `patient` where it may be busy or gone
  */
-export function explore(root, buffer, { ask = null, address = true, texts = TEXTS } = {}) {
+export function explore(root, buffer, { ask = null, patient = false, address = true, texts = TEXTS } = {}) {
   const life = new AbortController();
   const model = modelOf(buffer);
   const store = Object.assign(storeOf(model), { texts });
-  const answers = ask ? hostAnswers(model, ask) : ownAnswers(model);
+  const answers = !ask ? ownAnswers(model) : patient ? patientAnswers(model, ask) : hostAnswers(model, ask);
   root.classList.add("cs-report", "cs-explore");
   root.replaceChildren();
   const context = {
@@ -103,6 +104,7 @@ function controlsOf(store, answers) {
     ...(model.confidence ? [option("confidence", texts.colourConfidence)] : []),
     ...(model.scored ? [option("score", texts.colourScore)] : []),
     ...(model.truth ? [option("truth", texts.colourTruth)] : []),
+    ...several(texts.colourViews, model.views.map(({ name }, j) => option(`view:${j}`, texts.view(name)))),
     ...several(texts.colourAnswers, model.answers.slice(1).map(({ name }, i) => option(`answer:${i + 1}`, name))),
     ...several(texts.colourColumns, model.columns.filter(({ values }) => values || model.live).map(({ name, j }) => option(`column:${j}`, name))),
     ...several(texts.colourMembers, model.members.map((one, j) => (one || model.live ? option(`member:${j}`, texts.member(j)) : null)).filter(Boolean)),
