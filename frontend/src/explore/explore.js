@@ -6,7 +6,7 @@
  */
 
 import { themeOf } from "../colours.js";
-import { h } from "../dom.js";
+import { h, onWidth } from "../dom.js";
 import { watched } from "../state.js";
 import { TEXTS } from "../texts.js";
 import { makeTooltip } from "../tooltip.js";
@@ -141,7 +141,12 @@ function controlsOf(store, answers) {
 /** Themes, paper, and keys that hold everywhere. */
 function follow(root, context, store) {
   const { signal } = context;
-  const renew = () => context.theme.set(themeOf(root));
+  const renew = () => {
+    const theme = themeOf(root);
+    if (JSON.stringify(theme) !== JSON.stringify(context.theme.value)) context.theme.set(theme);
+  };
+  // A notebook's element has no style before it is put into the page.
+  onWidth(root, signal, renew);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", renew, { signal });
   const print = (on) => () => {
     root.classList.toggle("is-printing", on);

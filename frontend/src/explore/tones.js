@@ -40,6 +40,7 @@ function scaled(values) {
     if (value < low) low = value;
     if (value > high) high = value;
   }
+  if (low > high) [low, high] = [NaN, NaN]; // nothing is known
   const range = high - low || 1;
   const data = new Uint8Array(values.length);
   for (let i = 0; i < values.length; i++) {

@@ -60,7 +60,8 @@ def _class() -> Any:
         _esm = static("report.js")
         _css = static("report.css")
         data = traitlets.Bytes().tag(sync=True)
-        chosen = traitlets.Bytes(b"").tag(sync=True)
+        # What comes from the page is a view of a message's memory.
+        chosen = traitlets.Bytes(b"").tag(sync=True, from_json=lambda value, _: bytes(value))
         state = traitlets.Unicode("").tag(sync=True)
 
         def __init__(self, view: View) -> None:
