@@ -102,7 +102,9 @@ def started(profile):
     with (profile / "log").open("w") as log:
         process = subprocess.Popen([*command, "about:blank"], stdout=log, stderr=log)
     try:
-        yield Firefox(_port(profile, process))
+        window = Firefox(_port(profile, process))
+        yield window
+        window.line.close()
     finally:
         process.terminate()
         process.wait(30)
