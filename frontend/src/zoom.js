@@ -150,6 +150,6 @@ export function zoomButtons(zoom) {
     { class: "cs-zoom", role: "group", "aria-label": "Zoom" },
     button("−", "Zoom out", () => zoom.zoomAt(1 / 1.5)),
     button("+", "Zoom in", () => zoom.zoomAt(1.5)),
-    button("Reset", "Show the whole picture", () => zoom.reset()),
+    button("Reset", "Reset: show the whole picture", () => zoom.reset()),
   );
 }

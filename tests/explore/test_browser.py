@@ -2,7 +2,9 @@
 
 import csv
 import io
+import os
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -31,6 +33,7 @@ def shown(result):
     return view(result)
 
 
+AXE = os.environ.get("CONSILIENCE_AXE")
 HOSTS = ["server", "report", pytest.param("notebook", marks=pytest.mark.notebook)]
 RESULTS = {"result": made_result, "minority": made_minority, "views": made_views}
 
@@ -401,6 +404,27 @@ def test_a_phone_shows_it_without_scrolling_sideways(browser, alone):
     one.page.emulate_media(media="print")
     assert one.errors == []
     one.close()
+
+
+@pytest.mark.skipif(AXE is None, reason="CONSILIENCE_AXE names no axe.min.js; .ci/run browsers does")
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("name", ["result", "minority"])
+def test_axe_finds_nothing_that_bars_anybody(browser, results, tmp_path, name, scheme):
+    results[name].report(tmp_path / "report.html")
+    (tmp_path / "alone.html").write_text(static_page(view(results[name])), encoding="utf-8")
+    for path, start in (("report.html", press_start), ("alone.html", None)):
+        # The page's own rules would not let axe in.
+        how = {"start": start, "color_scheme": scheme, "bypass_csp": True}
+        one = Opened(browser, (tmp_path / path).as_uri(), **how)
+        one.page.evaluate(
+            f"() => {{ const {{store}} = {EXPLORER}; store.focus.set(3); store.compare.set(-1);"
+            " store.select(Uint32Array.of(1, 2, 3, 4, 5), 'five'); }"
+        )
+        one.panel("selection").locator("table").wait_for()
+        one.page.evaluate(Path(AXE).read_text(encoding="utf-8"))
+        found = one.page.evaluate("async () => (await axe.run()).violations")
+        assert [(line["id"], line["nodes"][0]["html"]) for line in found] == []
+        one.close()
 
 
 def test_everything_can_be_reached_and_is_named(page):

@@ -22,10 +22,10 @@ import { followAddress, restore, stateText, storeOf, watchables } from "./store.
 /**
  * @param {HTMLElement} root
  * @param {ArrayBuffer} buffer a view, see `consilience.explore`
- * @param {{ask?: Function, patient?: boolean, address?: boolean, texts?: object}} host `ask` answers
- *   questions; `patient` where it may be busy or gone
+ * @param {{ask?: Function, patient?: boolean, address?: boolean, alone?: boolean, texts?: object}} host
+ *   `ask` answers questions; `patient` where it may be busy or gone; `alone` where nothing else is on the page
  */
-export function explore(root, buffer, { ask = null, patient = false, address = true, texts = TEXTS } = {}) {
+export function explore(root, buffer, { ask = null, patient = false, address = true, alone = false, texts = TEXTS } = {}) {
   const life = new AbortController();
   const model = modelOf(buffer);
   const store = Object.assign(storeOf(model), { texts });
@@ -41,7 +41,7 @@ export function explore(root, buffer, { ask = null, patient = false, address = t
   const below = h("div", { class: "cs-below" });
   const said = h("p", { class: "cs-said", role: "status", "aria-live": "polite" });
   root.append(
-    h("header", { class: "cs-explore-head" }, h("h2", {}, model.title), h("p", { class: "cs-read" }, texts.intro), said),
+    h("header", { class: "cs-explore-head" }, alone ? h("h1", { class: "cs-spoken" }, texts.title) : null, h("h2", {}, model.title), h("p", { class: "cs-read" }, texts.intro), said),
     ...notesOf(model, texts),
     h("div", { class: "cs-explore-body" }, left, right),
     below,

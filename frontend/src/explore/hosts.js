@@ -27,13 +27,13 @@ export async function exploreOwnPage() {
     // A report is read before it is explored: what it holds is unpacked when somebody asks for it.
     if (inside && root.dataset.waits && !location.hash.startsWith(PREFIX)) await asked(root);
     if (inside) {
-      const explorer = explore(root, decoded(inside.textContent));
+      const explorer = explore(root, decoded(inside.textContent), { alone: !root.dataset.waits });
       drawn(root, explorer);
       return explorer;
     }
     root.replaceChildren(h("p", { class: "cs-read" }, TEXTS.loading));
     const ask = serverAsk();
-    const explorer = explore(root, await ask({ ask: "view" }), { ask });
+    const explorer = explore(root, await ask({ ask: "view" }), { ask, alone: true });
     drawn(root, explorer);
     return explorer;
   } catch (error) {

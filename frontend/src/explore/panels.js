@@ -19,9 +19,9 @@ export const button = (text, onclick, more = {}) => h("button", { type: "button"
 /** A table of texts and elements. */
 export function smallTable(head, lines, label) {
   return h(
-    "div", { class: "cs-scroll", tabindex: "0", role: "region", "aria-label": label },
+    "div", { class: "cs-scroll", tabindex: "0", role: "group", "aria-label": label },
     h("table", { class: "cs-table" },
-      h("thead", {}, h("tr", {}, ...head.map((text) => h("th", { scope: "col" }, text)))),
+      h("thead", {}, h("tr", {}, ...head.map((text) => (text ? h("th", { scope: "col" }, text) : h("td"))))),
       h("tbody", {}, ...lines.map((cells) => h("tr", {}, ...cells.map((cell, i) => (i ? h("td", {}, cell) : h("th", { scope: "row" }, cell)))))),
     ),
   );
@@ -225,7 +225,7 @@ export function groupsPanel(store, context) {
   const head = ["", texts.name, texts.size, ...(model.confidence ? [texts.confidence] : []), ""];
   return panel(
     texts.groupsTitle, "groups", h("p", { class: "cs-read" }, texts.groupsRead),
-    h("div", { class: "cs-scroll", tabindex: "0", role: "region", "aria-label": texts.groupsTitle },
+    h("div", { class: "cs-scroll", tabindex: "0", role: "group", "aria-label": texts.groupsTitle },
       h("table", { class: "cs-table cs-groups" },
         h("thead", {}, h("tr", {}, ...head.map((text) => (text ? h("th", { scope: "col" }, text) : h("td"))))), body)),
     h("div", { class: "cs-tools" }, join, carve, undo, redo, button(texts.save, () => saveLabels(store))),
@@ -375,7 +375,7 @@ export function tornPanel(store, context) {
       const who = h("span", { class: "cs-claims" });
       for (let c = 0; c < width; c++) {
         const share = shares[i * width + c];
-        if (share > 0) who.append(h("span", { class: "cs-tone" }, swatch(context, groups[i * width + c], false), h("span", {}, `${texts.group(groups[i * width + c])} ${number(Math.round(share * 100) / 100)}`)));
+        if (share >= 0.005) who.append(h("span", { class: "cs-tone" }, swatch(context, groups[i * width + c], false), h("span", {}, `${texts.group(groups[i * width + c])} ${number(Math.round(share * 100) / 100)}`)));
       }
       const look = () => {
         store.focus.set(row);
