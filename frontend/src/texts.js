@@ -154,7 +154,7 @@ export const TEXTS = {
   matrixRead: "Dark: always together. Click a row, or drag over rows, to select their objects.",
   matrixLeaves: "Groups of the finest cut",
   matrixObjects: (count) => `${number(count)} objects`,
-  matrixLabel: "Matrix of how often objects are together. Keys: up and down choose a row, Enter selects it.",
+  matrixLabel: "Matrix of how often objects are together. Keys: up and down choose a row, with Shift several, Enter selects them.",
   matrixCell: (a, b) => `${a} with ${b}`,
 
   tableTitle: "Objects",

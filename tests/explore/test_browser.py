@@ -15,7 +15,11 @@ from sklearn.metrics import adjusted_rand_score, precision_recall_fscore_support
 
 from consilience.datasets import read_table
 from consilience.errors import ConsilienceWarning
-from consilience.explore import groups_inside, serve, special, static_page, view, why
+from consilience.explain._columns import columns_of
+from consilience.explore import groups_inside, open_run, serve, special, static_page, view, why
+from consilience.explore._cuts import only_cut
+from consilience.explore._maps import Map
+from consilience.explore._view import Answer, View
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed")
 
@@ -310,6 +314,71 @@ def test_objects_are_coloured_by_anything(page, colour):
         assert "c0" in page.root.locator(".cs-tones").inner_text()
 
 
+def cells(place):
+    """A table's lines as lists of texts."""
+    lines = place.locator("tbody tr").all()
+    return [line.locator("th, td").all_inner_texts() for line in lines]
+
+
+def same(text, value, digits=4):
+    """Whether a page says this number, to so many digits."""
+    shown = float(text.replace(",", "").replace("−", "-"))
+    return shown == pytest.approx(value, rel=0.6 * 10.0 ** (1 - digits), abs=1e-12)
+
+
+def test_every_table_has_the_results_numbers(page, shown, result):
+    for line, group in zip(cells(page.panel("groups")), range(4), strict=True):
+        own = result.labels == group
+        assert int(line[2]) == own.sum()
+        assert same(line[3], result.confidence[own].mean())
+    for name in ("cuts", "matrix"):
+        page.panel(name).locator("summary").click()
+    splits = cells(page.panel("cuts"))
+    for line, split in zip(splits, shown.cuts.splits, strict=True):
+        assert int(line[0]) == split.n_groups
+        assert line[1:4] == [
+            f"group {split.group}",
+            f"group {split.group}, group {split.new}",
+            f"{split.sizes[0]}, {split.sizes[1]}",
+        ]
+        assert same(line[4], split.together)
+    order = shown.cuts.order
+    together = shown.cuts.together[np.ix_(order, order)]
+    for line, row in zip(cells(page.panel("matrix")), together, strict=True):
+        assert line[1:] == ["–" if np.isnan(value) else f"{value:.2f}" for value in row]
+    for name in ("cuts", "matrix"):
+        page.panel(name).locator("summary").click()
+    for i, line in enumerate(cells(page.panel("objects"))):
+        assert line[:2] == [result.ids[i], f"group {result.labels[i]}"]
+        assert same(line[2], result.confidence[i])
+        assert line[3] == f"group {result.runner_up[i]}"
+        assert line[4] == str(result.data.truth[i])
+        for text, value in zip(line[5:8], shown.columns.numbers[i], strict=True):
+            assert same(text, value)
+    torn = cells(page.panel("torn"))
+    for line, groups, shares in zip(torn, shown.torn.groups, shown.torn.shares, strict=False):
+        for group, share in zip(groups, shares, strict=True):
+            if share >= 0.005:
+                percent = np.floor(100.0 * float(share) + 0.5)
+                assert f"group {group} {percent / 100:g}" in " ".join(line[2].split())
+    said = page.panel("done").inner_text()
+    for what, words in result.headline():
+        assert what in said
+        assert " ".join(words.split()) in " ".join(said.split())
+
+
+def test_rows_of_the_matrix_are_chosen_by_keys(page, shown):
+    matrix = page.panel("matrix").locator("canvas")
+    page.panel("matrix").get_by_role("button", name="Groups of the finest cut").click()
+    matrix.focus()
+    page.page.keyboard.press("ArrowDown")
+    page.page.keyboard.press("Shift+ArrowDown")
+    page.page.keyboard.press("Shift+ArrowDown")
+    page.page.keyboard.press("Enter")
+    wanted = np.isin(shown.cuts.leaf, shown.cuts.order[1:4])
+    np.testing.assert_array_equal(page.selected(), np.flatnonzero(wanted))
+
+
 def test_objects_in_doubt_show_who_claims_them(page, shown):
     panel = page.panel("torn")
     first = panel.locator("tbody tr").first
@@ -406,7 +475,9 @@ def test_a_phone_shows_it_without_scrolling_sideways(browser, alone):
     one.close()
 
 
-@pytest.mark.skipif(AXE is None, reason="CONSILIENCE_AXE names no axe.min.js; .ci/run browsers does")
+@pytest.mark.skipif(
+    AXE is None, reason="CONSILIENCE_AXE names no axe.min.js; .ci/run browsers does"
+)
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("name", ["result", "minority"])
 def test_axe_finds_nothing_that_bars_anybody(browser, results, tmp_path, name, scheme):
@@ -438,6 +509,78 @@ def test_everything_can_be_reached_and_is_named(page):
     assert unnamed == []
     assert page.root.locator("[tabindex]:not([tabindex='0'])").count() == 0
     assert page.root.locator("details table").count() >= 2
+
+
+def test_without_any_webgl_it_says_so(browser, alone):
+    plain = browser.browser_type.launch(
+        executable_path=CHROMIUM, args=[*FLAGS, "--disable-3d-apis"]
+    )
+    one = Opened(plain, alone)
+    assert one.of("map.renderer.kind") == "canvas"
+    assert "This browser has no WebGL" in one.root.locator(".cs-map-notes").inner_text()
+    one.lasso([(0.02, 0.02), (0.98, 0.02), (0.98, 0.98), (0.02, 0.98)])
+    assert len(one.selected()) > 200
+    plain.close()
+
+
+def test_a_phone_draws_a_part_of_many_and_says_so(browser):
+    n = 400_001
+    labels = (np.arange(n) % 3).astype(np.int32)
+    places = np.random.default_rng(0).normal(size=(n, 2)).astype(np.float32)
+    many = View(
+        kind="labels",
+        title="many",
+        n_objects=n,
+        n_all=n,
+        objects=np.arange(n),
+        ids=None,
+        answers=(Answer("made", "", labels),),
+        names=(),
+        cuts=only_cut(labels),
+        confidence=None,
+        runner_up=None,
+        columns=columns_of(None, n),
+        maps=(Map("columns", "", ("x", "y"), places),),
+    )
+    served = serve(many)
+    one = Opened(browser, served.url, **PHONE)
+    words = one.root.locator(".cs-map-notes").inner_text()
+    assert words.startswith(
+        "The map draws 133,334 objects of 400,001, because this screen is small"
+    )
+    one.root.get_by_role("searchbox").fill("400000")
+    one.page.keyboard.press("Enter")
+    assert one.of("store.focus.value") == 400_000
+    assert one.errors == []
+    one.close()
+    served.stop()
+
+
+def test_a_run_without_members_shows_what_there_is_and_says_why(browser, tmp_path):
+    text = "id,cluster,confidence,runner_up\na,0,0.9,1\nb,1,0.6,0\nc,-1,,\n"
+    (tmp_path / "labels.csv").write_text(text, encoding="utf-8")
+    (tmp_path / "page.html").write_text(static_page(open_run(tmp_path)), encoding="utf-8")
+    one = Opened(browser, (tmp_path / "page.html").as_uri())
+    notes = one.root.locator(".cs-notes").inner_text()
+    assert "Only labels.csv can be shown" in notes
+    assert "This result has no members" in notes
+    assert one.groups() == [0, 1, -1]
+    one.root.get_by_role("searchbox").fill("b")
+    one.page.keyboard.press("Enter")
+    assert "There are no members that could be asked" in one.panel("find").inner_text()
+    assert one.errors == []
+    one.close()
+
+
+def test_paper_is_light_and_has_no_buttons(browser, alone):
+    one = Opened(browser, alone, color_scheme="dark")
+    one.page.emulate_media(media="print", color_scheme="dark")
+    one.page.evaluate("() => window.dispatchEvent(new Event('beforeprint'))")
+    one.page.evaluate("() => 0")
+    paper = "() => getComputedStyle(document.querySelector('.cs-explore')).backgroundColor"
+    assert one.page.evaluate(paper) == "rgb(255, 255, 255)"
+    assert one.root.locator(".cs-tools:visible, .cs-slider:visible").count() == 0
+    one.close()
 
 
 @pytest.mark.parametrize("host", HOSTS)

@@ -85,9 +85,7 @@ class Alone(NamedTuple):
     confidence: Floats
 
 
-def each_alone(
-    n_views: int, ensemble: Ensemble, labels: NDArray[np.integer]
-) -> list[Alone] | None:
+def each_alone(n_views: int, ensemble: Ensemble, labels: NDArray[np.integer]) -> list[Alone] | None:
     """What each view says by itself; None where a view has no members of its own."""
     drawn = [record.get("views") for record in ensemble.records or ()]
     own = [[m for m, one in enumerate(drawn) if one == [view]] for view in range(n_views)]
