@@ -5,9 +5,9 @@
     npm install --prefix build/bare regl-scatterplot esbuild
     python benchmarks/explore.py --bare build/bare     # beside bare regl-scatterplot, turn by turn
 
-A frame is a turn of panning or zooming until the last pixel is there (``readPixels``); the script is
-what the page's own thread does of it. Other programs on the machine make all of it longer: of several
-rounds the least median is printed, and the load beside it.
+A frame is a turn of panning until the last pixel is there (``readPixels``); the script is what the
+page's own thread does of it. Other programs on the machine make all of it longer: of several rounds
+the least median is printed, and the load beside it.
 """
 
 import argparse
@@ -107,7 +107,9 @@ window.draw = async ({text, width, height, size}) => {
   const canvas = document.querySelector('canvas');
   const plot = createScatterplot({
     canvas, width, height, pointSize: size, opacity: 0.85, colorBy: 'valueA',
-    pointColor: ['#1b5478', '#d08117', '#6282fc', '#8d1446', '#028261', '#c63c28', '#244210', '#6441bf'],
+    pointColor: [
+      '#1b5478', '#d08117', '#6282fc', '#8d1446', '#028261', '#c63c28', '#244210', '#6441bf',
+    ],
   });
   await plot.draw({x, y, z});
   window.bare = () => ({

@@ -118,7 +118,7 @@ def started(folder, notebooks):
 
 
 def _environment(folder):
-    """Everything of Jupyter in the folder; what is installed beside Python is found all the same."""
+    """Everything of Jupyter in the folder; what is installed beside Python is found too."""
     names = {
         "JUPYTER_CONFIG_DIR": "config",
         "JUPYTER_DATA_DIR": "data",

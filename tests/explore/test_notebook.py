@@ -1,4 +1,4 @@
-"""The explorer in JupyterLab: what the kernel and the page tell each other, and exported notebooks."""
+"""The explorer in JupyterLab: what kernel and page tell each other, and exported notebooks."""
 
 import json
 import subprocess

@@ -143,8 +143,8 @@ class Reported(Result):
 
         In a notebook (extra ``notebook``) this is a widget, whose ``selected`` are the rows that
         were last selected; it is the one by which the result shows itself there, so that
-        ``result.explore().selected`` are the rows selected where it is shown. Anywhere else (extra ``explore``) a server on this machine shows the
-        same in a browser.
+        ``result.explore().selected`` are the rows selected where it is shown. Anywhere else
+        (extra ``explore``) a server on this machine shows the same in a browser.
 
         Parameters
         ----------
