@@ -71,7 +71,7 @@ class Scored(NamedTuple):
 
 
 class Sure(NamedTuple):
-    """How sure one of several views is by itself of each object's group; NaN of who is not in it."""
+    """How sure one of several views is by itself of each object's group; NaN: not in it."""
 
     name: str
     values: Floats
