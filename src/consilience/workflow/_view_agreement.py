@@ -94,7 +94,7 @@ def each_alone(n_views: int, ensemble: Ensemble, labels: NDArray[np.integer]) ->
     found = []
     for members in own:
         its = ensemble[members]
-        seen = (its.members >= 0).any(axis=0)
+        seen = np.any(its.members >= 0, axis=0)
         found.append(Alone(its, seen, confidence(its, np.where(seen, labels, -1)).confidence))
     return found
 
