@@ -154,7 +154,7 @@ def test_drawing_around_objects_selects_them_everywhere(page, shown):
     for text, line in zip(cells, lines, strict=True):
         assert line["column"] in text
         assert f"{line['effect']:.2f}" in text
-        assert f"{line['low']:.2f} – {line['high']:.2f}" in text
+        assert f"{line['low']:.2f} to {line['high']:.2f}" in text
     page.page.keyboard.press("Escape")
     assert page.selected() == []
 

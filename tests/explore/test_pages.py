@@ -93,3 +93,14 @@ def test_the_sites_example_can_be_explored(monkeypatch, tmp_path):
     assert arrays["answer0"].max() == 2
     page = (Path(__file__).parents[2] / "docs" / "explore.md").read_text(encoding="utf-8")
     assert f'href="{live.NAME}"' in page
+
+
+def test_texts_of_the_explorer_are_in_one_file():
+    sources = Path(__file__).parents[2] / "frontend" / "src"
+    # What people read begins with a capital letter, or is an attribute that is read out.
+    words = re.compile(
+        r"""(?:aria-label|title|placeholder)"?: ["`][A-Za-z]|[,(] ["`][A-Z][a-z]+[ .…]"""
+    )
+    for path in [*(sources / "explore").glob("*.js"), sources / "zoom.js"]:
+        lines = path.read_text(encoding="utf-8").splitlines()
+        assert [line for line in lines if words.search(line) and "Error(" not in line] == [], path

@@ -363,7 +363,7 @@ function drawLegend(place, legend, store, context) {
     place.replaceChildren(
       h("span", { class: "cs-scale-name" }, legend.what),
       h("span", {}, legend.low),
-      h("span", { class: "cs-scale", role: "img", "aria-label": `${legend.low} – ${legend.high}` }),
+      h("span", { class: "cs-scale", role: "img", "aria-label": store.texts.interval(legend.low, legend.high) }),
       h("span", {}, legend.high),
     );
     return;

@@ -159,8 +159,8 @@ export function groupsPanel(store, context) {
     const { rows } = store.selection.value;
     act({ op: "carve", rows: Array.from(rows), count: rows.length, made: store.grouping.value.next() });
   });
-  const undo = button(texts.undo, () => sayUndone(store.undo()), { title: "Ctrl+Z" });
-  const redo = button(texts.redo, () => sayDone(store.again()), { title: "Ctrl+Y" });
+  const undo = button(texts.undo, () => sayUndone(store.undo()), { title: texts.undoKeys });
+  const redo = button(texts.redo, () => sayDone(store.again()), { title: texts.redoKeys });
   const sayUndone = (step) => step && store.said.set(texts.undone(texts.steps[step.op](step)));
   const sayDone = (step) => step && store.said.set(texts.did(texts.steps[step.op](step)));
   const history = h("ol", { class: "cs-history" });
@@ -353,7 +353,7 @@ export function scoresPanel(store, context) {
   show();
   return panel(
     texts.scoresTitle, "scores",
-    svg("svg", { class: "cs-score-bars", viewBox: `0 0 ${6 * BINS} 72`, preserveAspectRatio: "none", role: "img", "aria-label": `${scored.what}: ${number(low)} – ${number(high)}` }, ...bars),
+    svg("svg", { class: "cs-score-bars", viewBox: `0 0 ${6 * BINS} 72`, preserveAspectRatio: "none", role: "img", "aria-label": `${scored.what}: ${texts.interval(number(low), number(high))}` }, ...bars),
     h("div", { class: "cs-slide" }, slider, exact), words, judged,
     h("div", { class: "cs-tools" }, button(texts.scoresSelect, pick),
       ...scored.rules.map(([name, value]) => button(texts.scoresRule(name, value), () => store.threshold.set(value)))),
