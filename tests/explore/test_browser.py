@@ -572,6 +572,22 @@ def test_a_run_without_members_shows_what_there_is_and_says_why(browser, tmp_pat
     one.close()
 
 
+@pytest.mark.parametrize("name", ["result", "minority", "views"])
+def test_a_report_without_data_is_drawn_whole(browser, results, tmp_path, name):
+    results[name].report(tmp_path / "report.html", data=False)
+    page = browser.new_page()
+    errors, asked = [], []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.on("console", lambda said: errors.append(said.text) if said.type == "error" else None)
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto((tmp_path / "report.html").as_uri())
+    page.wait_for_selector("[data-drawn]")
+    assert (errors, len(asked)) == ([], 1)
+    assert page.get_by_role("button", name="Start the explorer").count() == 0
+    assert page.locator(".cs-failed, .cs-objects").count() == 0
+    page.close()
+
+
 def test_paper_is_light_and_has_no_buttons(browser, alone):
     one = Opened(browser, alone, color_scheme="dark")
     one.page.emulate_media(media="print", color_scheme="dark")
