@@ -121,6 +121,12 @@ def test_all_numbers_of_groups_are_those_of_python(page, shown):
     assert page.of("map.renderer.kind") == "webgl"
 
 
+def test_its_colours_are_those_of_the_style_sheet(page):
+    # A notebook draws before its element is in the page, where it has no style yet.
+    assert page.of("theme.value.paper") == "#ffffff"
+    assert page.of("theme.value.ink") == "#1c2733"
+
+
 def test_another_number_of_groups_sends_nothing_to_the_card_but_colours(page):
     before = page.of("map.renderer.uploads")
     page.root.get_by_role("slider", name="Number of groups").fill("12")

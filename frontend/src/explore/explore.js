@@ -71,7 +71,7 @@ export function explore(root, buffer, { ask = null, patient = false, address = t
   follow(root, context, store);
   if (address) followAddress(store, life.signal);
   return {
-    store, model, map, answers,
+    store, model, map, answers, theme: context.theme,
     state: () => stateText(store),
     restore: (text) => restore(store, text),
     watch: (work) => watchables(store).forEach((one) => one.watch(work)),
