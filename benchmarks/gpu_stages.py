@@ -182,18 +182,17 @@ def problem(args, ensemble):
     print(f"distinct rows: {seconds:.3f} s, {rows.n_rows:,} of {args.n:,}")
     weights = np.ones(len(rows.members))
 
-    def kcc_problem(rows, weights, **given):
-        return forms.kcc_problem(rows, weights / len(weights), "h", 5.0, False, **given)
+    def problem_of(kind, device):
+        if kind == "sec":
+            return forms.sec_problem(rows, weights, n_jobs=jobs).on(device)
+        return forms.kcc_problem(rows, weights / len(weights), "h", 5.0, False, n_jobs=jobs).on(
+            device
+        )
 
     for kind in ("kcc", "sec"):
         for device in (args.device, args.device, None, None):
-            given = {"n_jobs": jobs, "device": device}
-            make = forms.sec_problem if kind == "sec" else kcc_problem
-            made, own = timed(lambda make=make, given=given: make(rows, weights, **given))
-            held = None if own.there is None else own.there.rows
-            began, start = timed(
-                lambda held=held: spectral_start(rows, 12, 0, n_jobs=jobs, there=held)
-            )
+            made, own = timed(lambda kind=kind, device=device: problem_of(kind, device))
+            began, start = timed(lambda: spectral_start(rows, 12, 0, n_jobs=jobs))
             drawn, random = timed(lambda own=own: forms.random_labels(own, 12, 100, 1, jobs))
             ran, run = timed(lambda own=own, start=start: own.run(start, 12, 100, jobs))
             more, again = timed(lambda own=own, random=random: own.run(random, 12, 100, jobs))

@@ -7,16 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from consilience.consensus._rows import Rows, draw_seeds, several, spectral_start
+from consilience.consensus._soft_rows import SoftRows
 from consilience.kernels._parallel import of_use
-from consilience.kernels.kmeans.labels import (
-    LabelRuns,
-    Price,
-    count_table,
-    lloyd,
-    nearest,
-    threads_of_pass,
-)
-from consilience.kernels.labels.products import cluster_sums, row_sums
+from consilience.kernels.kmeans.labels import LabelRuns, Price, threads_of_pass
 
 __all__ = ["LabelKMeans", "Utility", "kcc_labellings", "kcc_problem", "label_runs", "sec_problem"]
 
@@ -32,36 +25,19 @@ _SAMPLE = 20_000
 _MOST_THREADS = 1 << 20
 
 
-def cluster_sizes(rows: Rows, n_jobs: int | None = None, there: Any = None) -> Floats:
-    """Objects in each cluster of each member; counted on a device where the rows are there."""
-    if there is not None:
-        one = there.there(np.zeros(rows.n_rows, np.int32))
-        found = there.counts(one, 1, there.there(rows.counts))[:, 0]
-        return np.asarray(found.cpu().numpy(), np.float64)
-    counts = rows.counts[:, None].astype(float)
-    return cluster_sums(rows.members, rows.starts, counts, n_jobs=n_jobs)[:, 0]
+def sec_degrees(rows: Rows, weights: Floats, n_jobs: int | None = None) -> tuple[Floats, Floats]:
+    """Row sums d_i of the weighted co-association, and the weight of each row's members."""
+    own = np.repeat(weights, np.diff(rows.starts))
+    loads = own * rows.cluster_sizes(n_jobs=n_jobs)
+    degree = rows.row_sums(loads[:, None], n_jobs=n_jobs)[:, 0]
+    return np.ascontiguousarray(degree), rows.row_squares(own, n_jobs=n_jobs)
 
 
-def sec_degrees(
-    rows: Rows, weights: Floats, loads: Floats, n_jobs: int | None = None, there: Any = None
-) -> tuple[Floats, Floats]:
-    """Row sums d_i of the weighted co-association, and the weight of each row's members.
-
-    ``loads`` are the weights of the clusters, over all their objects.
-    """
-    per_cluster = np.column_stack([loads, np.repeat(weights, np.diff(rows.starts))])
-    if there is None:
-        sums = row_sums(rows.members, rows.starts, per_cluster, n_jobs=n_jobs)
-    else:
-        found = there.row_sums(there.there(per_cluster))
-        sums = np.concatenate([one.cpu().numpy() for _, _, one in found])
-    degree, present = sums.T
-    return np.ascontiguousarray(degree), np.ascontiguousarray(present)
-
-
-def sec_price(rows: Rows, weights: Floats, loads: Floats, degree: Floats, present: Floats) -> Price:
+def sec_price(rows: Rows, weights: Floats, n_jobs: int | None = None) -> Price:
     """Prices of SEC's centres: mu_q = sqrt(w) counts_q / d(q), with d(q) from the counts too."""
     w = np.repeat(weights, np.diff(rows.starts))
+    degree, present = sec_degrees(rows, weights, n_jobs)
+    loads = w * rows.cluster_sizes(n_jobs=n_jobs)
     total = float((rows.counts * present / degree).sum())
 
     def price(table: NDArray[np.int64], _: NDArray[np.int64]) -> tuple[Floats, Floats, float]:
@@ -80,7 +56,7 @@ def kcc_price(
     utility: Utility,
     p: float,
     normalised: bool,
-    sizes: Floats,
+    n_jobs: int | None = None,
 ) -> Price:
     """Prices of KCC's centres: what a label costs where its member's clusters have shares m."""
     widths = np.diff(rows.starts)
@@ -92,7 +68,7 @@ def kcc_price(
         return np.add.reduceat(values, edges, axis=0)[place]
 
     cost, own = _DISTANCES[utility]
-    whole = sizes[:, None]
+    whole = rows.cluster_sizes(n_jobs=n_jobs)[:, None]
     overall = whole / per_member(whole)
     w = np.repeat(weights, widths)[:, None]
     if normalised:
@@ -129,15 +105,6 @@ _DISTANCES: dict[str, tuple[Callable[..., Floats], Callable[..., Floats]]] = {
 }
 
 
-def rows_there(rows: Rows, device: str | None) -> Any:
-    """The rows on a torch device; None for the processor."""
-    if device is None:
-        return None
-    from consilience.engines.torch import label_rows
-
-    return label_rows(rows.members, rows.starts, device)
-
-
 class LabelKMeans(NamedTuple):
     """The rows, how distances are scaled and shifted, and what centres cost.
 
@@ -151,17 +118,13 @@ class LabelKMeans(NamedTuple):
     device: str | None = None
     there: Any = None
 
-    def on(self, device: str | None, labels: Any = None) -> "LabelKMeans":
-        """The same problem on a torch device; None is the processor.
+    def on(self, device: str | None) -> "LabelKMeans":
+        """The same problem on a torch device; None is the processor."""
+        if device is None or isinstance(self.rows, SoftRows):
+            return self  # memberships stay on the processor
+        from consilience.engines.torch import label_problem, label_rows
 
-        ``labels`` are the rows' labels there, if they are.
-        """
-        if device is None:
-            return self
-        from consilience.engines.torch import label_problem
-
-        if labels is None:
-            labels = rows_there(self.rows, device)
+        labels = label_rows(self.rows.members, self.rows.starts, device)
         there = label_problem(labels, self.rows.counts, self.scale, self.shift)
         return self._replace(device=device, there=there)
 
@@ -169,16 +132,13 @@ class LabelKMeans(NamedTuple):
         """Lloyd's rounds from the labels given."""
         if self.there is not None:
             return LabelRuns(*self.there.run(labels, k, self.price, max_iter))
-        members, starts, counts, _ = self.rows
-        return lloyd(
-            members, starts, counts, self.scale, self.shift, labels, k, self.price,
-            max_iter=max_iter, n_jobs=n_jobs,
-        )  # fmt: skip
+        return self.rows.lloyd(
+            self.scale, self.shift, labels, k, self.price, max_iter=max_iter, n_jobs=n_jobs
+        )
 
     def take(self, chosen: NDArray[np.int64]) -> "LabelKMeans":
         """The same problem on some of the rows."""
-        members, starts, counts, inverse = self.rows
-        rows = Rows(np.ascontiguousarray(members[:, chosen]), starts, counts[chosen], inverse)
+        rows = self.rows.take(chosen)
         part = self._replace(rows=rows, scale=self.scale[chosen], shift=self.shift[chosen])
         return part.on(self.device)
 
@@ -186,12 +146,11 @@ class LabelKMeans(NamedTuple):
         self, table: NDArray[np.int64], sizes: NDArray[np.int64], n_jobs: int | None = None
     ) -> Labels:
         """Labels of all rows by the centres of other rows."""
-        members, starts, counts, _ = self.rows
         costs, offset, _ = self.price(table, sizes)
         if self.there is not None:
             found, _ = self.there.nearest(self.there.none(), costs, offset)
             return np.asarray(found.cpu().numpy()).astype(np.int32)
-        return nearest(members, starts, counts, self.scale, costs, offset, n_jobs=n_jobs)
+        return self.rows.nearest(self.scale, costs, offset, n_jobs=n_jobs)
 
 
 def random_labels(
@@ -208,9 +167,7 @@ def random_labels(
         return rng.integers(0, k, u, np.int32)
     sample = problem.take(np.sort(rng.choice(u, _SAMPLE, replace=False)))
     found = sample.run(rng.integers(0, k, _SAMPLE, np.int32), k, max_iter, n_jobs)
-    members, starts, counts, _ = sample.rows
-    table, sizes, _ = count_table(members, starts, counts, found.labels, k)
-    return problem.nearest(table, sizes, n_jobs)
+    return problem.nearest(*sample.rows.count_table(found.labels, k), n_jobs)
 
 
 def label_runs(
@@ -224,8 +181,7 @@ def label_runs(
 ) -> list[LabelRuns]:
     """Runs of k-means: the first from the spectral start, the others from random labels."""
     seeds = draw_seeds(random_state, n_init)
-    there = None if problem.there is None else problem.there.rows
-    first = spectral_start(problem.rows, k, seeds[0], n_jobs=n_jobs, there=there)
+    first = spectral_start(problem.rows, k, seeds[0], n_jobs=n_jobs)
     # Where there are rows for all threads these share them, run after run: none waits at the end.
     by_rows = threads_of_pass(problem.rows.members, k, n_jobs) == of_use(n_jobs, _MOST_THREADS)
     inside, outside = (n_jobs, None) if by_rows else (None, n_jobs)
@@ -241,15 +197,11 @@ def label_runs(
     return several(run, range(n_init), outside)
 
 
-def sec_problem(
-    rows: Rows, weights: Floats, *, n_jobs: int | None = None, device: str | None = None
-) -> LabelKMeans:
+def sec_problem(rows: Rows, weights: Floats, *, n_jobs: int | None = None) -> LabelKMeans:
     """The weighted k-means of SEC."""
-    there = rows_there(rows, device)
-    loads = np.repeat(weights, np.diff(rows.starts)) * cluster_sizes(rows, n_jobs, there)
-    degree, present = sec_degrees(rows, weights, loads, n_jobs, there)
-    price = sec_price(rows, weights, loads, degree, present)
-    return LabelKMeans(rows, 1.0 / degree, present / degree**2, price).on(device, there)
+    degree, present = sec_degrees(rows, weights, n_jobs)
+    price = sec_price(rows, weights, n_jobs)
+    return LabelKMeans(rows, 1.0 / degree, present / degree**2, price)
 
 
 def kcc_problem(
@@ -260,13 +212,10 @@ def kcc_problem(
     normalised: bool,
     *,
     n_jobs: int | None = None,
-    device: str | None = None,
 ) -> LabelKMeans:
     """The k-means of KCC for a utility."""
-    there = rows_there(rows, device)
-    price = kcc_price(rows, weights, utility, p, normalised, cluster_sizes(rows, n_jobs, there))
-    problem = LabelKMeans(rows, np.ones(rows.n_rows), np.zeros(rows.n_rows), price)
-    return problem.on(device, there)
+    price = kcc_price(rows, weights, utility, p, normalised, n_jobs)
+    return LabelKMeans(rows, np.ones(rows.n_rows), np.zeros(rows.n_rows), price)
 
 
 def kcc_labellings(

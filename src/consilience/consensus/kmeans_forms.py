@@ -98,8 +98,8 @@ def sec(
 
     def run(placed: Ensemble, k: int, _: Any) -> ConsensusResult:
         rows = distinct_rows(placed, n_jobs=n_jobs)
-        problem = sec_problem(rows, weights, n_jobs=n_jobs, device=device)
-        return _best(problem, k, n_init, max_iter, random_state, n_jobs)
+        problem = sec_problem(rows, weights, n_jobs=n_jobs)
+        return _best(problem.on(device), k, n_init, max_iter, random_state, n_jobs)
 
     return solve(ensemble, n_clusters, run, owner="SEC", X=X, n_jobs=n_jobs)
 
@@ -181,8 +181,8 @@ def kcc(
 
     def run(placed: Ensemble, k: int, _: Any) -> ConsensusResult:
         rows = distinct_rows(placed, n_jobs=n_jobs)
-        problem = kcc_problem(rows, weights, utility, p, normalised, n_jobs=n_jobs, device=device)
-        return _best(problem, k, n_init, max_iter, random_state, n_jobs)
+        problem = kcc_problem(rows, weights, utility, p, normalised, n_jobs=n_jobs)
+        return _best(problem.on(device), k, n_init, max_iter, random_state, n_jobs)
 
     return solve(ensemble, n_clusters, run, owner="KCC", X=X, n_jobs=n_jobs)
 

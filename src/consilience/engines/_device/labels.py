@@ -7,7 +7,6 @@ depends on how large these are.
 """
 
 from collections.abc import Iterator
-from copy import copy
 from itertools import pairwise
 from typing import Any
 
@@ -60,16 +59,6 @@ class LabelRows:
         there = tensor_of(np.ascontiguousarray(members))
         self._members = there.to(device) if self._resident else pinned(there, device)
         self.kernels = kernels_for(device)
-
-    def every(self, step: int) -> "LabelRows":
-        """Every so many members of these."""
-        part = copy(self)
-        widths = np.diff(self.edges)[::step]
-        part.edges = np.concatenate([[0], np.cumsum(widths)])
-        part.n_members, part.n_rows = len(widths), int(part.edges[-1])
-        part.starts = torch.as_tensor(part.edges[:-1], device=self.device)
-        part._members = self._members[::step]
-        return part
 
     def blocks(self, columns: int = 1, *, at_once: int = _AT_ONCE) -> Iterator[tuple[slice, Any]]:
         """Objects and their labels, (n_members, n_some) on the device, block after block.
