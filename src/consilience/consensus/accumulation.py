@@ -4,7 +4,6 @@ The tree is a function of the multiset of label rows: rows are linked in the ord
 by one algorithm for each linkage, whatever memory there is.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import ceil
 from typing import Any
@@ -225,8 +224,10 @@ def _rows_and_tree(
         return rows, _soft_tree(placed._in_order(order), linkage, missing, budget, n_jobs)
     alike, inverse, counts = twins(placed, missing=missing)
     rows = rows_in_order(tie_order(alike.members, counts), alike.members, inverse, counts)
-    places |= _places(rows, linkage, missing, budget, device)
-    return rows, _tree(rows, linkage, missing, budget, n_jobs, places)
+    there = _device_of_pairs(rows, linkage, missing, budget, device)
+    if there is not None:
+        places |= dict.fromkeys(places if linkage == "single" else ("pair counts",), there)
+    return rows, _tree(rows, linkage, missing, budget, n_jobs, there)
 
 
 def _soft_tree(
@@ -270,22 +271,20 @@ def _nothing_placed(ensemble: Ensemble) -> EACResult:
     return EACResult(labels, linkage=tree, lifetimes=np.empty(0), matrix_free=False)
 
 
-def _places(
+def _device_of_pairs(
     rows: Rows, linkage: LinkOrWard, missing: Missing, budget: int, device: str | None
-) -> dict[str, str]:
-    """Where pairs are counted and where they are linked."""
-    places = {"pair counts": "cpu", "consensus": "cpu"}
+) -> str | None:
+    """Where pairs are counted, and by single link linked; None is the processor."""
     if device is None or rows.n_rows < 2:
-        return places
+        return None
     from consilience.engines.torch import device_of, pairs_fit
 
-    there, by_pair = str(device_of(device)), missing == "pair" and has_unseen(rows.members)
-    if linkage == "single":
-        return dict.fromkeys(places, there) if pairs_fit(rows.members, device, None) else places
+    by_pair = missing == "pair" and has_unseen(rows.members)
     if linkage == "average" and (by_pair or not _whole(rows, budget)):
-        return places  # rows are counted as merges ask for them
-    n_tables = 2 if by_pair else 1
-    return places | ({"pair counts": there} if pairs_fit(rows.members, device, n_tables) else {})
+        return None  # rows are counted as merges ask for them
+    # A spanning tree needs no table.
+    n_tables = None if linkage == "single" else 2 if by_pair else 1
+    return str(device_of(device)) if pairs_fit(rows.members, device, n_tables) else None
 
 
 def _tree(
@@ -294,17 +293,17 @@ def _tree(
     missing: Missing,
     budget: int,
     n_jobs: int,
-    places: Mapping[str, str],
+    there: str | None,
 ) -> Tree:
     """The weighted tree over the rows."""
     if rows.n_rows == 1:
         return np.empty((0, 4))
     with_seen = missing == "pair" and has_unseen(rows.members)
-    there = None if places["pair counts"] == "cpu" else places["pair counts"]
     if linkage == "single":
         if there is None:
             return single_link(rows.members, missing=missing, weights=rows.counts)
-        return linkage_table(*_spanning_tree(rows, there, with_seen), rows.counts)
+        left, right, heights = _spanning_tree(rows, there, with_seen)
+        return linkage_table(left, right, heights, rows.counts)
     if linkage == "average":
         check_sums(rows.counts, len(rows.members), by_pair=with_seen, owner="EAC", remedy=_TOO_MANY)
         if with_seen or not _whole(rows, budget):
