@@ -293,7 +293,7 @@ def _tree(
     missing: Missing,
     budget: int,
     n_jobs: int,
-    there: str | None,
+    there: str | None = None,
 ) -> Tree:
     """The weighted tree over the rows."""
     if rows.n_rows == 1:

@@ -56,10 +56,8 @@ class Growth:
         device = members.device
         self.n_members, self.n_objects = members.shape
         self.by_pair, self.kernels = by_pair, kernels_for(device)
-        self.values: NDArray[np.float64] | None = None
-        ranks = np.zeros(1, np.int64)
-        if by_pair:
-            self.values, ranks = shares_by_rank(self.n_members)
+        nothing = np.zeros(1), np.zeros(1, np.intp)
+        self.values, ranks = shares_by_rank(self.n_members) if by_pair else nothing
         self.ranks = torch.as_tensor(ranks.astype(np.int32).ravel(), device=device)
         n = self.n_objects
         # Rows begin at multiples of 16 bytes.
