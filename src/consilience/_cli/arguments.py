@@ -147,6 +147,12 @@ class ClusterWish:
         Shares of a whole: take the centred log-ratios of the numbers first.
     weight : tuple[str, ...]
         How much a column counts, 1 where nothing is said: --weight age=2.
+    object_weights : str
+        Column that says how often each object counts.
+    metric : str
+        Other distances than Euclidean: manhattan, chebyshev, cosine, correlation, canberra,
+        braycurtis, hamming, jaccard; or precomputed, where the table is the square matrix of the
+        distances of all objects.
     seed : int
         Equal seeds give equal results, whatever --jobs.
     jobs : int
@@ -187,6 +193,8 @@ class ClusterWish:
     log: _Flag = False
     compositional: _Flag = False
     weight: Annotated[tuple[str, ...], Parameter(negative=(), show_default=False)] = ()
+    object_weights: str | None = None
+    metric: str | None = None
     seed: int = 0
     jobs: int | None = None
     device: str | None = None

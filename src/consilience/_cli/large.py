@@ -35,6 +35,8 @@ _IN_MEMORY = (
     "log",
     "compositional",
     "weight",
+    "metric",
+    "object_weights",
     "device",
     "effort",
 )

@@ -12,9 +12,10 @@ from consilience.explain._columns import columns_of
 from consilience.explore._cuts import cuts_of, only_cut, shares_with
 from consilience.explore._maps import Map, map_of_columns, map_of_evidence
 from consilience.explore._pairs import pairs_of
-from consilience.explore._view import Answer, Known, Scored, Torn, View
+from consilience.explore._view import Answer, Known, Scored, Sure, Torn, View
 from consilience.workflow import AmbiguityResult, ClusterResult, MinorityResult
 from consilience.workflow._data import Data
+from consilience.workflow._view_agreement import each_alone
 from consilience.workflow.large import LargeResult
 from consilience.workflow.large_minority import LargeMinorityResult
 
@@ -145,6 +146,7 @@ def _of_members(
         truth=Known.of(data.truth),
         scores=scores,
         torn=_torn(ensemble, labels, doubt, order),
+        by_view=_by_view(data.views, ensemble, labels),
         facts=tuple(result.headline()),
         missing=missing,
     )
@@ -209,6 +211,17 @@ def _columns(data: Data) -> Any:
 
 def _ids(data: Data) -> tuple[str, ...] | None:
     return None if data.ids is None else tuple(str(one) for one in data.ids.tolist())
+
+
+def _by_view(names: tuple[str, ...], ensemble: Any, labels: Any) -> tuple[Sure, ...]:
+    """How sure each of several views is by itself; nothing of a single table."""
+    alone = each_alone(len(names), ensemble, labels) if names else None
+    if alone is None:
+        return ()
+    return tuple(
+        Sure(name, np.where(one.seen & (labels >= 0), one.confidence, np.nan))
+        for name, one in zip(names, alone, strict=True)
+    )
 
 
 def _torn(

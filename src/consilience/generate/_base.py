@@ -251,6 +251,10 @@ class Generator(CallbackSupportMixin, BaseEstimator):
             warn(
                 f"Stopped by a callback after {len(made)} of {wanted} members.",
             )
+        return self._gathered(good, index)
+
+    def _gathered(self, good: list[Made], index: Any) -> Ensemble:
+        """The ensemble of members that were made."""
         members = _stacked([m.labels for m in good if m.labels is not None])
         return Ensemble._trusted(members, index=index, records=[m.record for m in good])
 

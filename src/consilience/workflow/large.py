@@ -179,6 +179,10 @@ class LargeResult:
         """Look closer at the sample; see `ClusterResult.explore`."""
         return face("explore").explore(self, host=host, port=port, browser=browser)
 
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> Any:
+        """In a notebook the explorer of the sample."""
+        return face("explore").shown(self)
+
     def to_dict(self) -> dict[str, Any]:
         """All of it but what there is one of for each object, as values that JSON can hold."""
         return {
