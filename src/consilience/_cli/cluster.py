@@ -11,6 +11,7 @@ from typing import Any
 from consilience._cli.arguments import ClusterWish
 from consilience._cli.checks import check_common, check_enough_objects, check_methods
 from consilience._cli.folders import LABELS, MODEL, PROFILE
+from consilience._cli.graph import find_graph
 from consilience._cli.inputs import read
 from consilience._cli.jobs import Found, Job
 from consilience._cli.large import find_large, goes_by_blocks
@@ -76,7 +77,9 @@ def _kept_writers(result: ClusterResult) -> dict[str, Callable[[Path], None]]:
 
 
 def find_any(wish: ClusterWish, folder: Path, *, callbacks: Sequence[Any] = ()) -> Found:
-    """See `find`; a table that does not fit into memory is gone through in blocks."""
+    """See `find`; what does not fit into memory goes by blocks, a graph has a way of its own."""
+    if wish.graph is not None:
+        return find_graph(wish, folder, callbacks=callbacks)
     check_common(wish, _OWNER)
     why = goes_by_blocks(wish)
     if why is not None:

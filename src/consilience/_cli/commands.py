@@ -61,6 +61,7 @@ def cluster(data: Path | None = None, /, *, wish: ClusterWish = ClusterWish()) -
     - `consilience cluster cells.parquet --linkage single --jobs 4`
     - `consilience cluster --labels my_clusterings.csv -k 5 --json`
     - `consilience cluster big.parquet -k 8 --max-memory 4GiB`
+    - `consilience cluster --graph edges.csv`
 
     A table that does not fit into --max-memory is read block by block; its labels go into
     parts, `labels/part-0001.parquet` and so on, and the report is of a sample.

@@ -3,6 +3,7 @@
 from consilience.generate.checkpoint import ResumeError, RunFolder
 from consilience.generate.clusterers import NJW, PAM, Linkage
 from consilience.generate.combined import Combined, with_defaults
+from consilience.generate.communities import CommunityEnsemble
 from consilience.generate.defaults import GeneratorChoice, default_generator
 from consilience.generate.estimators import EstimatorEnsemble
 from consilience.generate.graphs import GraphEnsemble
@@ -31,6 +32,7 @@ __all__ = [
     "USPEC",
     "Centres",
     "Combined",
+    "CommunityEnsemble",
     "EstimatorEnsemble",
     "GeneratorChoice",
     "GraphEnsemble",
