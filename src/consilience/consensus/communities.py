@@ -142,8 +142,7 @@ def communities(
         rounds += 1
     placed = (ensemble.members[first.heard.members] != NOISE).any(axis=0) & ~found.isolated
     labels = _nobody_alone(adjacency, first.shares, last.labels, placed)
-    labels = np.where(placed, labels, NOISE).astype(np.int32)
-    result = by_first_appearance(ConsensusResult(labels, n_iter=rounds))
+    result = _numbered(labels, placed, rounds)
     confidence, runner_up = _confidence(adjacency, first.shares, result.labels)
     details = {
         "heard": first.heard.members,
@@ -152,6 +151,16 @@ def communities(
         "runner_up": runner_up,
     }
     return replace(result, details=details)
+
+
+def _numbered(labels: Labels, placed: NDArray[np.bool_], rounds: int) -> ConsensusResult:
+    """The result, its communities numbered as they first appear; -1 for nodes in none."""
+    found = np.full(len(labels), NOISE, np.int32)
+    if not placed.any():
+        return ConsensusResult(found, n_iter=rounds)
+    inner = by_first_appearance(ConsensusResult(labels[placed].astype(np.int32)))
+    found[placed] = inner.labels
+    return ConsensusResult(found, inner.n_clusters, n_iter=rounds)
 
 
 class _Round(NamedTuple):

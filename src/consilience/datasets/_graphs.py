@@ -149,6 +149,8 @@ def _of_matrix(X: Any, owner: str) -> Graph:
 
 def _dense(X: NDArray[Any], owner: str) -> NDArray[Any]:
     """A dense matrix of real numbers; what is not finite is refused, as sparse zeros would be."""
+    if X.dtype.kind == "O":
+        X = _weights(X, owner)
     if X.dtype.kind not in "biuf":
         raise _unusable(owner, f"weights of type {X.dtype}")
     _check_weights(X.ravel(), owner)
@@ -216,6 +218,10 @@ def _of_list(X: Any, owner: str) -> Graph:
             raise _unusable(owner, f"an array of shape {X.shape}")
         if X.dtype.kind in "iu" or (X.dtype.kind == "f" and _whole(X[:, :2])):
             return _of_numbers(X, owner)
+        if X.dtype.kind not in "OUT":
+            missing = X.dtype.kind == "f" and not np.isfinite(X).all()
+            what = "with NaN or infinity" if missing else f"of type {X.dtype}"
+            raise _unusable(owner, f"an array {what}, where nodes have whole numbers or names")
         X = X.tolist()
     try:
         rows = [tuple(row) for row in X]
@@ -312,6 +318,8 @@ def _cleaned(
             "nothing of communities, and are left out."
         )
     found = Graph(matrix, ids, name)
+    if found.n_objects == 1:
+        raise _unusable(owner, "one sample (n_samples=1): a single node")
     if not found.n_edges:
         raise _unusable(owner, "no edges between different nodes")
     alone = int(found.isolated.sum())
@@ -330,7 +338,7 @@ def _check_weights(weights: NDArray[Any], owner: str) -> None:
     if (weights < 0).any():
         raise InvalidInputError(
             f"The graph given to {owner} has {plural(int((weights < 0).sum()), 'negative weight')} "
-            f"(such as {weights[weights < 0][0]:g}). Communities are groups of many or heavy "
+            f"(Negative values in data, such as {weights[weights < 0][0]:g}). Communities are groups of many or heavy "
             "edges: weights must be 0 or more. Leave out edges that speak against a common group, "
             "or shift the weights."
         )
