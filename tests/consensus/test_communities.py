@@ -87,11 +87,11 @@ def test_noise_everywhere_stays_noise_and_isolated_nodes_are_noise():
     found = communities(Ensemble(labels), TRIANGLES)
     assert found.labels.tolist() == [0, 0, 0, 1, 1, -1]
     assert found.details["confidence"][5] == 0
+    matrix = np.zeros((7, 7))
+    matrix[tuple(np.transpose(TRIANGLES))] = 1
+    members = Ensemble(np.repeat(np.append(PARTS, 1)[:, None], 3, axis=1))
     with pytest.warns(ConsilienceWarning, match="no edges"):
-        matrix = np.zeros((7, 7))
-        for i, j in TRIANGLES:
-            matrix[i, j] = matrix[j, i] = 1
-        found = communities(Ensemble(np.repeat(np.append(PARTS, 1)[:, None], 3, axis=1)), matrix)
+        found = communities(members, matrix + matrix.T)
     assert found.labels.tolist() == [0, 0, 0, 1, 1, 1, -1]
 
 

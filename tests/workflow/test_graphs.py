@@ -23,7 +23,8 @@ def test_all_there_is_to_say(sample, result):
     assert result.agreement["nmi"] == pytest.approx(1)
     assert result.n_clusters == sample.groups.max() + 1
     assert sum(result.sizes) == result.n_objects == 200
-    assert (result.verdict, result.n_noise, result.n_rounds) == ("clear", 0, 1)
+    assert (result.verdict, result.n_noise) == ("clear", 0)
+    assert 1 <= result.n_rounds <= 3
     assert ((result.confidence >= 0) & (result.confidence <= 1)).all()
     facts = result.to_dict()
     assert facts["data"] == {"n_objects": 200, "n_edges": len(sample.edges)}
@@ -84,7 +85,7 @@ def test_a_run_goes_on_where_it_was(sample, tmp_path):
     second = cs.cluster_graph(sample.edges, n_members=5, random_state=1, run=tmp_path / "run")
     assert first.ensemble.records[3]["seconds"] == second.ensemble.records[3]["seconds"]
     np.testing.assert_array_equal(first.labels, second.labels)
-    with pytest.raises(ConsilienceError, match="another run|differ"):
+    with pytest.raises(ConsilienceError, match=r"another run|differ"):
         cs.cluster_graph(sample.edges[:-1], n_members=5, random_state=1, run=tmp_path / "run")
 
 

@@ -338,9 +338,9 @@ def _check_weights(weights: NDArray[Any], owner: str) -> None:
     if (weights < 0).any():
         raise InvalidInputError(
             f"The graph given to {owner} has {plural(int((weights < 0).sum()), 'negative weight')} "
-            f"(Negative values in data, such as {weights[weights < 0][0]:g}). Communities are groups of many or heavy "
-            "edges: weights must be 0 or more. Leave out edges that speak against a common group, "
-            "or shift the weights."
+            f"(Negative values in data, such as {weights[weights < 0][0]:g}). Communities are "
+            "groups of many or heavy edges: weights must be 0 or more. Leave out edges that speak "
+            "against a common group, or shift the weights."
         )
 
 
