@@ -50,6 +50,8 @@ class Reading:
         and said; "none" takes every column as data]
     truth_column : str
         Column of known groups: not used, only compared with the result.
+    columns : tuple[str, ...]
+        Columns to use, the others are left out: --columns a,b. [default: all]
     ignore : tuple[str, ...]
         Columns to leave out: --ignore a b, or --ignore a,b.
     impute : str
@@ -64,16 +66,26 @@ class Reading:
         Decimal mark of a text file. [default: a point, or a comma where it is sure]
     encoding : str
         Of a text file, such as cp1252. [default: UTF-8, or what Windows writes]
+    sheet : str
+        Of a workbook (.xlsx). [default: the first]
+    layer : str
+        Of annotated data (.h5ad): a layer, or obsm/X_pca. [default: X]
+    transpose : bool
+        The objects are the columns of the file, as in tables with a gene a row.
     """
 
     id_column: str | None = None
     truth_column: str | None = None
+    columns: Annotated[tuple[str, ...], Parameter(negative=(), show_default=False)] = ()
     ignore: Annotated[tuple[str, ...], Parameter(negative=(), show_default=False)] = ()
     impute: Literal["median", "mean", "drop-rows", "keep"] | None = None
     encode: Literal["mixed", "onehot", "dates"] | None = None
     ordinal: Annotated[tuple[str, ...], Parameter(negative=(), show_default=False)] = ()
     decimal: Literal[".", ","] | None = None
     encoding: str | None = None
+    sheet: str | None = None
+    layer: str | None = None
+    transpose: _Flag = False
 
     def orders(self) -> dict[str, tuple[str, ...]]:
         """Categories of columns from the lowest to the highest."""

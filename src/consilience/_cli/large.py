@@ -28,7 +28,7 @@ _OWNER = "consilience cluster"
 _MOST_ROWS = 30
 # Options that need all objects in memory, of the wish and of how its table is read.
 _IN_MEMORY = ("labels", "methods", "refine", "strict", "linkage", "device")
-_READING = ("truth_column", "impute", "encode", "encoding")
+_READING = ("truth_column", "columns", "impute", "encode", "encoding", "transpose")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,5 +1,6 @@
 """Data in: tables and label files from disk, and small synthetic sets with known groups."""
 
+from consilience.datasets._annotated import write_annotated
 from consilience.datasets._documents import (
     Documents,
     load_mini_newsgroups,
@@ -62,5 +63,6 @@ __all__ = [
     "read_labels",
     "read_like",
     "read_table",
+    "write_annotated",
     "write_labels",
 ]

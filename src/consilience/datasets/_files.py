@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from consilience._optional import optional
 from consilience._words import listed, plural
-from consilience.errors import InvalidInputError
+from consilience.errors import ConsilienceError, InvalidInputError
 
 CSV_ENDINGS = (".csv", ".csv.gz", ".tsv", ".tsv.gz")
 #: Text whose columns may stand apart by blanks.
@@ -81,6 +81,8 @@ def refusing_damage(source: Path, errors: tuple[type[Exception], ...]) -> Iterat
     """Turn what decoders raise on cut or foreign files into one clear error."""
     try:
         yield
+    except ConsilienceError:
+        raise  # it says what is wrong
     except errors as error:
         raise InvalidInputError(
             f"{source.name!r} is damaged, cut short, or not what its name says "
