@@ -335,8 +335,8 @@ def _near(adjacency: Any, shares: Floats, labels: Labels) -> _Near:
     keys, place = np.unique(
         rows * k + np.where(labels < 0, k - 1, labels)[adjacency.indices], return_inverse=True
     )
-    weights = np.bincount(place, adjacency.data)
-    together = np.bincount(place, adjacency.data * shares)
+    weights: Floats = np.bincount(place, adjacency.data).astype(np.float64)
+    together: Floats = np.bincount(place, adjacency.data * shares).astype(np.float64)
     kept = keys % k < k - 1
     return _Near(keys[kept] // k, keys[kept] % k, weights[kept], together[kept])
 

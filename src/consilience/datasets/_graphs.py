@@ -262,7 +262,7 @@ def _names(names: Sequence[Any]) -> NDArray[Any]:
     return np.fromiter(names, object, len(names))
 
 
-def _weights(values: Sequence[Any], owner: str) -> NDArray[np.float64]:
+def _weights(values: Any, owner: str) -> NDArray[np.float64]:
     try:
         return np.array(values, np.float64)
     except (TypeError, ValueError) as error:

@@ -382,6 +382,10 @@ class _Named:
     may_lack: Sequence[str] = ()
     columns: Sequence[str] = ()
 
+    def asked(self) -> list[str]:
+        """Names of columns with a role."""
+        return [name for name in (self.id_column, self.truth_column) if name is not None]
+
     def others(self, source: Path, names: list[str]) -> list[str]:
         """Columns that are not among those wanted."""
         if not self.columns:
@@ -507,8 +511,7 @@ def _read_annotated(
     source: Path, layer: str | None, named: "_Named", ways: "_Ways", notes: list[str]
 ) -> Prepared:
     """A matrix of annotated data; columns about its rows may be identifiers and groups."""
-    wanted = [one for one in (named.id_column, named.truth_column) if one not in (None, NO_IDS)]
-    asked = [str(one) for one in wanted if one != _OBS_NAMES]
+    asked = [name for name in named.asked() if name not in (NO_IDS, _OBS_NAMES)]
     found = read_annotated(source, layer, asked)
     for name in asked:
         if name not in found.about and named.recipe is None:
@@ -595,7 +598,7 @@ def _read_matrix(
     # A vector of the file may serve as identifiers or groups as well as a column may.
     vectors = [
         name
-        for name in (named.id_column, named.truth_column)
+        for name in named.asked()
         if name in arrays and arrays[name].shape == values.shape[:1] and name not in names
     ]
     roles = named.roles(source, names + vectors, notes)
@@ -635,7 +638,7 @@ def _sparse_table(
     names = [f"c{j}" for j in range(X.shape[1])] if names is None else names
     vectors = [
         name
-        for name in (named.id_column, named.truth_column)
+        for name in named.asked()
         if name in arrays and name not in SPARSE and arrays[name].shape == X.shape[:1]
     ]
     roles = named.roles(source, names + vectors, notes)

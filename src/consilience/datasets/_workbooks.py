@@ -91,7 +91,9 @@ def _page(source: Path, book: Any, sheet: str | None, notes: list[str]) -> Any:
     """The sheet that is named, or the first that can be seen."""
     pages = {page.title: page for page in book.worksheets if hasattr(page, "iter_rows")}
     seen = [name for name, page in pages.items() if page.sheet_state == "visible"] or [*pages]
-    if (sheet is not None and sheet not in pages) or not seen:
+    if not pages:
+        raise InvalidInputError(f"{source.name!r} is a workbook with no sheet of cells in it.")
+    if sheet is not None and sheet not in pages:
         raise InvalidInputError(
             f"{source.name!r} has no sheet {sheet!r}. Its sheets are {listed(map(repr, pages))}."
         )

@@ -56,8 +56,8 @@ class CommunityEnsemble(Generator):
     Notes
     -----
     Nodes without edges are noise: they can be in no community. Needs scikit-network (extra
-    ``networks``). Time of a member grows with the edges, 1.1 s for a million of them; memory too,
-    some 150 bytes an edge.
+    ``networks``). Time of a member grows with the edges, 1.1 s of processor time for
+    a million of them; memory too.
 
     References
     ----------
@@ -144,7 +144,7 @@ class CommunityEnsemble(Generator):
         rng = np.random.default_rng(order.seed)
         resolution = self._resolution(X, order.number, rng)
         seen = draw_subset(rng, self.max_edges, len(edges[0]))
-        graph = X if seen is None else _matrix(*(part[seen] for part in edges), X.shape)
+        graph = X if seen is None else _matrix(edges, seen, X.shape)
         labels = louvain(graph, resolution, int(rng.integers(2**31 - 1)))
         labels[np.diff(graph.indptr) == 0] = UNSEEN
         labels[np.diff(X.indptr) == 0] = NOISE
@@ -171,9 +171,10 @@ class CommunityEnsemble(Generator):
 
 
 def _matrix(
-    first: NDArray[Any], second: NDArray[Any], weights: NDArray[Any], shape: tuple[int, int]
+    edges: tuple[NDArray[Any], ...], seen: NDArray[np.int64], shape: tuple[int, int]
 ) -> Any:
     """The symmetric matrix of some edges."""
+    first, second, weights = (part[seen] for part in edges)
     ends = np.concatenate([first, second]), np.concatenate([second, first])
     return sparse.csr_array((np.concatenate([weights, weights]), ends), shape=shape)
 
