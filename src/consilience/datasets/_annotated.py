@@ -21,7 +21,7 @@ from consilience._words import listed
 from consilience.datasets._files import refusing_damage
 from consilience.errors import InvalidInputError
 
-__all__ = ["Annotated", "read_annotated", "write_annotated"]
+__all__ = ["Annotated", "obs_columns", "read_annotated", "write_annotated"]
 
 # Counts are packed to a fiftieth at most; a matrix that is nearly empty may be small.
 _MOST_PACKED, _SMALL = 200, 2**26
@@ -237,7 +237,15 @@ def write_annotated(
 
     Examples
     --------
-    >>> write_annotated("cells.h5ad", "clustered.h5ad", result.labels)  # doctest: +SKIP
+    >>> import tempfile, h5py
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     cells, clustered = Path(folder, "cells.h5ad"), Path(folder, "clustered.h5ad")
+    ...     with h5py.File(cells, "w") as file:
+    ...         file["obs/_index"] = ["first", "second", "third"]
+    ...     write_annotated(cells, clustered, [0, 1, 0], [1.0, 0.8, 0.9])
+    ...     with h5py.File(clustered) as file:
+    ...         file["obs/consilience_cluster/codes"][:].tolist()
+    [0, 1, 0]
     """
     original, copy = Path(source), Path(target)
     hdf = optional("h5py", extra="anndata", what="write_annotated")

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from consilience._words import listed
 from consilience.datasets._recipe import Column, Recipe
 
-__all__ = ["features_beside", "looks_like_genes", "turned"]
+__all__ = ["features_beside", "looks_like_genes", "plain_recipe", "said_of_genes", "turned"]
 
 # What columns of identifiers are called in tables with a gene, a protein or a probe a row.
 _NAMES = re.compile(

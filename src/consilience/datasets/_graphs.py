@@ -281,8 +281,8 @@ def graph_of_pairs(
 ) -> Graph:
     """The graph of pairs of numbered nodes, whose weights are checked.
 
-    >>> graph_of_pairs(np.array([0, 1]), np.array([1, 2]), np.ones(2), 4)
-    Graph(4 nodes, 2 edges)
+    >>> graph_of_pairs(np.array([0, 1]), np.array([1, 2]), np.ones(2), 3)
+    Graph(3 nodes, 2 edges)
     """
     if n_objects > _MOST_NODES:
         raise _unusable(owner, f"{n_objects} nodes, where at most {_MOST_NODES} are read")

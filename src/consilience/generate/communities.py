@@ -68,8 +68,9 @@ class CommunityEnsemble(Generator):
     Examples
     --------
     >>> edges = [(0, 1), (0, 2), (1, 2), (3, 4), (3, 5), (4, 5), (2, 3)]
-    >>> CommunityEnsemble(4, resolution=1.0, max_edges=1.0, random_state=0).generate(edges)[0]
-    array([0, 0, 0, 1, 1, 1], dtype=int8)
+    >>> ens = CommunityEnsemble(4, resolution=1.0, max_edges=1.0, random_state=0).generate(edges)
+    >>> ens.n_clusters.tolist()
+    [2, 2, 2, 2]
     """
 
     _constraints: ClassVar[dict[str, Any]] = {

@@ -297,7 +297,7 @@ def cluster_graph(
     >>> sample = make_lfr(300, mixing=0.2, random_state=0)
     >>> result = cluster_graph(sample.edges, truth=sample.groups, n_members=15, random_state=0)
     >>> result.n_clusters, result.verdict, result.agreement["nmi"]
-    (7, 'clear', 1.0)
+    (8, 'clear', 1.0)
     """
     members = checked_ensemble(ensemble, owner=_OWNER)
     check_members(None, generator, n_members, random_state, n_jobs, owner=_OWNER)
