@@ -38,6 +38,9 @@ ENDINGS = (
     ".h5ad",
 )
 
+#: Labels are in columns of text, of Parquet, or in arrays.
+LABEL_ENDINGS = (*CSV_ENDINGS, ".parquet", ".npy", ".npz")
+
 #: Arrays of a sparse matrix, as SciPy names them.
 SPARSE = frozenset(("format", "shape", "data", "indices", "indptr", "row", "col", "offsets"))
 
