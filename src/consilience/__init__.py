@@ -67,6 +67,7 @@ _HOMES = {
     **dict.fromkeys(_JOBS, "consilience.workflow"),
     "LAC": "consilience.generate",
     "Ensemble": "consilience.ensemble",
+    "SoftEnsemble": "consilience.soft_ensemble",
     "NOISE": "consilience.ensemble",
     "UNSEEN": "consilience.ensemble",
     "relabel": "consilience.ensemble",
@@ -88,6 +89,7 @@ _ROOMS = (
     "plot",
     "predict",
     "report",
+    "soft_ensemble",
     "workflow",
 )
 
@@ -142,6 +144,7 @@ __all__ = [
     "MontiConsensus",
     "NMFConsensus",
     "SoftBBC",
+    "SoftEnsemble",
     "SupraConsensus",
     "Voting",
     "WOKMeans",
@@ -169,6 +172,7 @@ __all__ = [
     "predict",
     "relabel",
     "report",
+    "soft_ensemble",
     "workflow",
 ]
 
@@ -189,6 +193,7 @@ if TYPE_CHECKING:
         plot,
         predict,
         report,
+        soft_ensemble,
         workflow,
     )
     from consilience.consensus import (
@@ -247,6 +252,7 @@ if TYPE_CHECKING:
         BBCPress,
         SoftBBC,
     )
+    from consilience.soft_ensemble import SoftEnsemble
     from consilience.workflow import (
         ambiguous_objects,
         cluster,

@@ -28,7 +28,7 @@ from consilience._validation import (
 from consilience.consensus._base import Stated
 from consilience.consensus._solve import ConsensusResult, by_first_appearance
 from consilience.datasets._graphs import Graph, as_graph
-from consilience.ensemble import NOISE, UNSEEN, Ensemble, check_ensemble
+from consilience.ensemble import NOISE, UNSEEN, Ensemble, usable_ensemble
 from consilience.errors import InvalidInputError, warn
 from consilience.generate import with_defaults
 from consilience.generate.communities import CommunityEnsemble
@@ -118,7 +118,7 @@ def communities(
     >>> communities(members, edges).labels
     array([0, 0, 0, 1, 1, 1], dtype=int32)
     """
-    check_ensemble(ensemble, owner="communities")
+    ensemble = usable_ensemble(ensemble, owner="communities")
     for name, value, rules in (
         ("n_heard", n_heard, _N_HEARD),
         ("generator", generator, _GENERATOR),

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from consilience._labels import encode
 from consilience._optional import optional
 from consilience._validation import Boolean, Interval, Options, check_value
-from consilience.ensemble import Ensemble
+from consilience.ensemble import Ensemble, usable_ensemble
 from consilience.errors import InvalidInputError
 from consilience.evidence import doubtful as in_doubt
 from consilience.explain._columns import Columns, columns_of
@@ -173,6 +173,8 @@ def profile(
                 f"The {name!r} parameter of profile must hold one value for each of the {n} "
                 f"objects. Got {len(given)} instead."
             )
+    if ensemble is not None:
+        ensemble = usable_ensemble(ensemble, owner="profile")
     if ensemble is not None and ensemble.n_objects != n:
         raise InvalidInputError(
             f"The 'ensemble' parameter of profile must hold the {n} objects that have labels. Got "
