@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from consilience._files import written_whole
 from consilience._labels import UNSEEN
 from consilience._optional import optional
-from consilience.errors import InvalidInputError, MissingPackageError
+from consilience.errors import InvalidInputError, MissingFileError, MissingPackageError
 
 _FORMAT = 1
 _INDEX_COLUMN = "__object__"
@@ -37,7 +37,7 @@ def save(ensemble: Stored, path: str | PathLike[str]) -> None:
     """Write an ensemble to ``.npz`` or ``.parquet``."""
     target = _checked(path)
     if not target.parent.is_dir():
-        raise FileNotFoundError(f"There is no folder {str(target.parent)!r}. Make it first.")
+        raise MissingFileError(f"There is no folder {str(target.parent)!r}. Make it first.")
     meta = {
         "format": _FORMAT,
         "names": ensemble.names,
@@ -53,7 +53,7 @@ def load(path: str | PathLike[str]) -> Stored:
     """Read an ensemble that `save` wrote."""
     source = _checked(path)
     if not source.is_file():
-        raise FileNotFoundError(f"There is no file {str(source)!r}.")
+        raise MissingFileError(f"There is no file {str(source)!r}.")
     read = _read_npz if source.suffix == ".npz" else _read_parquet
     try:
         labels, index, meta = read(source)

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from consilience._optional import optional
 from consilience._words import listed, plural
-from consilience.errors import InvalidInputError
+from consilience.errors import InvalidInputError, MissingFileError
 
 CSV_ENDINGS = (".csv", ".csv.gz", ".tsv", ".tsv.gz")
 ENDINGS = (*CSV_ENDINGS, ".parquet", ".npy", ".npz")
@@ -51,7 +51,7 @@ def checked_path(path: str | PathLike[str]) -> tuple[Path, str]:
             f"{listed(ENDINGS, 'or')}."
         )
     if not source.exists():
-        raise FileNotFoundError(f"There is no file {str(source)!r}.")
+        raise MissingFileError(f"There is no file {str(source)!r}.")
     if ending is None:
         raise InvalidInputError(
             f"{source.name!r} cannot be read: files must end in {listed(ENDINGS, 'or')}. "

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from consilience._labels import UNSEEN, is_frame
-from consilience._validation import COUNT, N_MEMBERS, Interval, NoneValue, Satisfies
+from consilience._validation import COUNT, N_MEMBERS, Interval, NoneValue, Satisfies, as_array
 from consilience.datasets._association import association_weights
 from consilience.datasets._mixed import as_mixed
 from consilience.errors import InvalidInputError, InvalidParameterError
@@ -41,6 +41,7 @@ def _are_weights(value: Any) -> bool:
         return value == "association"
     return (
         isinstance(value, list | tuple | np.ndarray)
+        and as_array(value).ndim == 1
         and len(value) > 0
         and all(Interval(Real, 0).accepts(one) for one in value)
         and any(one > 0 for one in value)
@@ -48,7 +49,18 @@ def _are_weights(value: Any) -> bool:
 
 
 def _are_kinds(value: Any) -> bool:
-    return isinstance(value, list | tuple) and bool(value) and set(value) <= set(_KINDS)
+    return (
+        isinstance(value, list | tuple)
+        and bool(value)
+        and all(isinstance(one, str) and one in _KINDS for one in value)
+    )
+
+
+def _are_views(value: Any) -> bool:
+    if isinstance(value, str | bytes) or not hasattr(value, "__len__"):
+        return False
+    found = as_array(value)
+    return found.ndim == 1 and found.dtype.kind in "biufUS"
 
 
 class MixedEnsemble(Generator):
@@ -123,7 +135,7 @@ class MixedEnsemble(Generator):
             Satisfies(_are_weights, "'association', or a number of at least 0 for each column"),
             NoneValue(),
         ],
-        "views": [Satisfies(lambda value: hasattr(value, "__len__"), "a list"), NoneValue()],
+        "views": [Satisfies(_are_views, "a list with a view for each column"), NoneValue()],
         "max_features": [SHARE],
         "min_known": [Interval(Real, 0, 1, open_low=True)],
         "max_iter": COUNT,

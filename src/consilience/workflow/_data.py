@@ -384,7 +384,8 @@ def _check_lengths(given: dict[str, Any], n_objects: int, *, owner: str) -> None
     for name, values in given.items():
         if values is None:
             continue
-        if not hasattr(values, "__len__") or isinstance(values, str | bytes):
+        single = not hasattr(values, "__len__") or getattr(values, "shape", None) == ()
+        if single or isinstance(values, str | bytes):
             raise InvalidParameterError(
                 f"The {name!r} parameter of {owner} must hold one value for each of the "
                 f"{n_objects} objects. Got {values!r} instead."

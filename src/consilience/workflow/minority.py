@@ -2,12 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from consilience._validation import RandomState, check_params, check_value
+from consilience._validation import Interval, RandomState, check_params, check_value
 from consilience.compare import auc, precision_recall_f1
 from consilience.errors import InvalidInputError, InvalidParameterError, warn
 from consilience.minority import EWOCS, thresholds
@@ -22,7 +23,7 @@ from consilience.workflow._places import advise, chosen_device
 from consilience.workflow._seeds import job_seed
 from consilience.workflow.large import refuse_in_memory_only, rows_in_blocks
 from consilience.workflow.large_minority import LargeMinorityResult, minority_large
-from consilience.workflow.result import Reported
+from consilience.workflow.result import Reported, check_page
 
 __all__ = ["MinorityResult", "minority_groups"]
 
@@ -111,7 +112,11 @@ class MinorityResult(Reported):
         return [int(size) for size in np.bincount(placed, minlength=self.n_clusters)]
 
     def mean_score(self, group: int) -> float:
-        """Mean score of a group."""
+        """Mean score of a group, or of the background, -1."""
+        number = Interval(Integral, -1, self.n_clusters - 1)
+        check_value("group", group, [number], owner="mean_score")
+        if not (self.labels == group).any():
+            return float("nan")
         return float(self.scores[self.labels == group].mean())
 
     def is_taken(self, rule: Threshold) -> bool:
@@ -175,6 +180,7 @@ class MinorityResult(Reported):
         self, *, title: str | None = None, about: Mapping[str, str] | None = None
     ) -> dict[str, Any]:
         """See `Reported.page`."""
+        check_page(title, about)
         known = self._about(Method=self.method_in_words())
         return face("report").summarise_minority(
             self.model,
