@@ -5,13 +5,21 @@
     python benchmarks/cores.py --cores 1 8 16       these numbers of threads
     python benchmarks/cores.py --small              a tenth of the objects, to try it out
     python benchmarks/cores.py --million            consensus functions on 1,000,000 x 50
+    python benchmarks/cores.py --copies             and separate processes that do the same work
 
-The plain loop is compiled and touches no memory: what the cores of this machine gain at most. The
-product is the library's, float32. The fill writes an array as large as the co-association matrix.
-Seconds inside METIS, which has one thread, are taken off where a method calls it.
+The plain loop is compiled, touches no memory and waits for its own last result at every step: what
+processors gain at most, also where two of them are halves of one core. The busy loop has more to
+do at every step. The product is the library's, float32. The fill writes an array as large as the
+co-association matrix. Seconds inside METIS, which has one thread, are taken off where a method
+calls it.
+
+``--copies`` runs a part in as many separate processes at once as there are cores, each on one
+thread, and prints how much more they get done than one alone: what this machine gains on this
+very work if nobody waits for anybody. Below the plain loop's gain are shared cores and memory.
 """
 
 import argparse
+import multiprocessing
 import time
 import warnings
 from concurrent.futures import ThreadPoolExecutor
@@ -42,6 +50,7 @@ def main(argv=None):
     parser.add_argument("--cores", type=int, nargs="+", default=powers)
     parser.add_argument("--small", action="store_true", help="a tenth of the objects")
     parser.add_argument("--million", action="store_true", help="methods on 1,000,000 x 50")
+    parser.add_argument("--copies", action="store_true", help="also separate processes")
     asked = parser.parse_args(argv)
     warnings.simplefilter("ignore")
     scale = 10 if asked.small else 1
@@ -54,6 +63,8 @@ def main(argv=None):
             run = make(scale)
             seconds = [_seconds(run, threads) for threads in asked.cores]
             gains = "".join(f"{seconds[0] / s:7.2f}" for s in seconds)
+            if asked.copies:
+                gains += "  copies" + "".join(f"{_copies(run, t):7.2f}" for t in asked.cores)
             print(f"{name:28}" + "".join(f"{s:9.3f}" for s in seconds) + gains, flush=True)
 
 
@@ -67,6 +78,26 @@ def _seconds(run, threads):
     return min(found)
 
 
+def _copies(run, n):
+    """How much more n processes get done at once than one alone, each on one thread."""
+    context = multiprocessing.get_context("fork")  # what is to be run cannot be sent
+    begin, ended = context.Barrier(n), context.SimpleQueue()
+
+    def work():
+        run(1)
+        begin.wait()
+        ended.put(_seconds(run, 1))
+
+    alone = _seconds(run, 1)
+    processes = [context.Process(target=work) for _ in range(n)]
+    for process in processes:
+        process.start()
+    seconds = [ended.get() for _ in processes]
+    for process in processes:
+        process.join()
+    return sum(alone / s for s in seconds)
+
+
 # ---- what a machine can gain ----------------------------------------------------------------
 
 
@@ -76,6 +107,16 @@ def _spin(n):
     for i in range(n):
         x += 1.0 / (1.0 + x * x + i)
     return x
+
+
+@njit(nogil=True, fastmath=True)
+def _work(n):
+    sums = np.zeros(128, np.float32)
+    for i in range(n):
+        factor = np.float32(1.0) / np.float32(i + 2)
+        for j in range(128):
+            sums[j] = sums[j] * factor + np.float32(0.5)
+    return sums[0]
 
 
 @njit(nogil=True)
@@ -92,6 +133,11 @@ def _shared(call, pieces, threads):
 def plain_loop(scale):
     """A compiled loop without memory."""
     return lambda threads: _shared(_spin, [4_000_000 // scale] * 256, threads)
+
+
+def busy_loop(scale):
+    """A compiled loop that keeps the arithmetic of a core busy, in its nearest cache."""
+    return lambda threads: _shared(_work, [4_000_000 // scale] * 256, threads)
 
 
 def plain_product(scale):
@@ -209,6 +255,7 @@ _metis = _counted_metis()
 
 PARTS = {
     "plain-loop": plain_loop,
+    "busy-loop": busy_loop,
     "plain-product": plain_product,
     "plain-fill": plain_fill,
     "kmeans": kmeans,

@@ -7,9 +7,10 @@
 
 Two questions: which groups are there, when nobody says how many, and which when the number is
 known. Parts: developing and confirming (generated, of families that differ in kind), second
-(confirming once more, of families drawn up after confirming had been opened), real (a folder
-named by --data or CONSILIENCE_DATA, and scikit-learn's tables; real-developing and
-real-confirming are its two halves), yours (any folder of tables with a column of groups).
+(confirming once more, of families drawn up after confirming had been opened), third (likewise,
+after second had been), real (a folder named by --data or CONSILIENCE_DATA, and scikit-learn's
+tables; real-developing and real-confirming are its two halves), yours (any folder of tables with
+a column of groups).
 The confirming tables are for the end: to run them takes --open-confirming, which is logged.
 """
 
@@ -37,7 +38,7 @@ REAL = {
     "real-developing": ("developing",),
     "real-confirming": ("confirming",),
 }
-CLOSED = ("confirming", "second", "real", "real-confirming")
+CLOSED = ("confirming", "second", "third", "real", "real-confirming")
 UNKNOWN = "gmm_bic,kmeans_silhouette,hdbscan,ward_silhouette,consilience"
 
 

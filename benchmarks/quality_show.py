@@ -21,6 +21,7 @@ PARTS = {
     "developing": "Generated, developing",
     "confirming": "Generated, confirming",
     "second": "Generated, second confirming",
+    "third": "Generated, third confirming",
     "real-developing": "Real, developing",
     "real-confirming": "Real, confirming",
     "yours": "Your tables",

@@ -10,7 +10,7 @@ from threadpoolctl import threadpool_limits
 
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 # Parts of generated tables, and how many with groups and kinds without each has at least.
-LEAST = {"developing": (120, 8), "confirming": (200, 8), "second": (160, 10)}
+LEAST = {"developing": (120, 8), "confirming": (200, 8), "second": (160, 10), "third": (120, 20)}
 
 
 @pytest.fixture(scope="module")
@@ -80,6 +80,15 @@ def test_the_second_confirming_part_is_of_the_sizes_it_claims(bench):
     assert all(one.k <= 30 for one in tables)  # the rivals try no more
 
 
+def test_the_third_confirming_part_is_of_the_sizes_it_claims(bench):
+    tables = bench.split("third")
+    assert len({one.family for one in tables if one.has_groups}) >= 40
+    assert sum(not one.has_groups for one in tables) >= 40
+    assert all(60 <= one.n <= 3000 for one in tables)
+    assert all(2 <= one.d <= 60 for one in tables)
+    assert all(one.k <= 25 for one in tables)
+
+
 def test_a_part_is_listed_anew_and_the_others_stay(bench, tmp_path, monkeypatch):
     generated = bench.generated
     path = tmp_path / "list.json"
@@ -91,7 +100,7 @@ def test_a_part_is_listed_anew_and_the_others_stay(bench, tmp_path, monkeypatch)
     monkeypatch.setattr(generated, "planned", {"confirming": [good, bad]}.get)
     assert generated.write("confirming", path) == [bad]
     assert generated.split("confirming", path) == [good]
-    for part in ("developing", "second"):
+    for part in set(LEAST) - {"confirming"}:
         assert generated.split(part, path) == generated.split(part)
     assert path.read_text(encoding="utf-8").count("\n") == len(generated._listed(path)) + 2
 
@@ -444,7 +453,7 @@ def test_confirming_is_opened_on_purpose_and_logged(bench, toy, tmp_path, monkey
     recipes = tmp_path / "recipes.csv"
     words = ("--candidates", "halves", "--limit", "1", "--seeds", "1", "--recipes", str(recipes))
     monkeypatch.setattr(bench.stored, "uncommitted", list)
-    for part in ("confirming", "second", "real", "real-confirming"):
+    for part in ("confirming", "second", "third", "real", "real-confirming"):
         with pytest.raises(SystemExit, match="--open-confirming"):
             run(bench, tmp_path, *words, part=part)
     monkeypatch.setattr(bench.stored, "uncommitted", lambda: ["src/consilience/new.py"])
@@ -458,7 +467,8 @@ def test_confirming_is_opened_on_purpose_and_logged(bench, toy, tmp_path, monkey
     assert (row["kind"], row["name"], row["part"]) == ("opened", "halves", "confirming")
     assert row["commit"] == bench.stored.code_state()["commit"]
     assert toy == [0]
-    run(bench, tmp_path, *words, "--open-confirming", part="second")
-    assert [row["part"] for row in bench.logged(recipes)] == ["confirming", "second"]
-    found = bench.shown.figures(bench.stored.Store(tmp_path).rows(), "second", False)
-    assert found.title.startswith("Generated, second confirming")
+    for part in ("second", "third"):
+        run(bench, tmp_path, *words, "--open-confirming", part=part)
+        found = bench.shown.figures(bench.stored.Store(tmp_path).rows(), part, False)
+        assert found.title.startswith(f"Generated, {part} confirming")
+    assert [row["part"] for row in bench.logged(recipes)] == ["confirming", "second", "third"]

@@ -21,17 +21,21 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from quality_sets import confirming, developing, groupless, second
+from quality_sets import confirming, developing, groupless, second, third, third_groupless
 
 LIST = Path(__file__).parents[1] / "quality_split.json"
 FAMILIES = {
     "developing": developing.FAMILIES | groupless.DEVELOPING,
     "confirming": confirming.FAMILIES | groupless.CONFIRMING,
     "second": second.FAMILIES | groupless.SECOND,
+    "third": third.FAMILIES | third_groupless.FAMILIES,
 }
+GROUPLESS = (
+    groupless.DEVELOPING | groupless.CONFIRMING | groupless.SECOND | third_groupless.FAMILIES
+)
 # Tables of each family that are drawn; of 5,000 objects a few must do.
-EACH = {"developing": 8, "confirming": 10, "second": 5}
-EACH_GROUPLESS = {"developing": 5, "confirming": 6, "second": 4}
+EACH = {"developing": 8, "confirming": 10, "second": 5, "third": 3}
+EACH_GROUPLESS = {"developing": 5, "confirming": 6, "second": 4, "third": 2}
 EACH_LARGE = 3
 LARGE = ("many_objects", "many_of_all_shapes")
 # An ARI that some classifier must reach with the truth at hand.
@@ -119,8 +123,7 @@ def planned(part):
 def _count(part, family):
     if family in LARGE:
         return EACH_LARGE
-    without = family in groupless.DEVELOPING | groupless.CONFIRMING | groupless.SECOND
-    return (EACH_GROUPLESS if without else EACH)[part]
+    return (EACH_GROUPLESS if family in GROUPLESS else EACH)[part]
 
 
 def write(part, path=LIST):
@@ -140,5 +143,5 @@ def _listed(path):
 
 
 def split(part, path=LIST):
-    """The tables of "developing", "confirming" or "second", in the order of the list."""
+    """The tables of a generated part, "developing" for example, in the order of the list."""
     return [one for one in _listed(path) if one.part == part]

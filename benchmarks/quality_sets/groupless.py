@@ -1,6 +1,7 @@
 """Tables without groups: kinds for developing, for confirming, and for the second confirming.
 
-Called as the families with groups are; all objects are of one group.
+Called as the families with groups are; all objects are of one group. Those of the third
+confirming part are in ``third_groupless``.
 """
 
 import numpy as np
@@ -268,7 +269,9 @@ def one_tissue(rng, i):
     return rng.normal(8, 2, d) + rng.uniform(0.2, 0.8) * modules + 0.7 * rng.normal(size=(n, d))
 
 
-def _without_groups(function):
+def without_groups(function):
+    """The function as a family: all objects are of one group."""
+
     def made(rng, i):
         X = function(rng, i)
         return X, np.zeros(len(X), dtype=int)
@@ -278,7 +281,7 @@ def _without_groups(function):
 
 
 DEVELOPING = {
-    function.__name__: _without_groups(function)
+    function.__name__: without_groups(function)
     for function in (
         uniform_box,
         normal,
@@ -292,7 +295,7 @@ DEVELOPING = {
     )
 }
 CONFIRMING = {
-    function.__name__: _without_groups(function)
+    function.__name__: without_groups(function)
     for function in (
         shell,
         simplex,
@@ -307,7 +310,7 @@ CONFIRMING = {
     )
 }
 SECOND = {
-    function.__name__: _without_groups(function)
+    function.__name__: without_groups(function)
     for function in (
         full_ball,
         flat_box,

@@ -58,6 +58,37 @@ def test_where_nothing_has_support_there_are_not_many_groups():
     assert best_of(*only_many, None) == (0, "silhouette")
 
 
+def test_chains_decide_where_nothing_has_much_support_or_they_wind_around_each_other():
+    lines, numbers = ("k-means", "Ward", "chains"), (4, 3, 2)
+    weak = supported(lines, numbers, (0.5, 0.3, 0.1), (0.2, 0.4, 0.5))
+    assert best_of(*weak, None) == (2, "borders")
+    assert best_of(*weak, 2) == (2, "borders")
+    # Of another number than asked for they have no say, and none beside support.
+    assert best_of(*weak, 3) == (1, "support")
+    for silhouette, taken in ((0.3, (0, "support")), (0.29, (2, "borders"))):
+        strong = supported(lines, numbers, (1.2, 0.3, 9.0), (0.2, 0.4, silhouette))
+        assert best_of(*strong, None) == taken
+
+
+def spiral_arms(n, turns):
+    """Two arms, no wider apart than their objects lie from the next but two."""
+    angle = np.linspace(1.6, 2 * np.pi * turns, n)
+    arm = np.column_stack([angle * np.cos(angle), angle * np.sin(angle)])
+    return np.vstack([arm, -arm]), np.repeat([0, 1], n)
+
+
+def test_thin_arms_are_found_and_no_chains_are_seen_in_noise():
+    X, arms = spiral_arms(90, 1.75)
+    model = cs.AutoConsensus(random_state=0).fit(X)
+    assert (model.line_, model.n_clusters_) == ("chains", 2)
+    assert adjusted_rand_score(model.labels_, arms) == 1.0
+    assert "wind around each other" in model.choice_.words
+    assert cs.AutoConsensus(2, random_state=0).fit(X).line_ == "chains"
+    for seed in range(3):
+        noise = np.random.default_rng(seed).uniform(size=(150, 2))
+        assert cs.AutoConsensus(random_state=0).fit(noise).line_ != "chains"
+
+
 def test_members_have_no_say_in_the_number_but_in_the_groups():
     lines, numbers = ("k-means", "Ward", "average link", "average link"), (2, 3, 3, 4)
     said = supported(lines, numbers, (0.9, 0.8, 1.0, 1.9), (0, 0, 0, 0), (1.3, 1.4, 9.0, 9.0))

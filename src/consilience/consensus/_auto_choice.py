@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from consilience._words import listed, plural
 from consilience.consensus._clarity import Clarity
+from consilience.consensus._lines import CHAINS
 from consilience.consensus._number_judge import Criterion, NumberChoice, Taken
 
 __all__ = ["Alternative", "choice_of", "difference", "worth_a_look"]
@@ -225,6 +226,11 @@ def _likelihood(icl: dict[int, float]) -> Criterion:
 
 def _taken_words(first: Alternative, taken: Taken) -> str:
     groups = plural(first.n_clusters, "group")
+    if taken == "borders" and first.line == CHAINS:
+        return (
+            f"{groups} are chains that wind around each other: steps from one to the next are far "
+            "longer than any between neighbours within them."
+        )
     if taken == "borders":
         return (
             f"{groups} of any shape, found by {first.line}: their borders run through sparser "

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from consilience.consensus._lines import COMPACT, LOOSE, OF_DATA, Partition
+from consilience.consensus._lines import CHAINS, COMPACT, LOOSE, OF_DATA, Partition
 from consilience.consensus._number_judge import Taken
 from consilience.consensus._support import Support
 
@@ -45,15 +45,19 @@ def best_of(found: Sequence[Partition], support: Support, k: int | None) -> tupl
     lines = np.array([one.line for one in found])
     if k is None:
         wanted, taken = _number(number, lines, support)
-        usable, shapes = number == wanted, np.ones(len(found), bool)
+        usable, shapes = (number == wanted) & (lines != CHAINS), np.ones(len(found), bool)
     else:
         # Where no line has the number, the nearest one below or above.
-        taken, usable = "support", abs(number - k) == abs(number - k).min()
+        away = np.where(lines == CHAINS, np.inf, abs(number - k))
+        taken, usable = "support", away == away.min()
         shapes = usable
     best = int(np.where(usable, whole_score(support), -np.inf).argmax())
     rival = _of_any_shape(lines, shapes, support, best)
     if rival is not None:
         return rival, "borders"
+    chains = _chains(number, lines, support, k, best)
+    if chains is not None:
+        return chains, "borders"
     likeliest = _likeliest(support, len(found[0].labels)) if k is None else None
     return (best, taken) if likeliest is None else (likeliest, "likelihood")
 
@@ -75,6 +79,22 @@ def _of_any_shape(
     sparser = sparsity >= _SPARSE and sparsity - support.sparsity[best] > _SPARSER
     union = _has_data(lines) and _of_round_groups(support, rival, best)
     return rival if sparser and not union else None
+
+
+def _chains(
+    number: Ints, lines: NDArray[Any], support: Support, k: int | None, best: int
+) -> int | None:
+    """Groups that no step as long as those within them crosses; None if there are none.
+
+    Taken where no number has much support, or where they wind around each other: those that lie
+    apart as wholes may be unions of groups that everybody else sees.
+    """
+    fitting = np.flatnonzero((lines == CHAINS) & (number == (number if k is None else k)))
+    if not fitting.size:
+        return None
+    weak = float(number_score(lines, support)[number == number[best]].max()) < _WEAK
+    winding = support.silhouette[fitting[0]] < _APART
+    return int(fitting[0]) if weak or winding else None
 
 
 def _of_round_groups(support: Support, rival: int, best: int) -> bool:

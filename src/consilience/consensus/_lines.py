@@ -25,7 +25,17 @@ from consilience.ensemble import Ensemble
 from consilience.kernels.links.trees import cut_merges
 from consilience.partition import kmeans_labels, leading_eigenvectors
 
-__all__ = ["COMPACT", "LOOSE", "OF_DATA", "ROUND", "Partition", "Scene", "narrow", "partitions"]
+__all__ = [
+    "CHAINS",
+    "COMPACT",
+    "LOOSE",
+    "OF_DATA",
+    "ROUND",
+    "Partition",
+    "Scene",
+    "narrow",
+    "partitions",
+]
 
 Labels = NDArray[np.int32]
 Floats = NDArray[np.float64]
@@ -36,6 +46,8 @@ LOOSE = ("graph", "single link", "density")
 ROUND = ("k-means", "Ward", "mixture")
 #: Lines whose groups a silhouette can judge.
 COMPACT = ("k-means", "Ward", "graph", "mixture")
+#: Groups that no step as long as those within them crosses; asked only where others say little.
+CHAINS = "chains"
 #: Lines that look at the data themselves where there are any; the others look at the members.
 OF_DATA = (*COMPACT, "density")
 
@@ -49,6 +61,9 @@ _PATIENCE = 6
 _MOST_COLUMNS = 60
 _SHAPES = ("full", "tied", "diag", "spherical")
 _LEAST_OF_DENSITY = (5, 10, 20, 40)
+# How much longer the shortest step between chains is than the longest within one, and the objects
+# and the share of all that make a chain.
+_LONGER, _LEAST_OF_CHAIN, _SHARE_OF_CHAIN = 1.5, 5, 0.04
 
 
 @dataclass(frozen=True)
@@ -119,6 +134,7 @@ def _all(scene: Scene, numbers: Sequence[int]) -> Iterator[Partition]:
     for k in numbers:
         yield Partition("k-means", _kmeans(scene.points, k, scene))
     yield from _by_mixture(scene.points, numbers)
+    yield from _by_chains(scene, max(numbers))
 
 
 def _kmeans(points: Floats, k: int, scene: Scene) -> Labels:
@@ -170,6 +186,23 @@ def _by_density(scene: Scene) -> Iterator[Partition]:
         if inside.size:
             nearest = inside[scene.distances[:, inside].argmin(axis=1)]
             yield Partition("density", labels[nearest])
+
+
+def _by_chains(scene: Scene, most: int) -> Iterator[Partition]:
+    """Single link of the distances, cut where steps between groups are far longer than within.
+
+    The finest such cut, if there is one. Members and densities look at several neighbours, and lose
+    a thin chain whose objects lie nearly as far from each other as from the next chain.
+    """
+    n = scene.n_objects
+    tree = linkage(squareform(scene.distances, checks=False), "single")
+    steps = np.append(tree[::-1, 2], 0.0)
+    for k in range(min(most, n - 1), 1, -1):
+        if steps[k - 2] > 0 and steps[k - 2] >= _LONGER * steps[k - 1]:
+            labels = fcluster(tree, k, "maxclust") - 1
+            if np.bincount(labels).min() >= max(_LEAST_OF_CHAIN, _SHARE_OF_CHAIN * n):
+                yield Partition(CHAINS, labels)
+                return
 
 
 def _by_mixture(points: Floats, numbers: Sequence[int]) -> Iterator[Partition]:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from consilience.consensus._likelihood import completed_likelihood
-from consilience.consensus._lines import LOOSE, OF_DATA, ROUND, Partition, Scene, narrow
+from consilience.consensus._lines import CHAINS, LOOSE, OF_DATA, ROUND, Partition, Scene, narrow
 from consilience.kernels.labels.products import pair_products
 
 __all__ = ["Borders", "Support", "agreements", "border_sparsity", "reach", "supports"]
@@ -76,9 +76,10 @@ def supports(scene: Scene, found: Sequence[Partition]) -> Support:
     agreement = agreements([one.labels for one in found])
     far, core = reach(scene.distances)
     borders = [border_sparsity(one.labels, far, core) for one in found]
+    others = tuple(line for line in dict.fromkeys(lines.tolist()) if line != CHAINS)
     icl, one_gaussian = _likelihoods(scene, found)
     return Support(
-        agreement=_of_others(agreement, lines, tuple(dict.fromkeys(lines.tolist()))),
+        agreement=_of_others(agreement, lines, others),
         data_agreement=_of_others(agreement, lines, OF_DATA),
         loose_agreement=_of_others(agreement, lines, LOOSE),
         round_agreement=_of_others(agreement, lines, ROUND),

@@ -18,7 +18,7 @@ from consilience.consensus._auto_choice import Alternative, choice_of, differenc
 from consilience.consensus._auto_rule import best_of, number_score, whole_score
 from consilience.consensus._base import ChosenNumber
 from consilience.consensus._clarity import Clarity, judge
-from consilience.consensus._lines import Partition, Scene, partitions
+from consilience.consensus._lines import CHAINS, Partition, Scene, partitions
 from consilience.consensus._number_curves import few_columns
 from consilience.consensus._order import ordered
 from consilience.consensus._registry import consensus_method
@@ -133,7 +133,7 @@ def autoconsensus(
     the largest silhouette in k-means, Ward's tree, the mixtures and the graph, of 2 to 10 groups.
     Of the partitions of all lines into that number the one with the most support is taken.
 
-    Two things go before that. Groups of any shape are seen by three of the lines only (graph,
+    Three things go before that. Groups of any shape are seen by three of the lines only (graph,
     single link, HDBSCAN): what these agree about to 0.6, with sparse borders (0.1) that run through
     sparser places than those of the first choice (0.2), is taken instead, unless it only joins
     round groups: a union always has sparser borders. That is so where k-means, Ward and the
@@ -143,8 +143,11 @@ def autoconsensus(
     likeliest groups of these three (ICL) are likelier than one Gaussian, by 0.3 an object, and the
     graph of neighbours, which knows nothing of Gaussians, comes to the same (ARI of 0.85), they are
     taken: fine groups within coarse ones have less support than the coarse ones, which everybody
-    finds. Objects out of the sample go
-    where the members put them.
+    finds. Before both come chains: groups of 4 in 100 objects and more between which every step of
+    the minimum spanning tree is at least 1.5 times as long as any within them. They are taken where
+    no number has much support (below 1.1), or where they wind around each other (silhouette below
+    0.3): members and neighbourhoods lose thin arms. Objects out of the sample go where the members
+    put them.
 
     The lines start alike whatever ``random_state`` is, and members hardly have a say in the number:
     another seed gives the same number, unless the data are larger than the sample. That makes it
@@ -296,8 +299,9 @@ def _numbers(n: int, last: int, k: int | None) -> list[int]:
 def _alternatives(found: list[Partition], support: Support, best: int) -> tuple[Alternative, ...]:
     """The best division into each number of groups; the one taken first, then by support."""
     number = np.array([one.n_clusters for one in found])
-    score = whole_score(support)
-    for_number = number_score(np.array([one.line for one in found]), support)
+    lines = np.array([one.line for one in found])
+    score = np.where(lines == CHAINS, -np.inf, whole_score(support))
+    for_number = number_score(lines, support)
     # Numbers that only members come to are not among those to choose from.
     known = np.unique(number[for_number > -np.inf]).tolist()
     most = {k: float(for_number[number == k].max()) for k in known}

@@ -4,15 +4,14 @@ Those of a kernel over any objects, of a matrix made before, or of a user's own 
 go by `consilience.minority._batches`.
 """
 
-from collections import deque
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from queue import SimpleQueue
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from consilience.kernels._parallel import streamed
 from consilience.kernels.minority.weak import Scratch, weighted_scores, weighted_sizes
 from consilience.minority._divergence import Terms
 from consilience.minority.weak import Draw, WeakClusterer
@@ -82,19 +81,8 @@ def in_order(
     n = max(sum(len(part.offset) for part in parts), 1)
     size = max(1, min(len(orders) // (_TASKS * workers), _RETURNED // n))
     groups = [orders[start : start + size] for start in range(0, len(orders), size)]
-    # Not joblib's threads: it looks for results every hundredth of a second, in which a
-    # small run is over.
-    pool = ThreadPoolExecutor(workers)
-    waiting: deque[Future[list[Repetition]]] = deque()
-    try:
-        for group in groups:
-            waiting.append(pool.submit(task, group))
-            if len(waiting) > 2 * workers:
-                yield from waiting.popleft().result()
-        while waiting:
-            yield from waiting.popleft().result()
-    finally:
-        pool.shutdown(cancel_futures=True)
+    for _, made in streamed(task, groups, workers):
+        yield from made
 
 
 class _Maker:

@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from consilience.kernels._jit import compiled
-from consilience.kernels._parallel import in_turns
+from consilience.kernels._parallel import Team
+from consilience.kernels._tasks import counter, next_task, shrinking_blocks
 
 __all__ = [
     "INFORMATION",
@@ -34,7 +35,8 @@ INFORMATION, RELATIVE = 0, 1
 
 # Rows and columns of a table before the clusters: unseen (label -2) and noise (-1).
 _BEFORE = 2
-_BLOCK = 4096
+# Labels of a block stay in the second-level cache; smaller ones let threads end together.
+_BLOCK, _LEAST = 4096, 512
 _TABLE_BYTES = 2**26
 
 
@@ -112,18 +114,13 @@ def _add_group(
     starts = np.append(0, np.cumsum(widths[pairs].prod(axis=1)))
     values = np.zeros(int(starts[-1]))
 
-    in_turns(
-        lambda at, step: _fill_tables(
-            members, weights, kind, pairs, widths, starts, values, at, step
-        ),
-        len(pairs),
-        n_jobs,
-    )
-    in_turns(
-        lambda at, step: _look_up_blocks(members, pairs, widths, starts, values, at, step, sums),
-        -(-members.shape[1] // _BLOCK),
-        n_jobs,
-    )
+    n_objects = members.shape[1]
+    with Team(n_jobs, max(len(pairs), -(-n_objects // _BLOCK))) as team:
+        edges = shrinking_blocks(n_objects, team.size, most=_BLOCK, least=_LEAST)
+        given = (members, pairs, widths, starts, values)
+        filled, looked_up = counter(), counter()
+        team.run(lambda _: _fill_tables(*given, weights, kind, filled))
+        team.run(lambda _: _look_up_blocks(*given, edges, looked_up, sums))
 
 
 def _groups(cells: NDArray[np.int64], most: int) -> list[tuple[int, int]]:
@@ -139,12 +136,14 @@ def _groups(cells: NDArray[np.int64], most: int) -> list[tuple[int, int]]:
 
 
 @compiled(plain_up_to=200_000)
-def _fill_tables(members, weights, kind, pairs, widths, starts, values, first, turn):
-    """Fill the tables of pairs first, first + turn, ..."""
-    for p in range(first, pairs.shape[0], turn):
+def _fill_tables(members, pairs, widths, starts, values, weights, kind, taken):
+    """Fill the tables of pairs, one after another."""
+    p = next_task(taken)
+    while p < pairs.shape[0]:
         a, b = pairs[p, 0], pairs[p, 1]
         cells = values[starts[p] : starts[p + 1]]
         pair_overlap(members[a], members[b], weights, kind, cells, widths[a], widths[b])
+        p = next_task(taken)
 
 
 @compiled
@@ -263,13 +262,13 @@ def _relative(table, in_row, in_column, values):
 
 
 @compiled(plain_up_to=200_000)
-def _look_up_blocks(members, pairs, widths, starts, values, first, turn, sums):
-    """`_look_up` of the objects of one of ``turn`` equal parts, block by block."""
-    n_objects = members.shape[1]
-    last = n_objects * (first + 1) // turn
-    for start in range(n_objects * first // turn, last, _BLOCK):
-        stop = min(start + _BLOCK, last)
+def _look_up_blocks(members, pairs, widths, starts, values, edges, taken, sums):
+    """`_look_up` of the objects, block by block."""
+    block = next_task(taken)
+    while block < edges.size - 1:
+        start, stop = edges[block], edges[block + 1]
         _look_up(members, pairs, widths, starts, values, start, stop, sums)
+        block = next_task(taken)
 
 
 def _look_up_in_arrays(members, pairs, widths, starts, values, start, stop, sums):
