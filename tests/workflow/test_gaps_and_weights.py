@@ -71,3 +71,5 @@ def test_numbers_and_parts_of_categories_are_told_apart():
     found = number_columns(table.recipe, table.sources, len(table.sources))
     assert found.tolist() == [source == "n" for source in table.sources]
     assert {True, False} == set(found.tolist())
+    # Arrays have no sources: all of their columns are numbers.
+    assert number_columns(table.recipe, (), 2).tolist() == [True, True]
