@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from consilience import Ensemble
-from consilience.explore import _door, _page, _serve
+from consilience.explore import _door, _make, _page, _serve
 from consilience.explore._cuts import Cuts, cuts_of
 from consilience.explore._maps import map_of_columns, map_of_evidence
 from consilience.explore._questions import _pairs_with, member_votes
@@ -44,10 +44,22 @@ def test_pairs_are_counted_where_a_member_saw_both():
 
 
 def test_nobody_in_a_group_has_one_cut():
-    found = cuts_of(Ensemble([[0, 1, 1]]), np.full(3, -1, np.int32), None)
+    found = cuts_of(Ensemble([[0, 1, 1]]), np.full(3, -1, np.int32), None, seed=0)
     assert isinstance(found, Cuts)
     assert (found.least, found.most) == (0, 0)
     assert found.labels(0).tolist() == [-1, -1, -1]
+
+
+def test_objects_that_are_no_rows_have_no_columns():
+    names = {"n_objects": 2, "original_columns": ("a", "b"), "sources": ()}
+    for original in (["ab", "cd"], None):
+        assert _make._columns(SimpleNamespace(original=original, **names)).names == ()
+    found = _make._columns(SimpleNamespace(original=np.eye(2), **names))
+    assert found.names == ("a", "b")
+    unnamed = _make._columns(
+        SimpleNamespace(original=np.eye(2), **names | {"original_columns": ()})
+    )
+    assert len(unnamed.names) == 2
 
 
 @pytest.mark.parametrize(
