@@ -6,9 +6,12 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from scipy.cluster.hierarchy import linkage
 
 from consilience import Ensemble
-from consilience.explore import _door, _make, _page, _serve
+from consilience.errors import InvalidParameterError
+from consilience.evidence import co_association
+from consilience.explore import _cuts, _door, _make, _page, _serve
 from consilience.explore._cuts import Cuts, cuts_of
 from consilience.explore._maps import map_of_columns, map_of_evidence
 from consilience.explore._questions import _pairs_with, member_votes
@@ -150,3 +153,36 @@ def test_two_objects_have_a_map_of_evidence_too():
     found = map_of_evidence(Ensemble([[0, 1]]), np.array([0, 1], np.int32))
     assert found.places.shape == (2, 2)
     assert np.isfinite(found.places).all()
+
+
+def test_wards_tree_takes_one_less_the_co_association_for_squared_distances():
+    ensemble = Ensemble(np.random.default_rng(0).integers(0, 3, (12, 60)))
+    tree = _cuts._ward(ensemble, np.arange(12))
+    roots = np.sqrt(1 - co_association(ensemble, form="condensed"))
+    np.testing.assert_allclose(tree[:, 2], linkage(roots, "ward")[:, 2] ** 2, rtol=1e-6)
+    assert len(_cuts._ward(ensemble, np.arange(1))) == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("100000", "must be a number of groups"),
+        ("99999", "must be from 2 to 4"),
+        ("-1", "must be a number"),
+        ("²", "must be a number"),
+        ("1", "must be from"),
+        ("5", "must be from"),
+    ],
+)
+def test_a_question_names_a_number_of_groups_there_is(text, said):
+    pytest.importorskip("starlette")
+    from consilience.explore import _server
+
+    asked = next(
+        one for one in vars(_server).values() if isinstance(one, type) and hasattr(one, "_cut")
+    )
+    here = SimpleNamespace(shown=SimpleNamespace(cuts=SimpleNamespace(least=2, most=4)))
+    with pytest.raises(InvalidParameterError, match=said):
+        asked._cut(here, SimpleNamespace(query_params={"k": text}))
+    for right, number in (("2", 2), ("4", 4), ("", None)):
+        assert asked._cut(here, SimpleNamespace(query_params={"k": right})) == number
