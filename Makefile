@@ -12,6 +12,7 @@ pictures:
 	$(PYTHON) docs/examples/pages.py
 	$(PYTHON) docs/examples/gallery.py
 	$(PYTHON) docs/examples/report.py
+	$(PYTHON) docs/examples/explore.py
 
 clean:
 	rm -rf build/docs docs/api/generated

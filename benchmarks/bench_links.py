@@ -24,7 +24,8 @@ from consilience.consensus.path_based import path_similarity
 from consilience.consensus.usenc import usenc
 from consilience.ensemble import Ensemble
 from consilience.evidence import CoAssociation
-from consilience.generate.uspec import USPECEnsemble, _links, _representatives
+from consilience.generate._spectral import Links
+from consilience.generate.uspec import USPECEnsemble, _representatives
 
 METHODS = {"LWGP": lwgp, "USENC": usenc}
 
@@ -153,8 +154,8 @@ def _representative_links(threads, n=100_000):
         return
     X = make_data(n)
     points, heads, centres = _representatives(X, 1000, np.random.default_rng(0))
-    _links(X[:10], points, heads, centres, 5)
-    ours, (which, _) = _seconds(_links, X, points, heads, centres, 5)
+    Links(points, heads, centres, 5).nearest(X[:10])
+    ours, (which, _) = _seconds(lambda: Links(points, heads, centres, 5).nearest(X))
     exact = NearestNeighbors(n_neighbors=5, algorithm="brute").fit(points)
     theirs, found = _seconds(lambda: exact.kneighbors(X, return_distance=False))
     share = np.mean([len(np.intersect1d(a, b)) / 5 for a, b in zip(which, found, strict=True)])

@@ -9,7 +9,7 @@ import time
 import warnings
 
 import numpy as np
-from sklearn.metrics import adjusted_rand_score
+from sklearn.metrics import adjusted_rand_score, roc_auc_score
 
 import consilience as cs
 
@@ -115,7 +115,55 @@ def known(seed):
     }
 
 
-JOBS = {"mixed": mixed, "gaps": gaps, "views": views, "known": known}
+def soft(seed):
+    """ARI of memberships by mixtures and fuzzy c-means, and of the most likely labels."""
+    found = {}
+    for separation in (2.5, 4.0):
+        X, y = cs.datasets.make_gaussians(300, 4, 4, separation=separation, random_state=seed)
+        members = cs.generate.MembershipEnsemble(random_state=seed).generate(X)
+        for name in ("sec", "eac", "cumulativevoting"):
+            for kind, ensemble in (("memberships", members), ("labels", members.harden())):
+                made = cs.consensus.CONSENSUS[name].run(ensemble, 4, random_state=seed)
+                what = f"{separation:g} apart, {name}, {kind}"
+                found[what] = adjusted_rand_score(y, made.labels)
+                if name == "sec":
+                    sure = cs.evidence.confidence(ensemble, made.labels).confidence
+                    found[f"{what}, misplaced by confidence"] = misplaced_area(y, made.labels, sure)
+    return found
+
+
+def misplaced_area(groups, labels, sure):
+    """Area under the curve of telling misplaced objects by low confidence."""
+    table = np.zeros((groups.max() + 1, labels.max() + 1))
+    np.add.at(table, (groups, labels), 1)
+    wrong = table.argmax(axis=0)[labels] != groups
+    return roc_auc_score(wrong, -sure) if 0 < wrong.sum() < len(wrong) else 1.0
+
+
+def metric(seed):
+    """ARI of Euclidean distances and of those that suit: angles, and columns with heavy tails."""
+    rng, found = np.random.default_rng(seed), {}
+    groups, how = np.repeat(np.arange(4), 50), {"effort": "quick", "random_state": seed}
+    angles = np.eye(6)[groups] + rng.normal(0, 0.25, (200, 6))
+    angles *= np.exp(rng.normal(0, 1.0, 200))[:, None]
+    tails = 4.0 * np.eye(4)[groups] + rng.standard_t(1.5, (200, 4))
+    for name, values, suits in (("angles", angles, "cosine"), ("tails", tails, "manhattan")):
+        for one in ("euclidean", suits):
+            made = cs.cluster(values, metric=one, **how)
+            found[f"{name}, {one}"] = adjusted_rand_score(groups, made.labels)
+            given = cs.cluster(values, 4, metric=one, method="sec", random_state=seed)
+            found[f"{name}, {one}, four groups by SEC"] = adjusted_rand_score(groups, given.labels)
+    return found
+
+
+JOBS = {
+    "mixed": mixed,
+    "gaps": gaps,
+    "views": views,
+    "known": known,
+    "soft": soft,
+    "metric": metric,
+}
 
 
 def main():

@@ -23,6 +23,7 @@ extensions = [
     "mathml",
     "offline",
     "reference",
+    "live",
 ]
 exclude_patterns = ["examples", "_ext"]
 # `name` in a docstring links to the reference.

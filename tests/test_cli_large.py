@@ -101,7 +101,17 @@ def test_other_files_go_in_blocks_too(table, tmp_path, capsys):
 
 
 def test_options_that_need_memory_are_refused(table, capsys):
-    for option in (["--refine"], ["--strict"], ["--methods", "sec,kcc"], ["--impute", "mean"]):
+    for option in (
+        ["--refine"],
+        ["--strict"],
+        ["--log"],
+        ["--compositional"],
+        ["--weight", "a=2"],
+        ["--known", "links.csv"],
+        ["--methods", "sec,kcc"],
+        ["--impute", "mean"],
+        ["--ordinal", "a=x,y"],
+    ):
         assert run(table, *LARGE, *option) == 2
         assert f"{option[0]} needs a table in memory" in capsys.readouterr().err
     assert run(table, *LARGE, "--method", "eac") == 2
@@ -158,3 +168,27 @@ def test_a_full_disk_leaves_nothing_that_counts(table, tmp_path, capsys, monkeyp
     assert not (tmp_path / "run" / "summary.json").exists()
     assert not (tmp_path / "run" / "labels").exists()
     monkeypatch.undo()
+
+
+@pytest.mark.parametrize("limit", [2**12, 2**15])
+def test_a_disk_that_is_really_full_leaves_nothing_that_counts(table, tmp_path, capsys, limit):
+    resource = pytest.importorskip("resource", reason="files have no limit of size here")
+    assert run(table, "-k", 3, *LARGE, "--no-report", "--out", "again", "--quiet") == 0
+    # Python ignores the signal: a write past the limit is an error, as on a full disk. The
+    # smaller one stops labels of blocks, the larger one the parts.
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, hard))
+    try:
+        assert run(table, "-k", 3, *LARGE, "--no-report", "--out", "run", "--quiet") == 2
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    said = capsys.readouterr().err
+    assert "File too large" in said
+    assert ("5 of 5 clusterings are finished" in said) == (limit == 2**15)
+    there = [path.name for path in tmp_path.glob("run/**/*")]
+    assert "summary.json" not in there
+    assert "labels" not in there
+    assert not [name for name in there if "partial" in name]
+    assert run(table, "-k", 3, *LARGE, "--no-report", "--out", "run", "--resume", "--quiet") == 0
+    part = "labels/part-0002.parquet"
+    assert (tmp_path / "run" / part).read_bytes() == (tmp_path / "again" / part).read_bytes()

@@ -145,3 +145,49 @@ def test_labels_in_another_order_than_the_data_are_refused(capsys):
     # Row numbers are other names of the same objects.
     write("id,first", [[i, one[1]] for i, one in enumerate(labels)], "labels.csv")
     assert main(["cluster", "data.csv", "--labels", "labels.csv", "-k", "2"]) == 0
+
+
+def test_memberships_in_columns_member_and_cluster_are_combined(capsys):
+    rng = np.random.default_rng(0)
+    share = np.clip(np.repeat([0.9, 0.1], 15) + rng.normal(0, 0.05, 30), 0, 1).round(3)
+    rows = [[f"n{i}", p, round(1 - p, 3), 1 - p, p] for i, p in enumerate(share.tolist())]
+    write("id,mixture:0,mixture:1,topics:a,topics:b", rows, "soft.csv")
+    status = main(["cluster", "--labels", "soft.csv", "-k", "2", "--method", "sec", "--out", "out"])
+    assert status == 0
+    summary = json.loads(Path("out", "summary.json").read_text())
+    assert any("read as memberships by 2 members" in note for note in summary["warnings"])
+    with Path("out", "labels.csv").open(newline="") as file:
+        assert [row["cluster"] for row in csv.DictReader(file)] == ["0"] * 15 + ["1"] * 15
+    refused = main(["cluster", "--labels", "soft.csv", "-k", "2", "--method", "cspa"])
+    assert refused == 2
+    assert "'cspa' combines labels" in capsys.readouterr().err
+
+
+def test_distances_are_named_or_given(capsys):
+    rng = np.random.default_rng(0)
+    X = np.concatenate([rng.normal(c, 1, (15, 2)) for c in (0, 9)]).round(3)
+    write("x,y", X.tolist())
+    status, rows, summary = run("--metric", "manhattan", "--force")
+    assert status == 0
+    assert [int(row["cluster"]) for row in rows] == [0] * 15 + [1] * 15
+    assert any("manhattan distances" in note for note in summary["warnings"])
+    D = np.abs(X[:, None] - X[None]).sum(axis=2)
+    write(",".join(f"d{i}" for i in range(30)), D.round(3).tolist())
+    status, rows, _ = run("--metric", "precomputed", "--force")
+    assert status == 0
+    assert [int(row["cluster"]) for row in rows] == [0] * 15 + [1] * 15
+    assert run("--metric", "ours", "--force")[0] == 2
+    assert "'metric' parameter" in capsys.readouterr().err
+
+
+def test_a_column_says_how_often_objects_count(capsys):
+    rng = np.random.default_rng(0)
+    X = np.concatenate([rng.normal(c, 1, (15, 2)) for c in (0, 9)]).round(3)
+    write("x,y,n", [[*row, 1 + i % 3] for i, row in enumerate(X.tolist())])
+    status, rows, summary = run("--object-weights", "n", "--force")
+    assert status == 0
+    assert [int(row["cluster"]) for row in rows] == [0] * 15 + [1] * 15
+    assert summary["data"]["columns"] == ["x", "y"]
+    assert any("60 copies stand for 30 objects" in note for note in summary["warnings"])
+    assert run("--object-weights", "m", "--force")[0] == 2
+    assert "must name a column of X" in capsys.readouterr().err

@@ -452,10 +452,10 @@ def test_files_of_others_are_refused(tmp_path):
 
 
 def test_a_newer_format_is_refused(described, path, monkeypatch):
-    monkeypatch.setattr(_ensemble_store, "_FORMAT", 2)
+    monkeypatch.setattr(_ensemble_store, "_FORMAT", 3)
     described.save(path)
     monkeypatch.undo()
-    with pytest.raises(InvalidInputError, match=r"has format 2; .* reads up to 1"):
+    with pytest.raises(InvalidInputError, match=r"has format 3; .* reads up to 2"):
         Ensemble.load(path)
 
 

@@ -34,7 +34,7 @@ export function drawBars(host, figure, context) {
   host.append(
     h(
       "div",
-      { class: "cs-scroll", tabindex: "0", role: "region", "aria-label": context.label },
+      { class: "cs-scroll", tabindex: "0", role: "group", "aria-label": context.label },
       h(
         "table",
         { class: "cs-bars" },

@@ -131,10 +131,13 @@ export function draw(root, summary) {
       drawFigure(where, figure, { ...context, label: figure.title ?? section.title });
     });
   }
-  const rows = h("div");
-  placeOf(context, "object-table", "Table of objects").append(rows);
-  context.made.push(rows);
-  drawTable(rows, context);
+  // A page for people who may not pass their data on has no objects.
+  if (context.objects.columns.length) {
+    const rows = h("div");
+    placeOf(context, "object-table", "Table of objects").append(rows);
+    context.made.push(rows);
+    drawTable(rows, context);
+  }
   followTheme(root, context);
   const escape = (event) => event.key === "Escape" && context.picked.clear();
   window.addEventListener("keydown", escape, { signal: life.signal });

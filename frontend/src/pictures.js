@@ -23,7 +23,7 @@ export function saveButton(host, figure, context) {
   const [kind, work] = tree || figure.kind === "bars" ? ["SVG", asSvg] : ["PNG", asPng];
   const button = h(
     "button",
-    { type: "button", class: "cs-button", "aria-label": `Save ${context.label} as ${kind}`, onclick: work },
+    { type: "button", class: "cs-button", "aria-label": `Save as ${kind}: ${context.label}`, onclick: work },
     `Save as ${kind}`,
   );
   return h("div", { class: "cs-save" }, button);

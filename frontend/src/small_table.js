@@ -12,7 +12,7 @@ export function drawSmallTable(host, figure, context) {
   const side = (i) => (numeric[i] ? "cs-number" : null);
   const written = figure.columns.map((_, i) => columnFormat(figure.rows.map((row) => row[i])));
   const shown = (value, i) => (typeof value === "string" ? value : written[i](value));
-  const head = figure.columns.map((name, i) => h("th", { scope: "col", class: side(i) }, name));
+  const head = figure.columns.map((name, i) => name ? h("th", { scope: "col", class: side(i) }, name) : h("td"));
   const rowOf = (row) =>
     h(
       "tr",
@@ -27,7 +27,7 @@ export function drawSmallTable(host, figure, context) {
   host.append(
     h(
       "div",
-      { class: "cs-scroll", tabindex: "0", role: "region", "aria-label": context.label },
+      { class: "cs-scroll", tabindex: "0", role: "group", "aria-label": context.label },
       h("table", { class: isWide(figure) ? "cs-table is-wide" : "cs-table" }, h("thead", {}, h("tr", {}, ...head)), body),
     ),
   );

@@ -190,7 +190,7 @@ function frame(context, sortBy) {
   sized(table, "minWidth", widths.reduce((sum, width) => sum + width));
   const scroll = h(
     "div",
-    { class: "cs-rows", tabindex: "0", role: "region", "aria-label": "Objects" },
+    { class: "cs-rows", tabindex: "0", role: "group", "aria-label": "Objects" },
     table,
   );
   return { scroll, table, body, heads, printed: h("p", { class: "cs-printed" }) };

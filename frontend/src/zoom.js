@@ -6,6 +6,7 @@
  */
 
 import { h } from "./dom.js";
+import { TEXTS } from "./texts.js";
 
 const clamp = (value, low, high) => Math.min(Math.max(value, low), high);
 
@@ -147,9 +148,9 @@ export function zoomButtons(zoom) {
     h("button", { type: "button", class: "cs-button", "aria-label": label, title: label, onclick }, text);
   return h(
     "div",
-    { class: "cs-zoom", role: "group", "aria-label": "Zoom" },
-    button("−", "Zoom out", () => zoom.zoomAt(1 / 1.5)),
-    button("+", "Zoom in", () => zoom.zoomAt(1.5)),
-    button("Reset", "Show the whole picture", () => zoom.reset()),
+    { class: "cs-zoom", role: "group", "aria-label": TEXTS.zoom },
+    button("−", TEXTS.zoomOut, () => zoom.zoomAt(1 / 1.5)),
+    button("+", TEXTS.zoomIn, () => zoom.zoomAt(1.5)),
+    button(TEXTS.zoomReset, TEXTS.zoomResetHint, () => zoom.reset()),
   );
 }

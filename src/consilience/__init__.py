@@ -59,6 +59,7 @@ _HOMES = {
     **dict.fromkeys(_JOBS, "consilience.workflow"),
     "LAC": "consilience.generate",
     "Ensemble": "consilience.ensemble",
+    "SoftEnsemble": "consilience.soft_ensemble",
     "NOISE": "consilience.ensemble",
     "UNSEEN": "consilience.ensemble",
     "relabel": "consilience.ensemble",
@@ -80,6 +81,7 @@ _ROOMS = (
     "plot",
     "predict",
     "report",
+    "soft_ensemble",
     "workflow",
 )
 
@@ -133,6 +135,7 @@ __all__ = [
     "MontiConsensus",
     "NMFConsensus",
     "SoftBBC",
+    "SoftEnsemble",
     "SupraConsensus",
     "Voting",
     "WOKMeans",
@@ -159,6 +162,7 @@ __all__ = [
     "predict",
     "relabel",
     "report",
+    "soft_ensemble",
     "workflow",
 ]
 
@@ -179,6 +183,7 @@ if TYPE_CHECKING:
         plot,
         predict,
         report,
+        soft_ensemble,
         workflow,
     )
     from consilience.consensus import (
@@ -236,6 +241,7 @@ if TYPE_CHECKING:
         BBCPress,
         SoftBBC,
     )
+    from consilience.soft_ensemble import SoftEnsemble
     from consilience.workflow import (
         ambiguous_objects,
         cluster,

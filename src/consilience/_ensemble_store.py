@@ -15,7 +15,8 @@ from consilience._labels import UNSEEN
 from consilience._optional import optional
 from consilience.errors import InvalidInputError, MissingFileError, MissingPackageError
 
-_FORMAT = 1
+# Labels are written as format 1, memberships as 2: who reads only labels must not take them so.
+_FORMAT, _SOFT_FORMAT = 1, 2
 _INDEX_COLUMN = "__object__"
 
 
@@ -27,6 +28,8 @@ class Stored:
     index: NDArray[Any] | None
     names: Sequence[str] | None
     records: Sequence[Mapping[str, Any]]
+    # Of members that are memberships: these, side by side, and the clusters of each member.
+    soft: tuple[NDArray[Any], NDArray[Any]] | None = None
 
     def column_names(self) -> list[str]:
         """The members' names, numbered ones where there are none."""
@@ -36,10 +39,15 @@ class Stored:
 def save(ensemble: Stored, path: str | PathLike[str]) -> None:
     """Write an ensemble to ``.npz`` or ``.parquet``."""
     target = _checked(path)
+    if ensemble.soft is not None and target.suffix != ".npz":
+        raise InvalidInputError(
+            f"Memberships are stored as '.npz'. Got the path {str(target)!r}. Or store the labels "
+            "alone: ensemble.harden().save(path)."
+        )
     if not target.parent.is_dir():
         raise MissingFileError(f"There is no folder {str(target.parent)!r}. Make it first.")
     meta = {
-        "format": _FORMAT,
+        "format": _FORMAT if ensemble.soft is None else _SOFT_FORMAT,
         "names": ensemble.names,
         "records": [dict(record) for record in ensemble.records],
     }
@@ -56,7 +64,7 @@ def load(path: str | PathLike[str]) -> Stored:
         raise MissingFileError(f"There is no file {str(source)!r}.")
     read = _read_npz if source.suffix == ".npz" else _read_parquet
     try:
-        labels, index, meta = read(source)
+        labels, index, meta, soft = read(source)
         names, records, version = meta["names"], meta["records"], meta["format"]
     except (MissingPackageError, MemoryError):
         raise
@@ -65,12 +73,12 @@ def load(path: str | PathLike[str]) -> Stored:
             f"{source.name!r} is not an ensemble written by Ensemble.save, or it is damaged "
             f"({error}). Write it again."
         ) from error
-    if version > _FORMAT:
+    if version > _SOFT_FORMAT:
         raise InvalidInputError(
             f"{source.name!r} has format {version}; this version of consilience reads up to "
-            f"{_FORMAT}. Use the version that wrote it, or a newer one."
+            f"{_SOFT_FORMAT}. Use the version that wrote it, or a newer one."
         )
-    return Stored(labels.T, index, names, records)
+    return Stored(labels.T, index, names, records, soft)
 
 
 def _checked(path: str | PathLike[str]) -> Path:
@@ -107,14 +115,18 @@ def _write_npz(ensemble: Stored, text: str, path: Path) -> None:
     index = _plain_index(ensemble)
     if index is not None:
         arrays["index"] = index
+    if ensemble.soft is not None:
+        arrays["memberships"], arrays["widths"] = ensemble.soft
     np.savez_compressed(path, **arrays)
 
 
-def _read_npz(path: Path) -> tuple[Any, Any, dict[str, Any]]:
+def _read_npz(path: Path) -> tuple[Any, Any, dict[str, Any], Any]:
     # Opened here, because numpy leaves a damaged file open.
     with path.open("rb") as file, np.load(file, allow_pickle=False) as stored:
-        index = stored.get("index")
-        return stored["members"].T, index, json.loads(str(stored["meta"]))
+        members, index = stored["members"].T, stored.get("index")
+        meta = json.loads(str(stored["meta"]))
+        is_soft = isinstance(meta, dict) and meta["format"] == _SOFT_FORMAT
+        return members, index, meta, (stored["memberships"], stored["widths"]) if is_soft else None
 
 
 def _write_parquet(ensemble: Stored, text: str, path: Path) -> None:
@@ -137,7 +149,7 @@ def _write_parquet(ensemble: Stored, text: str, path: Path) -> None:
     parquet.write_table(table, path, write_page_checksum=True)
 
 
-def _read_parquet(path: Path) -> tuple[Any, Any, dict[str, Any]]:
+def _read_parquet(path: Path) -> tuple[Any, Any, dict[str, Any], None]:
     parquet = optional("pyarrow.parquet", extra="store", what="Ensemble.load of '.parquet'")
     table = parquet.read_table(path, page_checksum_verification=True)
     meta = json.loads((table.schema.metadata or {})[b"consilience"])
@@ -146,4 +158,4 @@ def _read_parquet(path: Path) -> tuple[Any, Any, dict[str, Any]]:
         index = np.asarray(table.column(_INDEX_COLUMN).to_pylist())
         table = table.drop_columns([_INDEX_COLUMN])
     labels = [c.fill_null(UNSEEN).to_numpy() for c in table.columns]
-    return np.column_stack(labels), index, meta
+    return np.column_stack(labels), index, meta, None

@@ -26,6 +26,7 @@ from consilience.kernels._blocks import BLOCK_ROWS
 __all__ = [
     "BLOCK",
     "Stored",
+    "here",
     "is_dask",
     "is_table_path",
     "mapped_file",
@@ -130,7 +131,7 @@ class Stored(ABC):
         """Rows start..stop-1, checked, in C order."""
         try:
             block = self.base._read(start, stop)
-        except ClusterLostError:
+        except (ClusterLostError, InvalidInputError):  # which say it themselves
             raise
         except _UNREADABLE as error:  # rows of different lengths, damaged pages, a file gone
             why = (str(error).splitlines() or [type(error).__name__])[0]
@@ -263,6 +264,11 @@ def mapped_file(values: "np.memmap[Any, Any]", what: str, names: tuple[str, ...]
 def is_dask(X: Any) -> bool:
     """Whether this is a Dask collection; Dask need not be installed to tell."""
     return hasattr(X, "__dask_graph__") and hasattr(X, "shape")
+
+
+def here(values: Any) -> NDArray[Any]:
+    """One value an object in memory; what `Stored.in_its_blocks` made of it asks no cluster."""
+    return np.asarray(values.compute(scheduler="synchronous") if is_dask(values) else values)
 
 
 def is_table_path(path: str | PathLike[str]) -> bool:
@@ -586,7 +592,9 @@ class _Dask(Stored):
     def in_its_blocks(self, values: NDArray[Any]) -> Any:
         """See `Stored.in_its_blocks`."""
         arrays = optional("dask.array", extra="distributed", what="A table of Dask")
-        return arrays.from_array(values, chunks=(self._sizes,))
+        # As a plain array, whose blocks are views; a map of a file would travel whole. Without a
+        # name, which would be a hash of all values.
+        return arrays.from_array(np.asarray(values), chunks=(self._sizes,), name=False)
 
     def where(self, row: int) -> str:
         """In which block of the Dask array a row lies."""
@@ -613,7 +621,7 @@ def _of_dask(X: Any, ignore: Sequence[str] = ()) -> Stored:
     """A Dask array or frame."""
     if not hasattr(X, "to_dask_array"):
         _refuse_names(ignore, "X")
-        return _Dask(X)
+        return _Dask(_checked(X))
     if ignore:
         X = X[_kept(list(X.columns), ignore, "X")]
     odd = [str(name) for name, kind in X.dtypes.items() if getattr(kind, "kind", "O") not in "biuf"]
@@ -624,9 +632,35 @@ def _of_dask(X: Any, ignore: Sequence[str] = ()) -> Stored:
         )
     names = tuple(X.columns)
     return _Dask(
-        X.to_dask_array(lengths=True),
+        _checked(X.to_dask_array(lengths=True)),
         names=names if all(isinstance(name, str) for name in names) else None,
     )
+
+
+def _checked(array: Any) -> Any:
+    """A Dask array whose blocks are looked at when they are made: pieces no longer know them."""
+    known = array.ndim == 2 and not any(np.isnan(n) for sizes in array.chunks for n in sizes)
+    if not known or array.dtype.kind not in "biuf":
+        return array  # which is refused as a whole
+    return array.map_blocks(_checked_block, dtype=array.dtype, meta=array._meta)
+
+
+def _checked_block(block: Any, block_info: Any = None) -> Any:
+    """A block, if it has the rows and columns that its array says, and they are numbers."""
+    about = block_info[0]
+    (start, stop), (first, last) = about["array-location"]
+    wrong = None
+    if np.shape(block) != (stop - start, last - first):
+        expected = f"{stop - start} rows of {last - first} columns were expected"
+        wrong = f"it holds {_size(np.shape(block))} where {expected}"
+    elif getattr(block, "dtype", np.dtype(float)).kind not in "biuf":
+        wrong = f"it holds values of type {block.dtype}, not numbers"
+    if wrong is not None:
+        number = about["chunk-location"][0]
+        raise InvalidInputError(
+            f"X cannot be read at row {start} (block {number}; counted from 0): {wrong}."
+        )
+    return block
 
 
 class _Mapped(Stored):

@@ -12,10 +12,10 @@ array([[ 0,  0],
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, wraps
+from functools import cached_property, partial, wraps
 from inspect import signature
 from os import PathLike
-from typing import Any, NamedTuple, Self, TypeVar, cast, overload
+from typing import Any, ClassVar, NamedTuple, Self, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +37,7 @@ __all__ = [
     "check_ensemble",
     "relabel",
     "takes_ensemble",
+    "usable_ensemble",
 ]
 
 Labels = NDArray[np.signedinteger[Any]]
@@ -87,6 +88,9 @@ class Ensemble:
     >>> ens[[1]].n_members
     1
     """
+
+    # Whether members are memberships, of which the labels are the most likely clusters.
+    is_soft: ClassVar[bool] = False
 
     labels: Labels
     index: NDArray[Any] | None
@@ -190,6 +194,20 @@ class Ensemble:
         """Whether any member missed any object."""
         return self._lowest <= UNSEEN
 
+    def _crisp(self) -> "Ensemble":
+        """The same as labels, where it is no more than that; else itself."""
+        return self
+
+    def _never_placed(self) -> NDArray[np.bool_]:
+        """Objects that no member put into a cluster."""
+        if self._lowest >= 0:
+            return np.zeros(self.n_objects, bool)
+        return np.asarray((self.members < 0).all(axis=0))
+
+    def _has_more_rows(self, k: int, look: int) -> bool:
+        """Whether more than k distinct rows are among the first objects: a quick look."""
+        return len(group_rows(np.ascontiguousarray(self.members[:, :look]))[0]) > k
+
     # Labels never change, and every method asks for these: they are looked for once.
     @cached_property
     def _highest(self) -> Labels:
@@ -269,6 +287,9 @@ class Ensemble:
         parts = list(ensembles)
         if not parts:
             raise InvalidInputError("concatenate needs at least one ensemble. Got none.")
+        soft = next((type(part) for part in parts if part.is_soft), None)
+        if soft is not None:
+            return soft.concatenate(parts)
         same_length([part.n_objects for part in parts], what="Ensembles to concatenate")
         known = [part.index for part in parts if part.index is not None]
         if any(not np.array_equal(known[0], other) for other in known):
@@ -349,6 +370,10 @@ class Ensemble:
     def load(cls, path: str | PathLike[str]) -> "Ensemble":
         """Read what `save` wrote."""
         stored = _ensemble_store.load(path)
+        if stored.soft is not None:
+            raise InvalidInputError(
+                f"{str(path)!r} holds memberships, not labels. Read it with SoftEnsemble.load."
+            )
         return cls(stored.members.T, index=stored.index, names=stored.names, records=stored.records)
 
     def _stored(self) -> _ensemble_store.Stored:
@@ -411,18 +436,54 @@ def _chosen(key: Any, n: int, noun: str) -> NDArray[np.int64]:
     return chosen
 
 
-def takes_ensemble(function: F) -> F:
-    """Decorate a function so that its ``ensemble`` must be an `Ensemble`."""
+@overload
+def takes_ensemble(function: F) -> F: ...
+@overload
+def takes_ensemble(*, soft: bool) -> Callable[[F], F]: ...
+def takes_ensemble(function: Any = None, *, soft: bool = False) -> Any:
+    """Decorate a function so that its ``ensemble`` must be an `Ensemble`.
+
+    One of memberships is refused unless the function is ``soft``; memberships that are all 0 or 1
+    come as the labels that they are.
+    """
+    if function is None:
+        return partial(takes_ensemble, soft=soft)
     place = list(signature(function).parameters).index("ensemble")
 
     @wraps(function)
     def checked(*args: Any, **kwargs: Any) -> Any:
         # One that is missing is Python's to complain of.
-        for given in args[place : place + 1] or [kwargs[k] for k in ("ensemble",) if k in kwargs]:
-            check_ensemble(given, owner=function.__name__)
+        if len(args) > place:
+            given = usable_ensemble(args[place], owner=function.__name__, soft=soft)
+            args = (*args[:place], given, *args[place + 1 :])
+        elif "ensemble" in kwargs:
+            given = usable_ensemble(kwargs["ensemble"], owner=function.__name__, soft=soft)
+            kwargs = kwargs | {"ensemble": given}
         return function(*args, **kwargs)
 
-    return cast(F, checked)
+    return checked
+
+
+def usable_ensemble(
+    ensemble: Any,
+    *,
+    owner: str,
+    soft: bool = False,
+    remedy: Callable[[], str] = lambda: "co_association or confidence",
+) -> Ensemble:
+    """The ensemble as a function takes it: as labels, or also as memberships where it is soft.
+
+    ``remedy`` names what takes memberships instead.
+    """
+    check_ensemble(ensemble, owner=owner)
+    found: Ensemble = ensemble._crisp()
+    if found.is_soft and not soft:
+        raise InvalidParameterError(
+            f"The 'ensemble' parameter of {owner} must hold labels. Got a SoftEnsemble of "
+            f"memberships instead. Take {remedy()}, or give the clusters that objects are most "
+            "likely in: ensemble.harden()."
+        )
+    return found
 
 
 def check_ensemble(ensemble: Any, *, owner: str) -> None:

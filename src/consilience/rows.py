@@ -21,7 +21,15 @@ from scipy import sparse
 from consilience._labels import is_frame
 from consilience._optional import optional
 from consilience._sklearn import check_array, validate_data
-from consilience._stored import BLOCK, Stored, is_dask, is_table_path, open_stored
+from consilience._stored import (
+    BLOCK,
+    Stored,
+    here,
+    is_dask,
+    is_table_path,
+    open_stored,
+    piece_rows,
+)
 from consilience.errors import InvalidInputError
 
 __all__ = [
@@ -31,9 +39,11 @@ __all__ = [
     "Stored",
     "as_given",
     "device_of_data",
+    "here",
     "is_dask",
     "is_table_path",
     "is_tensor",
+    "piece_rows",
     "rows_of",
     "same_objects",
     "stored_rows",
@@ -203,14 +213,14 @@ def rows_of(
         Whether float32 stays as it is.
     min_objects : int, default=1
     allow_stored : bool, default=False
-        Whether rows that are not in memory (`stored_rows`) may pass, and Dask arrays stay so.
+        Whether rows that are not in memory (`stored_rows`, Dask arrays) may pass.
 
     Raises
     ------
     ValueError, TypeError
         In scikit-learn's words, for what is no table of finite numbers.
     """
-    if allow_stored and is_dask(X):
+    if is_dask(X):
         X = stored_rows(X)
     known = X if isinstance(X, Rows) else None
     if known is not None and known.is_stored:
@@ -288,8 +298,8 @@ def _checked_stored(rows: Rows, owner: Any, min_objects: int, allowed: bool) -> 
     if not allowed:
         raise InvalidInputError(
             f"{name} needs its data in memory, and {rows.values.what} is read block by block. Give "
-            "it a sample, rows.take(objects); or combine members of a KMeansEnsemble, which "
-            "are made by blocks."
+            "it a sample, rows.take(objects), or all of a Dask array that fits, X.compute(); or "
+            "take SEC, LWGP or another estimator that works by blocks."
         )
     n, d = rows.shape
     if n < min_objects or d < 1:

@@ -15,7 +15,7 @@ from strategies import ensembles
 
 from consilience import Ensemble, generate
 from consilience.consensus import metacluster
-from consilience.consensus._cuts import dividing_members
+from consilience.consensus._products import dividing_members
 from consilience.consensus._rows import distinct_rows
 from consilience.consensus.bipartite import HBGF, hbgf, spectral_hbgf
 from consilience.consensus.graph import CSPA, HGPA, cspa, hgpa

@@ -179,9 +179,9 @@ def test_prices_of_any_labelling_equal_their_definition(ensemble, k, seed, utili
     weights = np.full(ensemble.n_members, 1.0 / ensemble.n_members)
     problem = kcc_problem(rows, weights, utility, 3.0, normalised)
     labels = np.random.default_rng(seed).integers(0, k, rows.n_rows, np.int32)
-    tables = _label_kmeans.count_table(rows.members, rows.starts, rows.counts, labels, k)
-    costs, offset, objective = problem.price(*tables[:2])
-    got = _label_kmeans.row_sums(rows.members, rows.starts, costs) + offset
+    tables = rows.count_table(labels, k)
+    costs, offset, objective = problem.price(*tables)
+    got = rows.row_sums(costs) + offset
     args = (ensemble, labels[rows.inverse], k, utility, 3.0, normalised)
     wanted = kcc_distances_slowly(*args)
     np.testing.assert_allclose(got[rows.inverse], wanted, atol=1e-10)
@@ -256,8 +256,7 @@ def test_equal_rows_may_be_counted_or_repeated(ensemble, k, seed):
     for make in (sec_problem, lambda r, w: kcc_problem(r, w, "h", 2.0, True)):
         few, many = make(rows, weights), make(full, weights)
         tables = [
-            _label_kmeans.count_table(r.members, r.starts, r.counts, chosen, k)[:2]
-            for r, chosen in ((rows, labels), (full, labels[repeated]))
+            r.count_table(chosen, k) for r, chosen in ((rows, labels), (full, labels[repeated]))
         ]
         prices = [one.price(*two) for one, two in zip((few, many), tables, strict=True)]
         for one, other in zip(*prices, strict=True):

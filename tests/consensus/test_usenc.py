@@ -8,7 +8,7 @@ from sklearn.metrics import adjusted_rand_score
 from strategies import ensembles
 
 from consilience import Ensemble
-from consilience.consensus._cuts import dividing_members
+from consilience.consensus._products import dividing_members
 from consilience.consensus.locally_weighted import lwgp
 from consilience.consensus.usenc import USENC, usenc
 from consilience.errors import ConsilienceWarning, InvalidParameterError

@@ -13,7 +13,7 @@ from consilience.datasets import open_rows
 from consilience.engines import _pieces, blocks, engine_for
 from consilience.engines.cpu import Cpu
 from consilience.errors import InvalidInputError, InvalidParameterError, MemoryBudgetError
-from consilience.generate import KMeansEnsemble, RunFolder
+from consilience.generate import USPEC, KMeansEnsemble, RunFolder, USPECEnsemble
 from consilience.kernels._blocks import BLOCK_ROWS
 
 RNG = np.random.default_rng(0)
@@ -184,3 +184,66 @@ def test_a_full_disk_is_refused_before_anything_is_written(cut, monkeypatch):
 def test_a_device_is_refused_where_the_table_is_not_in_memory(cut):
     with pytest.raises(InvalidParameterError, match="device='cpu' takes data in memory"):
         engine_for(cut(X), "cpu")
+
+
+@pytest.mark.parametrize("kind", [np.float64, np.float32])
+@pytest.mark.parametrize(
+    "params",
+    [
+        {"n_clusters": (3, 6), "n_representatives": 60},
+        {"n_clusters": 4, "n_representatives": 40, "n_neighbors": 2, "n_init": 2, "max_iter": 30},
+        {"n_clusters": 1, "n_representatives": 30},
+    ],
+)
+def test_spectral_members_by_pieces_are_those_in_memory(cut, kind, params, monkeypatch, tmp_path):
+    monkeypatch.setattr(blocks, "_SAMPLES", 0)
+    maker = USPECEnsemble(2, random_state=0, **params)
+    values = X.astype(kind)
+    wanted = maker.generate(values)
+    found = maker.generate(open_rows(cut(values)))
+    np.testing.assert_array_equal(found.members, wanted.members)
+    untimed = [{**record, "seconds": 0} for record in found.records]
+    assert untimed == [{**record, "seconds": 0} for record in wanted.records]
+    kept = maker.generate(open_rows(cut(values)), checkpoint=RunFolder(tmp_path))
+    np.testing.assert_array_equal(kept.members, wanted.members)
+
+
+def test_spectral_members_of_large_units_and_few_objects(cut):
+    maker = USPECEnsemble(1, 3, n_representatives=30, random_state=0)
+    large = np.ldexp(X, 700)
+    found = maker.generate(open_rows(cut(large)))
+    np.testing.assert_array_equal(found.members, maker.generate(large).members)
+    few = RNG.integers(0, 3, (40, 2)).astype(float)
+    maker = USPECEnsemble(2, 3, n_representatives=50, random_state=0)
+    found = maker.generate(open_rows(cut(few)))
+    np.testing.assert_array_equal(found.members, maker.generate(few).members)
+
+
+def test_an_interrupted_spectral_member_goes_on_with_its_blocks(cut, monkeypatch, tmp_path):
+    from consilience.generate._chunks import KeptPieces
+
+    monkeypatch.setattr(blocks, "_SAMPLES", 0)
+    maker, put, done = USPECEnsemble(2, 3, n_representatives=40, random_state=0), KeptPieces.put, []
+
+    def interrupted(self, name, arrays):
+        put(self, name, arrays)
+        done.append(name)
+        if name == "000001":
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(KeptPieces, "put", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        maker.generate(open_rows(cut(X)), checkpoint=RunFolder(tmp_path))
+    assert done == ["fit", "000000", "000001"]
+    monkeypatch.setattr(KeptPieces, "put", lambda self, *a: (done.append(a[0]), put(self, *a)))
+    del done[:]
+    found = maker.generate(open_rows(cut(X)), checkpoint=RunFolder(tmp_path))
+    np.testing.assert_array_equal(found.members, maker.generate(X).members)
+    assert "000000" in done[done.index("fit", 1) :]
+    assert "000000" not in done[: done.index("fit", 1)]
+
+
+def test_a_spectral_clustering_of_a_table_is_that_in_memory(cut):
+    model = USPEC(4, n_representatives=50, random_state=0)
+    labels = model.fit(X).labels_
+    np.testing.assert_array_equal(model.fit(open_rows(cut(X))).labels_, labels)

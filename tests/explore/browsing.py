@@ -17,27 +17,37 @@ WEBGL = ["--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshad
 DESKTOP = {"viewport": {"width": 1280, "height": 900}, "reduced_motion": "reduce"}
 PHONE = {"viewport": {"width": 360, "height": 740}, "has_touch": True}
 # The explorer of the page, for looking at what it holds.
-EXPLORER = "document.getElementById('consilience-explore').explorer"
+EXPLORER = "document.querySelector('[data-explored]').explorer"
 FRAMES = "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
 
 
 class Opened:
-    """A page with an explorer, what it asked for and complained about."""
+    """A page with an explorer, what it asked for and complained about.
 
-    def __init__(self, browser, url, **options):
+    ``start`` brings the explorer about where it does not come by itself; ``blames`` says which
+    complaints count where the page is not all ours.
+    """
+
+    def __init__(self, browser, url, *, start=None, blames=None, **options):
         self.context = browser.new_context(accept_downloads=True, **(DESKTOP | options))
         self.page = self.context.new_page()
         self.asked, self.errors = [], []
+        self.blames = blames or (lambda address: True)
         self.page.on("request", lambda request: self.asked.append(request.url))
         self.page.on("console", self._heard)
         self.page.on("pageerror", lambda error: self.errors.append(str(error)))
         self.page.goto(url)
-        self.page.wait_for_selector("[data-explored]", timeout=60_000)
+        if start is not None:
+            start(self.page)
+        self.page.wait_for_selector("[data-explored]", timeout=120_000)
+        # A report has tables and fields beside the explorer's.
+        self.root = self.page.locator("[data-explored]")
 
     def _heard(self, message):
         # What Chromium says of software WebGL, and of pixels that only tests read.
         known = ("GPU stall", "willReadFrequently", "software WebGL", "GroupMarkerNotSet")
-        if message.type in ("error", "warning") and not any(one in message.text for one in known):
+        serious = message.type in ("error", "warning") and self.blames(message.location["url"])
+        if serious and not any(one in message.text for one in known):
             self.errors.append(message.text)
 
     def of(self, script):
@@ -46,7 +56,7 @@ class Opened:
         return self.page.evaluate(f"() => {EXPLORER}.{script}")
 
     def panel(self, name):
-        return self.page.locator(f'[data-panel="{name}"]')
+        return self.root.locator(f'[data-panel="{name}"]')
 
     def numbers(self, script):
         """An array of the explorer, as a list."""
@@ -85,6 +95,19 @@ class Opened:
         with self.page.expect_download() as waiting:
             click()
         return waiting.value
+
+    def reset(self):
+        """As it was first shown."""
+        self.page.evaluate(
+            f"""() => {{
+              const {{store, map}} = {EXPLORER};
+              store.steps.set([{{op: 'base', answer: 0, k: store.model.cuts.default}}]);
+              store.redo.set([]); store.select([], null); store.focus.set(-1);
+              store.map.set(store.model.maps.length > 1 ? 1 : 0);
+              store.colour.set('groups'); store.compare.set(0); map.zoom.reset();
+              document.querySelector('.cs-map').scrollIntoView({{block: 'center'}});
+            }}"""
+        )
 
     def close(self):
         self.context.close()

@@ -1,8 +1,10 @@
 """Pages that hold their data: the report with the explorer inside, and one without any object."""
 
 import base64
+import importlib
 import json
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -75,3 +77,30 @@ def test_small_groups_can_be_passed_on_without_their_scores(minority):
 def test_only_base64_is_put_into_a_page(result):
     with pytest.raises(InvalidInputError, match="base64"):
         render(result.page(), view="</script><script>alert(1)</script>")
+
+
+def test_the_sites_example_can_be_explored(monkeypatch, tmp_path):
+    monkeypatch.syspath_prepend(Path(__file__).parents[2] / "docs" / "_ext")
+    live = importlib.import_module("live")
+
+    class App:
+        outdir = tmp_path
+        builder = type("Builder", (), {"format": "html"})
+
+    live._write(App, None)
+    facts, arrays = held((tmp_path / live.NAME).read_text(encoding="utf-8"))
+    assert (facts["n"], len(facts["columns"]), facts["live"]) == (178, 13, False)
+    assert arrays["answer0"].max() == 2
+    page = (Path(__file__).parents[2] / "docs" / "explore.md").read_text(encoding="utf-8")
+    assert f'href="{live.NAME}"' in page
+
+
+def test_texts_of_the_explorer_are_in_one_file():
+    sources = Path(__file__).parents[2] / "frontend" / "src"
+    # What people read begins with a capital letter, or is an attribute that is read out.
+    words = re.compile(
+        r"""(?:aria-label|title|placeholder)"?: ["`][A-Za-z]|[,(] ["`][A-Z][a-z]+[ .…]"""
+    )
+    for path in [*(sources / "explore").glob("*.js"), sources / "zoom.js"]:
+        lines = path.read_text(encoding="utf-8").splitlines()
+        assert [line for line in lines if words.search(line) and "Error(" not in line] == [], path

@@ -7,6 +7,7 @@ import pytest
 
 pytest.importorskip("anywidget")
 
+from consilience.errors import MissingPackageError
 from consilience.explore import special, view, why
 from consilience.explore._wire import unpack
 
@@ -26,7 +27,8 @@ def test_it_holds_the_view(shown, result):
 
 
 def test_selections_come_back_as_arrays(shown):
-    shown.chosen = np.array([3, 7], "<u4").tobytes()  # as the page sets it
+    # As a message of the page sets it.
+    shown.set_state({"chosen": memoryview(np.array([3, 7], "<u4").tobytes())})
     np.testing.assert_array_equal(shown.selected, [3, 7])
     shown.selected = [9, 2, 2]
     np.testing.assert_array_equal(shown.selected, [2, 9])
@@ -59,8 +61,38 @@ def test_exported_notebooks_keep_a_page_that_works(shown):
     assert "consilience-view" in inside
 
 
-def test_a_result_in_a_notebook_gives_the_widget(result, monkeypatch):
+@pytest.fixture
+def kernel(monkeypatch):
     monkeypatch.setattr("consilience.explore._door.in_notebook", lambda: True)
+
+
+def test_a_result_in_a_notebook_is_shown_by_the_widget_it_gives(result, kernel):
     found = result.explore()
     assert type(found).__name__ == "Explorer"
+    bundle, _ = result._repr_mimebundle_()
+    shown = bundle["application/vnd.jupyter.widget-view+json"]["model_id"]
+    assert (shown, result.explore()) == (found.model_id, found)
+    assert bundle["text/html"].startswith("<iframe srcdoc=")
+    assert bundle["text/plain"] == repr(result)
     found.close()
+    again = result.explore()
+    assert again is not found
+    again.close()
+
+
+def test_elsewhere_a_result_is_a_table(result, kernel, monkeypatch):
+    monkeypatch.setattr("consilience.explore._door._MOST_BY_ITSELF", 239)
+    assert result._repr_mimebundle_() is None
+    monkeypatch.undo()
+    assert result._repr_mimebundle_() is None  # no kernel
+    assert "<table>" in result._repr_html_()
+
+
+def test_without_its_package_a_result_is_a_table(result, kernel, monkeypatch):
+    monkeypatch.setattr("consilience.explore._widget._MADE", {})
+    monkeypatch.setattr("consilience.explore._widget._class", missing)
+    assert result._repr_mimebundle_() is None
+
+
+def missing():
+    raise MissingPackageError("anywidget is not installed")

@@ -11,10 +11,12 @@ from consilience import NOISE, UNSEEN, generate
 from consilience.errors import ConsilienceError, ConsilienceWarning
 from consilience.generate import (
     Combined,
+    DistanceEnsemble,
     EstimatorEnsemble,
     GraphEnsemble,
     KMeansEnsemble,
     LACEnsemble,
+    MembershipEnsemble,
     MixedEnsemble,
     USPECEnsemble,
 )
@@ -33,6 +35,10 @@ GENERATORS = {
     "u-spec": USPECEnsemble(3, (2, 4), n_representatives=20),
     "graph": GraphEnsemble(6, (2, 4)),
     "graph unseen": GraphEnsemble(6, 3, max_samples=(0.5, 0.8), assign="unseen"),
+    "distances": DistanceEnsemble(10, (2, 4), metric="manhattan"),
+    "distances unseen": DistanceEnsemble(5, 3, metric="cosine", assign="unseen"),
+    "memberships": MembershipEnsemble(4, (2, 4)),
+    "memberships unseen": MembershipEnsemble(4, 3, max_samples=0.7, assign="unseen"),
     "mixed": MixedEnsemble(6, (2, 4)),
     "mixed categories": MixedEnsemble(6, (2, 4), categorical=[0, 3]),
     "mixed views": MixedEnsemble(6, (2, 4), views=[0, 0, 1, 1]),

@@ -14,7 +14,7 @@ from consilience.errors import InvalidParameterError
 from consilience.generate import NJW, PAM, Combined, EstimatorEnsemble, KMeansEnsemble, Linkage
 from consilience.generate._draw import Clusters, draw_subset, member_seeds, subset_size
 from consilience.generate._plan import _changed_data
-from consilience.generate.clusterers import _spectral_rows
+from consilience.generate.distances import spectral_rows
 from consilience.partition import _embed
 
 
@@ -262,7 +262,7 @@ def test_spectral_rows_are_those_of_the_definition(X, scale):
     root = np.sqrt(A.sum(axis=1))
     Y = np.linalg.eigh(A / np.outer(root, root))[1][:, -3:]
     Y /= np.linalg.norm(Y, axis=1, keepdims=True)
-    found = _spectral_rows(pairs, 3, scale)
+    found = spectral_rows(pairs, 3, scale)
     np.testing.assert_allclose(found @ found.T, Y @ Y.T, atol=1e-9)
 
 

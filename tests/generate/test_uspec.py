@@ -13,12 +13,10 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from consilience.errors import InvalidParameterError
 from consilience.generate import uspec
+from consilience.generate._spectral import Graph, Links, eigenvectors
 from consilience.generate.uspec import (
     USPEC,
     USPECEnsemble,
-    _affinities,
-    _embedding,
-    _links,
     _representatives,
 )
 from consilience.kernels.data.representatives import nearest_representatives
@@ -76,8 +74,9 @@ def test_links_equal_their_definition(seed, d, p, K):
 def test_blocks_of_objects_change_nothing(n_blocks, seed):
     X = np.random.default_rng(seed).normal(size=(200, 6))
     parts = _representatives(X, 40, np.random.default_rng(seed))
-    whole = _links(X, *parts, 5)
-    blocks = [_links(np.ascontiguousarray(b), *parts, 5) for b in np.array_split(X, n_blocks)]
+    links = Links(*parts, 5)
+    whole = links.nearest(X)
+    blocks = [links.nearest(np.ascontiguousarray(b)) for b in np.array_split(X, n_blocks)]
     for got, expected in zip(zip(*blocks, strict=True), whole, strict=True):
         np.testing.assert_array_equal(np.concatenate(got), expected)
 
@@ -86,7 +85,7 @@ def test_with_candidates_enough_the_neighbours_are_the_exact_ones(seed):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(300, 3))
     points, heads, centres = _representatives(X, 30, rng)
-    which, squares = _links(X, points, heads, centres, 4)  # 41 candidates of 30
+    which, squares = Links(points, heads, centres, 4).nearest(X)  # 41 candidates of 30
     gaps = cdist(X, points, "sqeuclidean")
     np.testing.assert_array_equal(which, np.argsort(gaps, axis=1)[:, :4])
     np.testing.assert_allclose(squares, np.sort(gaps, axis=1)[:, :4])
@@ -96,7 +95,7 @@ def test_most_neighbours_are_the_exact_ones(seed):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(500, 3))
     points, heads, centres = _representatives(X, 100, rng)
-    which, _ = _links(X, points, heads, centres, 3)
+    which, _ = Links(points, heads, centres, 3).nearest(X)
     exact = np.argsort(cdist(X, points), axis=1)[:, :3]
     hits = [len(np.intersect1d(a, b)) for a, b in zip(which, exact, strict=True)]
     assert np.mean(hits) > 2.7
@@ -113,10 +112,21 @@ def test_representatives_lie_in_their_groups(seed):
     np.testing.assert_array_equal(cdist(points, centres).argmin(axis=1), groups)
 
 
+class Fixed(Links):
+    """Links that are known."""
+
+    def __init__(self, nearest, n_points):
+        self.known, self.points = nearest, np.empty((n_points, 1))
+
+    def nearest(self, X):
+        return self.known
+
+
 def test_affinities_are_gaussian_with_the_mean_distance_as_width(seed):
     squares = np.random.default_rng(seed).random((6, 2))
     which = np.array([[0, 1], [1, 2], [2, 0], [0, 2], [1, 0], [2, 1]], np.int32)
-    links, sigma = _affinities(which, squares, 3)
+    graph = Graph(np.empty((6, 1)), Fixed((which, squares), 3))
+    links, sigma = graph._links, graph.sigma
     assert sigma == pytest.approx(np.sqrt(squares).mean())
     for i in range(6):
         for j in range(2):
@@ -124,17 +134,21 @@ def test_affinities_are_gaussian_with_the_mean_distance_as_width(seed):
             assert links[i, which[i, j]] == pytest.approx(value)
     # Representatives nobody is linked to vanish; a link too weak to be a number stays a link.
     far = np.array([[0.0, 0.0]] * 5000 + [[0.0, 1e300]])
-    links, _ = _affinities(np.array([[0, 3]] * 5001, np.int32), far, 5)
-    assert links.shape == (5001, 2)
-    assert links.data.min() > 0
+    graph = Graph(np.empty((5001, 1)), Fixed((np.array([[0, 3]] * 5001, np.int32), far), 5))
+    W, used = graph.between_representatives()
+    assert used.tolist() == [0, 3]
+    assert W.shape == (2, 2)
+    assert graph._links.data.min() > 0
 
 
 def test_the_embedding_is_that_of_the_transfer_cut(seed):
     X, truth = rings(seed)
     rng = np.random.default_rng(seed)
     points, heads, centres = _representatives(X, 50, rng)
-    links, _ = _affinities(*_links(X, points, heads, centres, 5), len(points))
-    got = _embedding(links, 4, np.random.RandomState(0))
+    graph = Graph(X, Links(points, heads, centres, 5))
+    W, used = graph.between_representatives()
+    got = graph.embedded(eigenvectors(W, 4, np.random.RandomState(0)), used)
+    links = graph._links[:, used]
     every, ones = np.arange(links.shape[1]), np.ones(len(X))
     expected = unit_rows(_embed(_MatrixLinks(links), every, ones, 4, np.random.RandomState(0)))
     np.testing.assert_allclose(got, expected, atol=1e-10)

@@ -14,10 +14,11 @@ from consilience import _stored
 from consilience.consensus import combine_blocks, lwgp
 from consilience.datasets import open_rows
 from consilience.engines import blocks, engine_for
+from consilience.engines import dask as dask_engine
 from consilience.engines.cpu import Cpu
-from consilience.engines.dask import Cluster
+from consilience.engines.dask import Cluster, moves
 from consilience.errors import InvalidInputError
-from consilience.generate import KMeansEnsemble
+from consilience.generate import KMeansEnsemble, USPECEnsemble
 from consilience.kernels._blocks import BLOCK_ROWS
 
 distributed = pytest.importorskip(
@@ -45,6 +46,7 @@ def small(monkeypatch):
     """Small pieces, and nothing that is fitted to samples because it is small."""
     monkeypatch.setattr(_stored, "BLOCK", 3 * BLOCK_ROWS)
     monkeypatch.setattr(blocks, "_SAMPLES", 0)
+    monkeypatch.setattr(dask_engine, "_TASKS", 1)  # several pieces a task on few workers
 
 
 @pytest.fixture(scope="module")
@@ -58,10 +60,31 @@ def wanted():
 def test_any_chunks_and_workers_give_the_same_bits(client, wanted, sizes):
     engine = engine_for(open_rows(chunked(X, sizes)).values)
     assert isinstance(engine._pieces, Cluster)
+    assert len(engine._pieces._groups) < 5 or len(client.nthreads()) == 4
     facts, runs = wanted
     for one, other in zip(engine.column_facts(), facts, strict=True):
         np.testing.assert_array_equal(one, other)
     check_same(engine.lloyd(STARTS, objects=SOME), runs)
+
+
+@given(
+    at=st.lists(st.sampled_from(["a", "b", "c", "gone", None]), max_size=30),
+    threads=st.fixed_dictionaries({name: st.integers(1, 3) for name in "abc"}),
+)
+def test_pieces_lie_evenly_after_their_moves(at, threads):
+    found = moves(at, threads)
+    after = [found.get(number, worker) for number, worker in enumerate(at)]
+    shares = {name: after.count(name) / n for name, n in threads.items()}
+    least = min(shares[name] + 1 / threads[name] for name in threads)
+    assert all(share <= least for share in shares.values())
+    assert all(at[number] in threads for number in found)
+    assert not moves(after, threads)
+
+
+def test_spectral_members_are_those_in_memory(client):
+    maker = USPECEnsemble(2, (3, 5), n_representatives=40, random_state=0)
+    found = maker.generate(chunked(X, [3, 1, 5]))
+    np.testing.assert_array_equal(found.members, maker.generate(X).members)
 
 
 def test_members_and_consensus_are_those_in_memory(client):

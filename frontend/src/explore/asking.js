@@ -33,6 +33,25 @@ export function hostAnswers(model, ask) {
   };
 }
 
+/**
+ * Answers of a host that may be busy or gone, such as a kernel that runs another cell, or that of a
+ * notebook which was exported: after a while the page answers from what it holds.
+ * @param {any} model
+ * @param {(question: object, rows?: Uint32Array) => Promise<any>} ask
+ * @param {number} patience milliseconds
+ */
+export function patientAnswers(model, ask, patience = 3000) {
+  const [host, own] = [hostAnswers(model, ask), ownAnswers(model)];
+  const holds = { special: () => model.columns.every(({ values }) => values), why: () => model.allMembers() };
+  const first = (name) => (...asked) => {
+    const answer = host[name](...asked);
+    if (!holds[name]()) return answer;
+    const later = new Promise((done) => setTimeout(done, patience)).then(() => own[name](...asked));
+    return Promise.race([answer, later]);
+  };
+  return { ...host, special: first("special"), why: first("why") };
+}
+
 /** Ask the server that the page came from; its token is in the page's address. */
 export function serverAsk(base = "") {
   const token = new URLSearchParams(location.search).get("token") ?? "";

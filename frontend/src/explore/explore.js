@@ -6,11 +6,11 @@
  */
 
 import { themeOf } from "../colours.js";
-import { h } from "../dom.js";
+import { h, onWidth } from "../dom.js";
 import { watched } from "../state.js";
 import { TEXTS } from "../texts.js";
 import { makeTooltip } from "../tooltip.js";
-import { hostAnswers, ownAnswers } from "./asking.js";
+import { hostAnswers, ownAnswers, patientAnswers } from "./asking.js";
 import { drawMap } from "./map.js";
 import { matrixPanel } from "./matrix.js";
 import { modelOf } from "./model.js";
@@ -22,13 +22,14 @@ import { followAddress, restore, stateText, storeOf, watchables } from "./store.
 /**
  * @param {HTMLElement} root
  * @param {ArrayBuffer} buffer a view, see `consilience.explore`
- * @param {{ask?: Function, address?: boolean, texts?: object}} host `ask` answers questions
+ * @param {{ask?: Function, patient?: boolean, address?: boolean, alone?: boolean, texts?: object}} host
+ *   `ask` answers questions; `patient` where it may be busy or gone; `alone` where nothing else is on the page
  */
-export function explore(root, buffer, { ask = null, address = true, texts = TEXTS } = {}) {
+export function explore(root, buffer, { ask = null, patient = false, address = true, alone = false, texts = TEXTS } = {}) {
   const life = new AbortController();
   const model = modelOf(buffer);
   const store = Object.assign(storeOf(model), { texts });
-  const answers = ask ? hostAnswers(model, ask) : ownAnswers(model);
+  const answers = !ask ? ownAnswers(model) : patient ? patientAnswers(model, ask) : hostAnswers(model, ask);
   root.classList.add("cs-report", "cs-explore");
   root.replaceChildren();
   const context = {
@@ -40,7 +41,7 @@ export function explore(root, buffer, { ask = null, address = true, texts = TEXT
   const below = h("div", { class: "cs-below" });
   const said = h("p", { class: "cs-said", role: "status", "aria-live": "polite" });
   root.append(
-    h("header", { class: "cs-explore-head" }, h("h2", {}, model.title), h("p", { class: "cs-read" }, texts.intro), said),
+    h("header", { class: "cs-explore-head" }, alone ? h("h1", { class: "cs-spoken" }, texts.title) : null, h("h2", {}, model.title), h("p", { class: "cs-read" }, texts.intro), said),
     ...notesOf(model, texts),
     h("div", { class: "cs-explore-body" }, left, right),
     below,
@@ -70,7 +71,7 @@ export function explore(root, buffer, { ask = null, address = true, texts = TEXT
   follow(root, context, store);
   if (address) followAddress(store, life.signal);
   return {
-    store, model, map, answers,
+    store, model, map, answers, theme: context.theme,
     state: () => stateText(store),
     restore: (text) => restore(store, text),
     watch: (work) => watchables(store).forEach((one) => one.watch(work)),
@@ -103,6 +104,7 @@ function controlsOf(store, answers) {
     ...(model.confidence ? [option("confidence", texts.colourConfidence)] : []),
     ...(model.scored ? [option("score", texts.colourScore)] : []),
     ...(model.truth ? [option("truth", texts.colourTruth)] : []),
+    ...several(texts.colourViews, model.views.map(({ name }, j) => option(`view:${j}`, texts.view(name)))),
     ...several(texts.colourAnswers, model.answers.slice(1).map(({ name }, i) => option(`answer:${i + 1}`, name))),
     ...several(texts.colourColumns, model.columns.filter(({ values }) => values || model.live).map(({ name, j }) => option(`column:${j}`, name))),
     ...several(texts.colourMembers, model.members.map((one, j) => (one || model.live ? option(`member:${j}`, texts.member(j)) : null)).filter(Boolean)),
@@ -139,7 +141,12 @@ function controlsOf(store, answers) {
 /** Themes, paper, and keys that hold everywhere. */
 function follow(root, context, store) {
   const { signal } = context;
-  const renew = () => context.theme.set(themeOf(root));
+  const renew = () => {
+    const theme = themeOf(root);
+    if (JSON.stringify(theme) !== JSON.stringify(context.theme.value)) context.theme.set(theme);
+  };
+  // A notebook's element has no style before it is put into the page.
+  onWidth(root, signal, renew);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", renew, { signal });
   const print = (on) => () => {
     root.classList.toggle("is-printing", on);

@@ -27,13 +27,13 @@ export async function exploreOwnPage() {
     // A report is read before it is explored: what it holds is unpacked when somebody asks for it.
     if (inside && root.dataset.waits && !location.hash.startsWith(PREFIX)) await asked(root);
     if (inside) {
-      const explorer = explore(root, decoded(inside.textContent));
+      const explorer = explore(root, decoded(inside.textContent), { alone: !root.dataset.waits });
       drawn(root, explorer);
       return explorer;
     }
     root.replaceChildren(h("p", { class: "cs-read" }, TEXTS.loading));
     const ask = serverAsk();
-    const explorer = explore(root, await ask({ ask: "view" }), { ask });
+    const explorer = explore(root, await ask({ ask: "view" }), { ask, alone: true });
     drawn(root, explorer);
     return explorer;
   } catch (error) {
@@ -50,12 +50,21 @@ function asked(root) {
   });
 }
 
+/** Keys pressed in the explorer are not the notebook's, for which D means to delete a cell. */
+function keepKeys(root) {
+  root.addEventListener("keydown", (event) => {
+    const ours = event.defaultPrevented || !(event.ctrlKey || event.metaKey || event.altKey);
+    if (ours) event.stopPropagation();
+  });
+}
+
 /** In a notebook, as `anywidget` calls it: the selection goes to the kernel and comes from it. */
 export function render({ model, el }) {
   const root = h("div");
   el.append(root);
+  keepKeys(root);
   const ask = kernelAsk(model);
-  const explorer = explore(root, bufferOf(model.get("data")), { ask, address: false });
+  const explorer = explore(root, bufferOf(model.get("data")), { ask, patient: true, address: false });
   if (model.get("state")) explorer.restore(model.get("state"));
   const rowsOf = () => new Uint32Array(bufferOf(model.get("chosen") ?? new ArrayBuffer(0)));
   const same = (a, b) => a.length === b.length && a.every((row, i) => row === b[i]);

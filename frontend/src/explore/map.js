@@ -344,6 +344,7 @@ export function factsOf(store, row) {
   const { model, texts } = store;
   const facts = [[texts.tableGroup, store.name(store.grouping.value.of(row))]];
   if (model.confidence) facts.push([texts.confidence, number(model.confidence[row])]);
+  for (const { name, values } of model.views) facts.push([texts.view(name), Number.isFinite(values[row]) ? number(values[row]) : texts.unknown]);
   if (model.scored) facts.push([model.scored.what, number(model.scored.values[row])]);
   if (model.truth) facts.push([texts.colourTruth, model.truthLevels[model.truth[row]] ?? texts.unknown]);
   for (const column of model.columns.filter(({ values }) => values).slice(0, 6)) facts.push([column.name, valueText(column, row, texts)]);
@@ -362,7 +363,7 @@ function drawLegend(place, legend, store, context) {
     place.replaceChildren(
       h("span", { class: "cs-scale-name" }, legend.what),
       h("span", {}, legend.low),
-      h("span", { class: "cs-scale", role: "img", "aria-label": `${legend.low} – ${legend.high}` }),
+      h("span", { class: "cs-scale", role: "img", "aria-label": store.texts.interval(legend.low, legend.high) }),
       h("span", {}, legend.high),
     );
     return;

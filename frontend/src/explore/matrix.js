@@ -13,7 +13,7 @@ export function matrixPanel(store, context) {
   const { model, texts } = store;
   if (!model.pairs || model.cuts.leaves < 1) return null;
   const levels = [leavesLevel(store), objectsLevel(store)];
-  const scene = { level: 0, from: -1, to: -1, at: 0 };
+  const scene = { level: 0, from: -1, to: -1, at: 0, since: 0 };
   const place = h("div");
   const tools = h("div", { class: "cs-tools", role: "group", "aria-label": texts.matrixTitle });
   const view = makeCanvas(place, { ...context, picked: { watch() {} } }, {
@@ -22,7 +22,7 @@ export function matrixPanel(store, context) {
     paint: (pen, width, height) => paint(pen, Math.min(width, height), levels[scene.level], scene, store, context.theme.value),
   });
   const choose = (level) => {
-    Object.assign(scene, { level, from: -1, to: -1, at: 0 });
+    Object.assign(scene, { level, from: -1, to: -1, at: 0, since: 0 });
     [...tools.children].forEach((one, i) => one.setAttribute("aria-pressed", String(i === level)));
     view.repaint();
   };
@@ -104,7 +104,8 @@ function paint(pen, side, level, scene, store, theme) {
     }
   }
   if (scene.from >= 0 || scene.keyed) {
-    const [a, b] = scene.from >= 0 ? [Math.min(scene.from, scene.to), Math.max(scene.from, scene.to)] : [scene.at, scene.at];
+    const [one, other] = scene.from >= 0 ? [scene.from, scene.to] : [scene.since, scene.at];
+    const [a, b] = [Math.min(one, other), Math.max(one, other)];
     pen.strokeStyle = theme.accent;
     pen.lineWidth = 2;
     pen.strokeRect(EDGE, EDGE + inner * start(a), inner - 1, Math.max(2, inner * (level.ends[b] - start(a))));
@@ -181,8 +182,10 @@ function listen(view, levels, scene, store, context) {
   on("pointerleave", () => context.tooltip.hide());
   on("keydown", (event) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-    if (step) scene.at = Math.min(level().count - 1, Math.max(0, scene.at + step));
-    else if (event.key === "Enter" || event.key === " ") select(scene.at, scene.at);
+    if (step) {
+      scene.at = Math.min(level().count - 1, Math.max(0, scene.at + step));
+      if (!event.shiftKey) scene.since = scene.at;
+    } else if (event.key === "Enter" || event.key === " ") select(scene.since, scene.at);
     else return;
     scene.keyed = true;
     event.preventDefault();

@@ -26,6 +26,7 @@ export function modelOf(buffer) {
     truthLevels: facts.truth ?? [],
     scored: facts.scores ? { ...facts.scores, values: arrays.scores, wanted: arrays.wanted ?? null } : null,
     answers: facts.answers.map((one, i) => ({ ...one, labels: arrays[`answer${i}`] })),
+    views: facts.views.map((name, j) => ({ name, values: arrays[`view${j}`] })),
     maps: facts.maps.map((one, i) => ({ ...one, places: arrays[`map${i}`] })),
     pairs: arrays.pairs ? { objects: arrays.pairs, joined: arrays.joined } : null,
     torn: arrays.torn

@@ -79,6 +79,6 @@ export function tablePanel(store, context) {
   store.grouping.watch(show);
   show();
   return panel(texts.tableTitle, "objects", title,
-    h("div", { class: "cs-scroll", tabindex: "0", role: "region", "aria-label": texts.tableTitle },
+    h("div", { class: "cs-scroll", tabindex: "0", role: "group", "aria-label": texts.tableTitle },
       h("table", { class: "cs-table" }, h("thead", {}, head), body)), h("div", { class: "cs-tools" }, more));
 }

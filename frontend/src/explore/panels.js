@@ -19,9 +19,9 @@ export const button = (text, onclick, more = {}) => h("button", { type: "button"
 /** A table of texts and elements. */
 export function smallTable(head, lines, label) {
   return h(
-    "div", { class: "cs-scroll", tabindex: "0", role: "region", "aria-label": label },
+    "div", { class: "cs-scroll", tabindex: "0", role: "group", "aria-label": label },
     h("table", { class: "cs-table" },
-      h("thead", {}, h("tr", {}, ...head.map((text) => h("th", { scope: "col" }, text)))),
+      h("thead", {}, h("tr", {}, ...head.map((text) => (text ? h("th", { scope: "col" }, text) : h("td"))))),
       h("tbody", {}, ...lines.map((cells) => h("tr", {}, ...cells.map((cell, i) => (i ? h("td", {}, cell) : h("th", { scope: "row" }, cell)))))),
     ),
   );
@@ -159,8 +159,8 @@ export function groupsPanel(store, context) {
     const { rows } = store.selection.value;
     act({ op: "carve", rows: Array.from(rows), count: rows.length, made: store.grouping.value.next() });
   });
-  const undo = button(texts.undo, () => sayUndone(store.undo()), { title: "Ctrl+Z" });
-  const redo = button(texts.redo, () => sayDone(store.again()), { title: "Ctrl+Y" });
+  const undo = button(texts.undo, () => sayUndone(store.undo()), { title: texts.undoKeys });
+  const redo = button(texts.redo, () => sayDone(store.again()), { title: texts.redoKeys });
   const sayUndone = (step) => step && store.said.set(texts.undone(texts.steps[step.op](step)));
   const sayDone = (step) => step && store.said.set(texts.did(texts.steps[step.op](step)));
   const history = h("ol", { class: "cs-history" });
@@ -225,7 +225,7 @@ export function groupsPanel(store, context) {
   const head = ["", texts.name, texts.size, ...(model.confidence ? [texts.confidence] : []), ""];
   return panel(
     texts.groupsTitle, "groups", h("p", { class: "cs-read" }, texts.groupsRead),
-    h("div", { class: "cs-scroll", tabindex: "0", role: "region", "aria-label": texts.groupsTitle },
+    h("div", { class: "cs-scroll", tabindex: "0", role: "group", "aria-label": texts.groupsTitle },
       h("table", { class: "cs-table cs-groups" },
         h("thead", {}, h("tr", {}, ...head.map((text) => (text ? h("th", { scope: "col" }, text) : h("td"))))), body)),
     h("div", { class: "cs-tools" }, join, carve, undo, redo, button(texts.save, () => saveLabels(store))),
@@ -353,7 +353,7 @@ export function scoresPanel(store, context) {
   show();
   return panel(
     texts.scoresTitle, "scores",
-    svg("svg", { class: "cs-score-bars", viewBox: `0 0 ${6 * BINS} 72`, preserveAspectRatio: "none", role: "img", "aria-label": `${scored.what}: ${number(low)} – ${number(high)}` }, ...bars),
+    svg("svg", { class: "cs-score-bars", viewBox: `0 0 ${6 * BINS} 72`, preserveAspectRatio: "none", role: "img", "aria-label": `${scored.what}: ${texts.interval(number(low), number(high))}` }, ...bars),
     h("div", { class: "cs-slide" }, slider, exact), words, judged,
     h("div", { class: "cs-tools" }, button(texts.scoresSelect, pick),
       ...scored.rules.map(([name, value]) => button(texts.scoresRule(name, value), () => store.threshold.set(value)))),
@@ -375,7 +375,7 @@ export function tornPanel(store, context) {
       const who = h("span", { class: "cs-claims" });
       for (let c = 0; c < width; c++) {
         const share = shares[i * width + c];
-        if (share > 0) who.append(h("span", { class: "cs-tone" }, swatch(context, groups[i * width + c], false), h("span", {}, `${texts.group(groups[i * width + c])} ${number(Math.round(share * 100) / 100)}`)));
+        if (share >= 0.005) who.append(h("span", { class: "cs-tone" }, swatch(context, groups[i * width + c], false), h("span", {}, `${texts.group(groups[i * width + c])} ${number(Math.round(share * 100) / 100)}`)));
       }
       const look = () => {
         store.focus.set(row);

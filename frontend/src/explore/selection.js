@@ -81,7 +81,7 @@ function specialLines(lines, texts) {
     line.kind === "number" ? number(line.here) : texts.percent(line.here),
     line.kind === "number" ? number(line.rest) : texts.percent(line.rest),
     h("span", { class: "cs-effect" }, effectBar(line), h("span", {}, line.effect.toFixed(2))),
-    `${line.low.toFixed(2)} – ${line.high.toFixed(2)}`,
+    texts.interval(line.low.toFixed(2), line.high.toFixed(2)),
   ]);
   return [h("p", { class: "cs-read" }, texts.specialRead), smallTable(texts.specialColumns, shown, texts.selectionTitle)];
 }

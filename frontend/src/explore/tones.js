@@ -40,6 +40,7 @@ function scaled(values) {
     if (value < low) low = value;
     if (value > high) high = value;
   }
+  if (low > high) [low, high] = [NaN, NaN]; // nothing is known
   const range = high - low || 1;
   const data = new Uint8Array(values.length);
   for (let i = 0; i < values.length; i++) {
@@ -79,6 +80,8 @@ export function tonesOf(store, theme) {
   if (what === "confidence" && model.confidence) return { key: "confidence", ...ofNumbers(theme, model.confidence, texts.colourConfidence) };
   if (what === "score" && model.scored) return { key: "score", ...ofNumbers(theme, model.scored.values, texts.colourScore) };
   if (what === "truth" && model.truth) return { key: "truth", ...ofCategories(theme, model.truth, model.truthLevels) };
+  const view = what === "view" ? model.views[j] : null;
+  if (view) return { key: `view${j}`, ...ofNumbers(theme, view.values, texts.view(view.name)) };
   const column = what === "column" ? model.columns[j] : null;
   if (column?.values) {
     if (column.kind === "number" || column.kind === "word") return { key: `column${j}`, ...ofNumbers(theme, column.values, column.name) };

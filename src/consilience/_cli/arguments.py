@@ -147,6 +147,12 @@ class ClusterWish:
         Shares of a whole: take the centred log-ratios of the numbers first.
     weight : tuple[str, ...]
         How much a column counts, 1 where nothing is said: --weight age=2.
+    object_weights : str
+        Column that says how often each object counts.
+    metric : str
+        Other distances than Euclidean: manhattan, chebyshev, cosine, correlation, canberra,
+        braycurtis, hamming, jaccard; or precomputed, where the table is the square matrix of the
+        distances of all objects.
     seed : int
         Equal seeds give equal results, whatever --jobs.
     jobs : int
@@ -187,6 +193,8 @@ class ClusterWish:
     log: _Flag = False
     compositional: _Flag = False
     weight: Annotated[tuple[str, ...], Parameter(negative=(), show_default=False)] = ()
+    object_weights: str | None = None
+    metric: str | None = None
     seed: int = 0
     jobs: int | None = None
     device: str | None = None
@@ -357,6 +365,16 @@ class MinorityWish:
         Threads; -1 takes all cores. [default: 1]
     device : str
         A torch device, such as cuda, for what can run there. [default: the processor]
+    max_memory : str
+        Memory for the job, such as "2 GiB": a table that needs more is read block by block.
+        [default: 4 GiB]
+    scheduler : str
+        Have the table read and scored block by block by the workers of a Dask scheduler:
+        its address, such as tcp://host:8786, or local, for workers on this machine.
+    workers : int
+        Number of workers of --scheduler local, which it stands for. [default: 2]
+    resume : bool
+        Go on with a run that was interrupted: weak clusterings that were counted are kept.
     no_report : bool
         Leave out report.html.
     """
@@ -375,6 +393,10 @@ class MinorityWish:
     seed: int = 0
     jobs: int | None = None
     device: str | None = None
+    max_memory: str | None = None
+    scheduler: str | None = None
+    workers: int | None = None
+    resume: _Flag = False
     reading: Reading = Reading()
     no_report: Annotated[_Flag, Parameter(group=_RESULTS)] = False
     writing: Writing = Writing()

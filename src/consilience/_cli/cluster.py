@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from consilience._cli.arguments import ClusterWish
+from consilience._cli.by_blocks import goes_by_blocks
 from consilience._cli.checks import check_common, check_enough_objects, check_methods
 from consilience._cli.folders import LABELS, MODEL, PROFILE
 from consilience._cli.inputs import read
 from consilience._cli.jobs import Found, Job
-from consilience._cli.large import find_large, goes_by_blocks
+from consilience._cli.large import find_large
 from consilience._cli.members import run_in
 from consilience._cli.show_profile import profile_writers
 from consilience._validation import memory_in_bytes
@@ -78,7 +79,7 @@ def _kept_writers(result: ClusterResult) -> dict[str, Callable[[Path], None]]:
 def find_any(wish: ClusterWish, folder: Path, *, callbacks: Sequence[Any] = ()) -> Found:
     """See `find`; a table that does not fit into memory is gone through in blocks."""
     check_common(wish, _OWNER)
-    why = goes_by_blocks(wish)
+    why = goes_by_blocks(wish, n_values=wish.members, owner=_OWNER)
     if why is not None:
         return find_large(wish, folder, why, callbacks=callbacks)
     return find(wish, folder, callbacks=callbacks)
@@ -122,6 +123,8 @@ def find(wish: ClusterWish, folder: Path, *, callbacks: Sequence[Any] = ()) -> C
             scale=False if wish.no_scale else "auto",
             transform=wish.transform(),
             column_weights=wish.column_weights() or None,
+            metric=wish.metric,
+            object_weights=wish.object_weights,
             refine=wish.refine,
             max_clusters=wish.max_k,
             effort=wish.effort,

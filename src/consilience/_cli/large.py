@@ -1,13 +1,13 @@
 """What ``consilience cluster`` does where a table does not fit: in blocks, written in parts."""
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from consilience._cli.arguments import ClusterWish, flag
+from consilience._cli.arguments import ClusterWish
+from consilience._cli.by_blocks import check_by_blocks, memory_of, opened, workers_for
 from consilience._cli.checks import check_enough_objects
 from consilience._cli.folders import MODEL
 from consilience._cli.jobs import Found
@@ -15,20 +15,31 @@ from consilience._cli.members import run_in
 from consilience._cli.show import show_notes, table, tell
 from consilience._cli.show_profile import profile_writers, show_profile
 from consilience._cli.stages import Clock, shown_detail
-from consilience.datasets import open_rows
-from consilience.errors import InvalidParameterError
 from consilience.workflow import LargeResult, cluster
 from consilience.workflow._kept import kept_files
 from consilience.workflow._notes import noting
-from consilience.workflow.large import does_not_fit, part_names, watched, workers_at, write_part
+from consilience.workflow.large import part_names, watched, write_part
 
-__all__ = ["LargeConsensus", "find_large", "goes_by_blocks"]
+__all__ = ["LargeConsensus", "find_large"]
 
-_OWNER = "consilience cluster"
 _MOST_ROWS = 30
-# Options that need all objects in memory, of the wish and of how its table is read.
-_IN_MEMORY = ("labels", "methods", "refine", "strict", "linkage", "device")
-_READING = ("truth_column", "impute", "encode", "encoding")
+# Options that need all objects in memory.
+_IN_MEMORY = (
+    "labels",
+    "methods",
+    "view",
+    "known",
+    "refine",
+    "strict",
+    "linkage",
+    "log",
+    "compositional",
+    "weight",
+    "metric",
+    "object_weights",
+    "device",
+    "effort",
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,44 +112,15 @@ def _clusters(found: LargeResult) -> Any:
     return lines
 
 
-def goes_by_blocks(wish: ClusterWish) -> str | None:
-    """Why a table is gone through in blocks, in words; None where it is read whole."""
-    if wish.workers is not None and wish.scheduler not in (None, "local"):
-        raise InvalidParameterError(
-            f"--workers makes workers on this machine, and --scheduler {wish.scheduler} has its "
-            "own. Give one of them, or --scheduler local."
-        )
-    if wish.workers is not None and wish.workers < 1:
-        raise InvalidParameterError(f"--workers must be at least 1. Got {wish.workers} instead.")
-    if wish.data is None:
-        if wish.scheduler is None and wish.workers is None:
-            return None
-        raise InvalidParameterError("--scheduler and --workers need data. Name a file.")
-    if wish.scheduler is not None or wish.workers is not None:
-        return f"It is read block by block by the workers of {wish.scheduler or 'local'!r}."
-    if wish.labels is not None:
-        return None
-    return does_not_fit(wish.data, wish.members, wish.max_memory, owner=_OWNER)
-
-
 def find_large(
     wish: ClusterWish, folder: Path, why: str, *, callbacks: Sequence[Any] = ()
 ) -> LargeConsensus:
     """Find the consensus of a table block by block; see `consilience._cli.cluster.find`."""
-    _check(wish, why)
-    assert wish.data is not None
-    clock, budget = Clock(), "4 GiB" if wish.max_memory is None else wish.max_memory
-    left_out = [*wish.reading.ignore]
-    if wish.reading.id_column not in (None, "none"):
-        left_out.append(str(wish.reading.id_column))
-    with noting() as said, _workers(wish, budget) as by_workers:
+    check_by_blocks(wish, _IN_MEMORY, why)
+    clock = Clock()
+    with noting() as said, workers_for(wish) as by_workers:
         with clock.stage("read"):
-            rows = open_rows(
-                wish.data,
-                ignore=[part for name in left_out for part in name.split(",")],
-                decimal=wish.reading.decimal,
-                on_workers=by_workers,
-            )
+            rows = opened(wish, by_workers)
         check_enough_objects(wish, len(rows))
         with run_in(folder, wish) as run, watched(shown_detail):
             result = cluster(
@@ -152,32 +134,8 @@ def find_large(
                 n_jobs=wish.jobs,
                 run=run,
                 callbacks=callbacks,
-                max_memory=budget,
+                max_memory=memory_of(wish),
             )
-    if wish.reading.id_column not in (None, "none"):
-        said.append(f"Parts number objects by row: {wish.reading.id_column!r} is not in them.")
     notes = tuple(dict.fromkeys((why, *said, *result.notes)))
     result = replace(result, notes=notes, seconds=clock.seconds | result.seconds)
     return LargeConsensus(wish=wish, result=result)
-
-
-def _check(wish: ClusterWish, why: str) -> None:
-    """Refuse options that need all objects in memory."""
-    plain = ClusterWish()
-    given = [name for name in _IN_MEMORY if getattr(wish, name) != getattr(plain, name)]
-    given += ["effort"] * (wish.effort != plain.effort)
-    given += [n for n in _READING if getattr(wish.reading, n) != getattr(plain.reading, n)]
-    if given:
-        raise InvalidParameterError(
-            f"{why} {flag(given[0])} needs a table in memory. Leave it out, or raise --max-memory "
-            "where the machine has more."
-        )
-
-
-@contextmanager
-def _workers(wish: ClusterWish, budget: str) -> Iterator[bool]:
-    """Workers for what happens inside, if any are asked for; whether there are."""
-    asked = wish.scheduler is not None or wish.workers is not None
-    where = wish.scheduler or "local"
-    with workers_at(where, wish.workers, max_memory=budget) if asked else nullcontext():
-        yield asked

@@ -6,7 +6,14 @@ from pathlib import Path
 from typing import Any
 
 from consilience.errors import ConsilienceError, InvalidParameterError
-from consilience.workflow._members import NewRun, ResumeError, RunFolder, kept_blocks, kept_members
+from consilience.workflow._members import (
+    NewRun,
+    ResumeError,
+    RunFolder,
+    kept_blocks,
+    kept_members,
+    kept_repetitions,
+)
 
 __all__ = ["keep_members", "run_in"]
 
@@ -18,7 +25,7 @@ def run_in(folder: Path, wish: Any) -> Iterator[RunFolder]:
     Parameters
     ----------
     folder : Path
-    wish : ClusterWish or AmbiguousWish
+    wish : ClusterWish, AmbiguousWish or MinorityWish
         ``--resume`` takes the members that an interrupted run left there, if it was the same
         run; also with ``--force``, which then only says that older results may be replaced.
         ``--force`` alone throws those away.
@@ -48,12 +55,13 @@ def keep_members(folder: Path, command: str, error: BaseException) -> None:
         Gets a note.
     """
     done, wanted = kept_members(folder) or (0, 0)
-    blocks = kept_blocks(folder)
-    if done or blocks:
+    blocks, counted = kept_blocks(folder), kept_repetitions(folder)
+    if done or blocks or counted:
         again = command if "--resume" in command.split() else f"{command} --resume"
         # A command that was refused would be refused again: only what is kept is said.
         how = " for --resume." if isinstance(error, ConsilienceError) else f". Go on with: {again}"
         more = f", and {blocks} blocks of others," if blocks else ""
-        error.add_note(
-            f"{done} of {wanted} clusterings are finished{more} and kept in {str(folder)!r}{how}"
-        )
+        what = f"{done} of {wanted} clusterings are finished{more} and kept"
+        if counted:
+            what = f"{counted} weak clusterings are counted and kept"
+        error.add_note(f"{what} in {str(folder)!r}{how}")

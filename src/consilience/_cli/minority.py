@@ -8,12 +8,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from consilience._cli.arguments import MinorityWish
+from consilience._cli.by_blocks import goes_by_blocks
 from consilience._cli.checks import check_common
 from consilience._cli.folders import SCORES
 from consilience._cli.inputs import read
 from consilience._cli.jobs import Found, Job
+from consilience._cli.large_minority import find_large
+from consilience._cli.members import run_in
 from consilience._cli.outputs import write_table
 from consilience._cli.show import show_notes, show_places, table, tell
+from consilience._validation import memory_in_bytes
 from consilience.errors import InvalidInputError, InvalidParameterError
 from consilience.workflow import MinorityResult, minority_groups
 from consilience.workflow._places import chosen_device
@@ -22,9 +26,11 @@ from consilience.workflow.minority import check_minority
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["MINORITY", "Minority", "find"]
+__all__ = ["MINORITY", "Minority", "find_any"]
 
 _OWNER = "consilience minority"
+# Numbers that are kept of every object: sums, scores, errors, products with seeds.
+_VALUES = 16
 # What a rule that looks at the truth would do is shown, but never decides.
 _WORDS = {
     "reference": "against data without groups",
@@ -67,19 +73,31 @@ class Minority(Found):
         _show(self, console)
 
 
-def find(wish: MinorityWish, folder: Path, *, callbacks: Sequence[Any] = ()) -> Minority:
-    """Read, score, find the threshold and the groups."""
+def find_any(wish: MinorityWish, folder: Path, *, callbacks: Sequence[Any] = ()) -> Found:
+    """See `find`; a table that does not fit into memory is gone through in blocks."""
     options = _checked(wish)
+    why = goes_by_blocks(wish, n_values=_VALUES, owner=_OWNER)
+    if why is not None:
+        return find_large(wish, options, folder, why, callbacks=callbacks)
+    return find(wish, options, folder, callbacks=callbacks)
+
+
+def find(
+    wish: MinorityWish, options: dict[str, Any], folder: Path, *, callbacks: Sequence[Any] = ()
+) -> Minority:
+    """Read, score, find the threshold and the groups."""
     was_read = read(wish.data, None, wish.reading)
     given = was_read.input
     _check_background(wish, given.table)
     known = given.table is not None and given.table.truth is not None
-    result = minority_groups(
-        given.table,
-        background=wish.background if known else None,
-        callbacks=callbacks,
-        **options,
-    )
+    with run_in(folder, wish) as run:
+        result = minority_groups(
+            given.table,
+            background=wish.background if known else None,
+            run=run,
+            callbacks=callbacks,
+            **options,
+        )
     assert isinstance(result, MinorityResult)  # a table that was read is in memory
     result = replace(result, **was_read.in_front(result.seconds, result.notes))
     return Minority(wish=wish, result=result)
@@ -88,6 +106,8 @@ def find(wish: MinorityWish, folder: Path, *, callbacks: Sequence[Any] = ()) -> 
 def _checked(wish: MinorityWish) -> dict[str, Any]:
     """Parameters of the job, once every option is known to be usable."""
     check_common(wish, _OWNER)
+    if wish.max_memory is not None:
+        memory_in_bytes(wish.max_memory, owner=_OWNER, name="--max-memory")
     chosen_device(None, wish.device, owner=_OWNER)
     if wish.threshold == "size" and wish.n_foreground is None:
         raise InvalidParameterError(
@@ -213,4 +233,4 @@ def _count(text: str) -> str | int:
         return text
 
 
-MINORITY = Job("minority", "minority-", SCORES, find)
+MINORITY = Job("minority", "minority-", SCORES, find_any)

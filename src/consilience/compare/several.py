@@ -22,7 +22,7 @@ from consilience._validation import (
     check_value,
 )
 from consilience.consensus import CONSENSUS, Method
-from consilience.ensemble import Ensemble
+from consilience.ensemble import Ensemble, usable_ensemble
 from consilience.errors import ConsilienceError, InvalidInputError, InvalidParameterError
 from consilience.metrics import anmi, consistency_index, nmi
 from consilience.rows import rows_of
@@ -132,6 +132,7 @@ def compare_methods(
     """
     if not isinstance(ensemble, Ensemble):
         ensemble = Ensemble(ensemble)
+    ensemble = usable_ensemble(ensemble, owner=_OWNER)
     check_jobs(n_jobs, owner=_OWNER)
     methods = _checked(ensemble, names, n_clusters, X, truth, random_state, parameters)
     if X is not None:

@@ -5,9 +5,11 @@ from numpy.typing import NDArray
 
 from consilience.ensemble import Ensemble
 from consilience.evidence import fractions
+from consilience.evidence.coassociation import operator_of
 from consilience.kernels.labels.contingency import first_columns
 from consilience.kernels.labels.products import cluster_sums, row_sums
 from consilience.kernels.pairs.counts import count_rows
+from consilience.soft_ensemble import SoftEnsemble
 
 __all__ = ["attach_outside", "mean_affinity"]
 
@@ -47,6 +49,9 @@ def mean_affinity(
     sizes = np.bincount(labels[placed]).astype(np.float64)
     onehot = np.zeros((ensemble.n_objects, len(sizes)))
     onehot[placed, labels[placed]] = 1.0 / sizes[labels[placed]]
+    if isinstance(ensemble, SoftEnsemble):
+        rows = operator_of(ensemble)
+        return np.concatenate([rows.rows(i, i + 1) @ onehot for i in objects])
     members = ensemble.members
     if not ensemble.has_unseen:
         starts = first_columns(members)

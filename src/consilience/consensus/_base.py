@@ -11,7 +11,7 @@ and is a scikit-learn estimator with those parameters, checked by the rules of t
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self, dataclass_transform
 
 import numpy as np
@@ -26,17 +26,20 @@ from consilience._validation import (
     NoneValue,
     RandomState,
     Rule,
+    check_n_clusters,
     check_params,
 )
 from consilience.consensus._predicts import Predicts
 from consilience.consensus._registry import CONSENSUS, Method
 from consilience.consensus._solve import ConsensusResult
+from consilience.consensus.large import combined, nearest_by_rows, options_by_rows
+from consilience.engines import releasing
 from consilience.ensemble import Ensemble
 from consilience.errors import InvalidInputError, warn
 from consilience.evidence import Missing, confidence, never_seen
 from consilience.generate import KMeansEnsemble, with_defaults
 from consilience.generate.combined import takes_rows
-from consilience.rows import Rows, as_given, rows_of
+from consilience.rows import Rows, as_given, is_dask, rows_of, stored_rows
 
 __all__ = ["ChosenNumber", "Consensus", "FixedNumber", "Stated"]
 
@@ -185,7 +188,11 @@ class Consensus(Predicts, Stated):
         Parameters
         ----------
         X : array, frame or CSR matrix of shape (n_objects, n_features), optional
-            Data. Needed if no ensemble is given.
+            Data. Needed if no ensemble is given. Methods that work on distinct rows of labels
+            (see `consilience.consensus.combine_blocks`) also take a Dask array or frame, and what
+            `consilience.open_rows` opened: these are gone through in blocks, ``labels_``,
+            ``confidence_`` and ``runner_up_`` of a Dask array are Dask arrays with its blocks, and
+            new objects are placed by 20,000 objects drawn at random.
         y : ignored
         ensemble : Ensemble, or anything `Ensemble` takes, optional
             Labelings you already have.
@@ -196,6 +203,11 @@ class Consensus(Predicts, Stated):
         """
         check_params(self)
         data = self._check_data(X, ensemble)
+        with releasing(None if data is None or not data.is_stored else data.values):
+            return self._fit(X, data, ensemble)
+
+    def _fit(self, X: Any, data: Rows | None, ensemble: Any) -> Self:
+        """Make members where there are none, combine them, judge the labels, remember the data."""
         steps = Steps(self, "fit", 3)
         where = self._where(data)
         generator, models = self._generator(data, where), None
@@ -205,11 +217,14 @@ class Consensus(Predicts, Stated):
                 ensemble = generator.generate(data if takes_rows(generator) else X)
                 models = getattr(generator, "models_", None)
         self.ensemble_ = self._check_ensemble(ensemble, data)
-        with steps.step("consensus"):
-            self._store(self._fit_ensemble(self.ensemble_, data))
-        with steps.step("confidence"):
-            self._add_confidence(where)
-        self._remember(data, models)
+        if data is not None and data.is_stored:
+            self._combine_blocks(data, models, steps)
+        else:
+            with steps.step("consensus"):
+                self._store(self._fit_ensemble(self.ensemble_, data))
+            with steps.step("confidence"):
+                self._add_confidence(where)
+            self._remember(data, models)
         steps.end()
         return self
 
@@ -217,11 +232,30 @@ class Consensus(Predicts, Stated):
         """Fit and return ``labels_``; for a torch tensor, as one on its device."""
         return as_given(self.fit(X, y, ensemble=ensemble).labels_, X)
 
+    def _combine_blocks(self, data: Rows, models: Any, steps: Steps) -> None:
+        """Combine and judge objects that are not in memory, and remember some of them."""
+        own = options_by_rows(self._method.name, self._options(None))
+        how = {"random_state": self.random_state, "n_jobs": self.n_jobs, **own}
+        with steps.step("consensus"):
+            wanted = self._number()
+            check_n_clusters(wanted, len(data), owner=type(self).__name__)
+            found = combined(self._method, self.ensemble_, wanted, how)
+        with steps.step("confidence"):
+            sure = (found.confidence, found.runner_up) if self.confidence else (None, None)
+            self._remember_sample(data, models, found.labels, *sure)
+        in_blocks = data.values.in_its_blocks
+        # What there is one of for each object is not spread from the rows of labels.
+        nobody: dict[str, Any] = {"memberships": None, "details": {}}
+        self._store(replace(found.of_rows, labels=in_blocks(found.labels), **nobody))
+        self.confidence_, self.runner_up_ = (
+            None if one is None else in_blocks(one) for one in sure
+        )
+
     def _fit_ensemble(self, ensemble: Ensemble, X: Rows | None) -> ConsensusResult:
         """The result of the method on an ensemble."""
         return self._method.run(
             ensemble,
-            self._wanted,
+            self._number(),
             X,
             random_state=self.random_state,
             n_jobs=self.n_jobs,
@@ -232,6 +266,10 @@ class Consensus(Predicts, Stated):
     def _wanted(self) -> Any:
         """The number of clusters that the method is asked for."""
         return self.get_params(deep=False)["n_clusters"]
+
+    def _number(self) -> Any:
+        """As `_wanted`; says so where nobody gave it."""
+        return self._wanted
 
     def _options(self, X: Any) -> dict[str, Any]:
         """The function's own parameters; those that are not the estimator's have their default."""
@@ -261,7 +299,23 @@ class Consensus(Predicts, Stated):
                     "fit(ensemble=labels) for labelings you already have."
                 )
             return None
-        return rows_of(X, owner=self, fitted=self, min_objects=2)
+        if is_dask(X):
+            X = stored_rows(X)
+        if isinstance(X, Rows) and X.is_stored:
+            self._check_by_blocks(X)
+        return rows_of(X, owner=self, fitted=self, min_objects=2, allow_stored=True)
+
+    def _check_by_blocks(self, X: Rows) -> None:
+        """Refuse data that are not in memory where the method needs them there."""
+        method: Method | None = getattr(type(self), "_method", None)
+        if method is not None and method.by_rows:
+            return
+        near = nearest_by_rows("" if method is None else method.name).estimator_name
+        raise InvalidInputError(
+            f"{type(self).__name__} needs its data in memory, and {X.values.what} is read block by "
+            f"block. Take {near}, the nearest to it that works so; or give it a sample, "
+            "rows.take(objects), or all of a Dask array that fits, X.compute()."
+        )
 
     def _check_ensemble(self, ensemble: Any, X: Any) -> Ensemble:
         if not isinstance(ensemble, Ensemble):
@@ -322,14 +376,14 @@ class FixedNumber(Consensus, kw_only=False):
     def _wanted(self) -> int:
         return 2 if self.n_clusters is None else self.n_clusters
 
-    def _fit_ensemble(self, ensemble: Ensemble, X: Rows | None) -> ConsensusResult:
+    def _number(self) -> int:
         if self.n_clusters is None:
             name = type(self).__name__
             warn(
                 f"The number of clusters was not given, and {name} cannot find it: 2 are taken. "
                 f"Say how many, as in {name}(3), or let AutoConsensus find the number."
             )
-        return super()._fit_ensemble(ensemble, X)
+        return self._wanted
 
 
 class ChosenNumber(Consensus, kw_only=False):

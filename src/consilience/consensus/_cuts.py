@@ -11,7 +11,7 @@ from consilience.consensus._solve import ConsensusResult
 from consilience.ensemble import Ensemble
 from consilience.errors import InvalidParameterError, warn
 from consilience.kernels.labels.graph import count_groups
-from consilience.partition import LabelLinks, Parts, transfer_cut
+from consilience.partition import Parts, transfer_cut
 
 __all__ = [
     "balance",
@@ -21,7 +21,6 @@ __all__ = [
     "check_sizes",
     "cut_result",
     "cut_rows",
-    "dividing_members",
     "rows_result",
     "warn_if_loose",
     "whole_sizes",
@@ -108,11 +107,8 @@ def cut_rows(
     alone = check_n_columns(rows, k, owner=owner)
     if alone is not None:
         return alone
-    kept = dividing_members(rows.members, k)
-    widths = np.diff(rows.starts)
     own = np.ones(int(rows.starts[-1])) if weights is None else weights
-    members = rows.members if kept.all() else rows.members[kept]
-    links = LabelLinks(members, own[np.repeat(kept, widths)], n_jobs or 1)
+    links = rows.links(rows.dividing_members(k), own, n_jobs=n_jobs)
     parts = transfer_cut(links, k, random_state=random_state, weights=rows.counts, n_jobs=n_jobs)
     return rows_result(parts, rows, n_jobs=n_jobs)
 
@@ -127,20 +123,6 @@ def rows_result(
         solver=parts.solver,
         details={"note": parts.note, **details},
     )
-
-
-def dividing_members(members: NDArray[np.signedinteger[Any]], k: int) -> NDArray[np.bool_]:
-    """Members that divide the objects; all of them where those alone would not do.
-
-    A cluster of all objects is a hub that only dilutes the cut.
-    """
-    divides = np.asarray(members.any(axis=1))
-    kept = members if divides.all() else members[divides]
-    enough = divides.any() and int((kept.max(axis=1).astype(np.int64) + 1).sum()) >= k
-    # An object may be in no other cluster; then its only edge stays.
-    if not enough or (kept.min() < 0 and (kept < 0).all(axis=0).any()):
-        return np.ones(len(members), bool)
-    return divides
 
 
 def check_lengths(sizes: Any, n_clusters: int, *, owner: str) -> None:

@@ -3,7 +3,10 @@
 from importlib import import_module
 from typing import Any
 
+import numpy as np
+
 from consilience import generate
+from consilience._labels import UNSEEN
 from consilience.consensus._auto_choice import Alternative
 from consilience.consensus._clarity import Clarity
 from consilience.consensus._number_judge import Criterion, NumberChoice
@@ -13,6 +16,8 @@ from consilience.generate.models import Centres
 from consilience.keep import Kind, Omitted, dataclass_kind
 from consilience.predict import Placer
 from consilience.predict._seen import Seen
+from consilience.rows import here, is_dask
+from consilience.soft_ensemble import SoftEnsemble
 
 __all__ = ["kinds"]
 
@@ -35,6 +40,17 @@ def _ensemble(found: dict[str, Any]) -> Ensemble:
     return Ensemble._trusted(found["members"], found["index"], found["names"], found["records"])
 
 
+def _soft_fields(ensemble: SoftEnsemble) -> dict[str, Any]:
+    more = {"memberships": ensemble.memberships, "widths": ensemble.n_clusters}
+    return _ensemble_fields(ensemble) | more
+
+
+def _soft(found: dict[str, Any]) -> SoftEnsemble:
+    unseen = np.asarray(found["members"]).T == UNSEEN
+    with_it = found["index"], found["names"], found["records"]
+    return SoftEnsemble._of(found["memberships"], found["widths"], unseen, *with_it)
+
+
 def _generator_kind(owner: Any) -> Kind:
     def fields(generator: Any) -> dict[str, Any]:
         given: dict[str, Any] = generator.get_params(deep=False)
@@ -50,7 +66,7 @@ def _generator_kind(owner: Any) -> Kind:
 
 def _estimator_fields(estimator: Any) -> dict[str, Any]:
     fitted = {
-        name: value
+        name: here(value) if is_dask(value) else value
         for name, value in vars(estimator).items()
         if name.endswith("_") and not name.startswith("_") and name not in _LEFT_OUT
     }
@@ -80,9 +96,17 @@ def _estimator(found: dict[str, Any]) -> Any:
 
 def kinds() -> dict[str, Kind]:
     """Everything of this room and those below that can be kept, by name."""
-    generators = ("Combined", "GraphEnsemble", "KMeansEnsemble", "LACEnsemble", "USPECEnsemble")
+    generators = (
+        "Combined",
+        "DistanceEnsemble",
+        "GraphEnsemble",
+        "KMeansEnsemble",
+        "LACEnsemble",
+        "USPECEnsemble",
+    )
     found = [
         Kind("Ensemble", Ensemble, _ensemble_fields, _ensemble),
+        Kind("SoftEnsemble", SoftEnsemble, _soft_fields, _soft),
         Kind("estimator", Predicts, _estimator_fields, _estimator),
         *(dataclass_kind(one) for one in (Placer, Centres, Clarity, NumberChoice, Criterion)),
         dataclass_kind(Alternative),

@@ -7,16 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from consilience.consensus._rows import Rows, draw_seeds, several, spectral_start
+from consilience.consensus._soft_rows import SoftRows
 from consilience.kernels._parallel import of_use
-from consilience.kernels.kmeans.labels import (
-    LabelRuns,
-    Price,
-    count_table,
-    lloyd,
-    nearest,
-    threads_of_pass,
-)
-from consilience.kernels.labels.products import cluster_sums, row_sums
+from consilience.kernels.kmeans.labels import LabelRuns, Price, threads_of_pass
 
 __all__ = ["LabelKMeans", "Utility", "kcc_labellings", "kcc_problem", "label_runs", "sec_problem"]
 
@@ -32,25 +25,19 @@ _SAMPLE = 20_000
 _MOST_THREADS = 1 << 20
 
 
-def cluster_sizes(rows: Rows, n_jobs: int | None = None) -> Floats:
-    """Objects in each cluster of each member."""
-    counts = rows.counts[:, None].astype(float)
-    return cluster_sums(rows.members, rows.starts, counts, n_jobs=n_jobs)[:, 0]
-
-
 def sec_degrees(rows: Rows, weights: Floats, n_jobs: int | None = None) -> tuple[Floats, Floats]:
     """Row sums d_i of the weighted co-association, and the weight of each row's members."""
     own = np.repeat(weights, np.diff(rows.starts))
-    per_cluster = np.column_stack([own * cluster_sizes(rows, n_jobs), own])
-    degree, present = row_sums(rows.members, rows.starts, per_cluster, n_jobs=n_jobs).T
-    return np.ascontiguousarray(degree), np.ascontiguousarray(present)
+    loads = own * rows.cluster_sizes(n_jobs=n_jobs)
+    degree = rows.row_sums(loads[:, None], n_jobs=n_jobs)[:, 0]
+    return np.ascontiguousarray(degree), rows.row_squares(own, n_jobs=n_jobs)
 
 
 def sec_price(rows: Rows, weights: Floats, n_jobs: int | None = None) -> Price:
     """Prices of SEC's centres: mu_q = sqrt(w) counts_q / d(q), with d(q) from the counts too."""
     w = np.repeat(weights, np.diff(rows.starts))
     degree, present = sec_degrees(rows, weights, n_jobs)
-    loads = w * cluster_sizes(rows, n_jobs)
+    loads = w * rows.cluster_sizes(n_jobs=n_jobs)
     total = float((rows.counts * present / degree).sum())
 
     def price(table: NDArray[np.int64], _: NDArray[np.int64]) -> tuple[Floats, Floats, float]:
@@ -81,7 +68,7 @@ def kcc_price(
         return np.add.reduceat(values, edges, axis=0)[place]
 
     cost, own = _DISTANCES[utility]
-    whole = cluster_sizes(rows, n_jobs)[:, None]
+    whole = rows.cluster_sizes(n_jobs=n_jobs)[:, None]
     overall = whole / per_member(whole)
     w = np.repeat(weights, widths)[:, None]
     if normalised:
@@ -133,8 +120,8 @@ class LabelKMeans(NamedTuple):
 
     def on(self, device: str | None) -> "LabelKMeans":
         """The same problem on a torch device; None is the processor."""
-        if device is None:
-            return self
+        if device is None or isinstance(self.rows, SoftRows):
+            return self  # memberships stay on the processor
         from consilience.engines.torch import label_problem
 
         members, starts, counts, _ = self.rows
@@ -145,16 +132,13 @@ class LabelKMeans(NamedTuple):
         """Lloyd's rounds from the labels given."""
         if self.there is not None:
             return LabelRuns(*self.there.run(labels, k, self.price, max_iter))
-        members, starts, counts, _ = self.rows
-        return lloyd(
-            members, starts, counts, self.scale, self.shift, labels, k, self.price,
-            max_iter=max_iter, n_jobs=n_jobs,
-        )  # fmt: skip
+        return self.rows.lloyd(
+            self.scale, self.shift, labels, k, self.price, max_iter=max_iter, n_jobs=n_jobs
+        )
 
     def take(self, chosen: NDArray[np.int64]) -> "LabelKMeans":
         """The same problem on some of the rows."""
-        members, starts, counts, inverse = self.rows
-        rows = Rows(np.ascontiguousarray(members[:, chosen]), starts, counts[chosen], inverse)
+        rows = self.rows.take(chosen)
         part = self._replace(rows=rows, scale=self.scale[chosen], shift=self.shift[chosen])
         return part.on(self.device)
 
@@ -162,12 +146,11 @@ class LabelKMeans(NamedTuple):
         self, table: NDArray[np.int64], sizes: NDArray[np.int64], n_jobs: int | None = None
     ) -> Labels:
         """Labels of all rows by the centres of other rows."""
-        members, starts, counts, _ = self.rows
         costs, offset, _ = self.price(table, sizes)
         if self.there is not None:
             found, _ = self.there.nearest(self.there.none(), costs, offset)
             return np.asarray(found.cpu().numpy()).astype(np.int32)
-        return nearest(members, starts, counts, self.scale, costs, offset, n_jobs=n_jobs)
+        return self.rows.nearest(self.scale, costs, offset, n_jobs=n_jobs)
 
 
 def random_labels(
@@ -184,9 +167,7 @@ def random_labels(
         return rng.integers(0, k, u, np.int32)
     sample = problem.take(np.sort(rng.choice(u, _SAMPLE, replace=False)))
     found = sample.run(rng.integers(0, k, _SAMPLE, np.int32), k, max_iter, n_jobs)
-    members, starts, counts, _ = sample.rows
-    table, sizes, _ = count_table(members, starts, counts, found.labels, k)
-    return problem.nearest(table, sizes, n_jobs)
+    return problem.nearest(*sample.rows.count_table(found.labels, k), n_jobs)
 
 
 def label_runs(

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from consilience.errors import InvalidInputError
 from consilience.keep import write_kept
 from consilience.predict import Placer, Prediction, placed
+from consilience.predict._by_blocks import drawn, models_of_sample, placed_by_blocks
 from consilience.predict._hashes import row_hashes
 from consilience.predict._seen import Seen
 from consilience.rows import Rows, as_given, rows_of
@@ -59,20 +60,37 @@ class Predicts:
     """
 
     _seen: Seen | None
+    # Members, labels, confidence and runner-up of the objects seen, where these are a sample.
+    _judged: tuple[Any, ...] | None
 
     def _remember(self, data: Rows | None, models: Sequence[Any] | None) -> None:
         """Keep what new objects are placed by; nothing without data."""
-        self._seen = None if data is None else Seen(data.values, models)
+        self._seen, self._judged = None if data is None else Seen(data.values, models), None
+
+    def _remember_sample(
+        self, data: Rows, models: Sequence[Any] | None, labels: Any, confidence: Any, runner_up: Any
+    ) -> None:
+        """As `_remember`, of data that are not in memory: of some objects."""
+        fitted: Any = self
+        some = drawn(len(data), 0)
+        own = models_of_sample(models, fitted.ensemble_.members, some)
+        self._seen = Seen(data.take(some).values, own)
+        judged = (None if one is None else one[some] for one in (confidence, runner_up))
+        self._judged = (fitted.ensemble_.take(some), np.array(labels[some]), *judged)
 
     def _placer(self) -> Placer:
         assert self._seen is not None
         fitted: Any = self
+        judged = getattr(self, "_judged", None)
+        if judged is None:
+            judged = (fitted.ensemble_, fitted.labels_, fitted.confidence_, fitted.runner_up_)
+        ensemble, labels, confidence, runner_up = judged
         return self._seen.placer(
             type(self).__name__,
-            fitted.ensemble_,
-            fitted.labels_,
-            confidence=fitted.confidence_,
-            runner_up=fitted.runner_up_,
+            ensemble,
+            labels,
+            confidence=confidence,
+            runner_up=runner_up,
             n_jobs=fitted.n_jobs,
         )
 
@@ -88,7 +106,8 @@ class Predicts:
         Returns
         -------
         ndarray of shape (n_objects,), int32
-            Rows that were fitted have the label they had. For a torch tensor, one on its device.
+            Rows that were fitted have the label they had. For a torch tensor, one on its device;
+            for a Dask array, which is gone through in blocks, a Dask array with its blocks.
         """
         labels: NDArray[np.int32] = as_given(self.predict_info(X).labels, X)
         return labels
@@ -125,14 +144,14 @@ class Predicts:
         """
         check_is_fitted(self)
         fitted: Any = self
-        rows = rows_of(X, owner=self, fitted=self, reset=False)
-        return placed(
-            self._placer(),
-            rows.values,
-            row_hashes(rows.values) if lookup else None,
-            n_jobs=fitted.n_jobs,
-            index=rows.index,
-        )
+        rows = rows_of(X, owner=self, fitted=self, reset=False, allow_stored=True)
+        placer = self._placer()
+
+        def place(values: Any) -> Prediction:
+            hashes = row_hashes(values) if lookup else None
+            return placed(placer, values, hashes, n_jobs=fitted.n_jobs, index=rows.index)
+
+        return placed_by_blocks(rows.values, place) if rows.is_stored else place(rows.values)
 
     def save(self, folder: str | PathLike[str]) -> None:
         """Keep the fitted estimator in a folder; `consilience.load` gives it back.

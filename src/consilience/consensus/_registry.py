@@ -13,8 +13,9 @@ from typing import Any, TypeVar, cast
 
 from consilience._docs import entries, filled, with_example
 from consilience._validation import COUNT, N_JOBS, NoneValue, RandomState, Rule, check_value
+from consilience._words import listed
 from consilience.consensus._solve import ConsensusResult
-from consilience.ensemble import check_ensemble
+from consilience.ensemble import usable_ensemble
 from consilience.errors import InvalidParameterError
 
 __all__ = ["CONSENSUS", "Method", "consensus_method"]
@@ -73,6 +74,8 @@ class Method:
     by_rows : bool
         Whether distinct label rows, and how many objects have each, are all it looks at: then it
         combines labels larger than memory (`consilience.consensus.combine_blocks`).
+    soft : bool
+        Whether it also combines memberships (`consilience.SoftEnsemble`).
     memory : str
         The shape of the memory it needs.
     paper : str
@@ -96,6 +99,7 @@ class Method:
     paper: str
     few_clusters: bool = False
     by_rows: bool = False
+    soft: bool = False
     options: tuple[str, ...] = ()
     rules: Rules = field(default_factory=dict)
 
@@ -179,6 +183,7 @@ def consensus_method(
     keeps_noise: bool = True,
     few_clusters: bool = False,
     by_rows: bool = False,
+    soft: bool | None = None,
 ) -> Callable[[F], F]:
     """Enter a consensus function into the table under its own name, and check its arguments.
 
@@ -194,7 +199,10 @@ def consensus_method(
         What values its own parameters may have: for the function and the estimator alike.
     needs_data, needs_n_clusters, balanced, keeps_noise, few_clusters, by_rows : bool
         See `Method`.
+    soft : bool or None, default=None
+        See `Method`; None is that of ``by_rows``: products with rows are those of memberships, too.
     """
+    takes_soft = by_rows if soft is None else soft
     numbers = COUNT if needs_n_clusters else [*COUNT, NoneValue()]
     own: dict[str, Sequence[Rule]] = {"n_clusters": numbers, **(rules or {})}
 
@@ -204,7 +212,7 @@ def consensus_method(
         if function.__doc__:
             doc = filled(function.__doc__, "Parameters", _SHARED, names)
             function.__doc__ = with_example(doc, _EXAMPLE.format(name=function.__name__))
-        function = _checked(function, names, own, estimator)
+        function = _checked(function, names, own, estimator, takes_soft)
         CONSENSUS[function.__name__] = Method(
             name=function.__name__,
             function=function,
@@ -216,6 +224,7 @@ def consensus_method(
             keeps_noise=keeps_noise,
             few_clusters=few_clusters,
             by_rows=by_rows,
+            soft=takes_soft,
             memory=memory,
             paper=paper,
             options=tuple(name for name in names if name not in _COMMON),
@@ -226,7 +235,13 @@ def consensus_method(
     return enter
 
 
-def _checked(function: F, names: tuple[str, ...], own: Rules, owner: str) -> F:
+def soft_methods() -> str:
+    """The names of the methods that combine memberships, for messages."""
+    names = sorted(one.name for one in CONSENSUS.values() if one.soft)
+    return listed(names, "or", most=len(names))
+
+
+def _checked(function: F, names: tuple[str, ...], own: Rules, owner: str, soft: bool) -> F:
     """The function, once its arguments keep their rules."""
     every: Rules = {**own, "random_state": [RandomState()], "n_jobs": N_JOBS}
 
@@ -235,7 +250,12 @@ def _checked(function: F, names: tuple[str, ...], own: Rules, owner: str) -> F:
         # Too many or too few arguments are Python's to complain of.
         given = {**dict(zip(names, args, strict=False)), **kwargs}
         if "ensemble" in given:
-            check_ensemble(given["ensemble"], owner=function.__name__)
+            name = function.__name__
+            found = usable_ensemble(given["ensemble"], owner=name, soft=soft, remedy=soft_methods)
+            if "ensemble" in kwargs:
+                kwargs["ensemble"] = found
+            else:
+                args = (found, *args[1:])
         for name, rules in every.items():
             if name in given:
                 check_value(name, given[name], rules, owner=owner)

@@ -1,25 +1,28 @@
 """What the label-only methods share: distinct rows in a fixed order, starts, several runs."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
+from consilience.consensus._products import Rows, dividing_members
+from consilience.consensus._soft_rows import soft_dividing, soft_rows
 from consilience.ensemble import Ensemble
 from consilience.errors import InvalidInputError
 from consilience.kernels._parallel import by_rows, in_threads
-from consilience.kernels.labels.contingency import cluster_contingency, first_columns
-from consilience.kernels.labels.products import row_sums
-from consilience.kernels.labels.signatures import sort_rows, taken
+from consilience.kernels.labels.contingency import first_columns
+from consilience.kernels.labels.signatures import sort_rows
 from consilience.kernels.links.chain import sums_have_room
 from consilience.partition import kmeans_labels, leading_eigenvectors, one_thread, unit_rows
+from consilience.soft_ensemble import SoftEnsemble
 
 __all__ = [
     "Rows",
     "check_sums",
     "distinct_rows",
+    "dividing",
     "draw_seeds",
     "normal_blocks",
     "rows_in_order",
@@ -33,30 +36,14 @@ T = TypeVar("T")
 _MOST_CLUSTERS = 1500
 
 
-class Rows(NamedTuple):
-    """Distinct label rows: members x rows, first columns, how many objects, where each went."""
-
-    members: NDArray[np.signedinteger[Any]]
-    starts: NDArray[np.int64]
-    counts: NDArray[np.int64]
-    inverse: NDArray[np.int64]
-
-    @property
-    def n_rows(self) -> int:
-        """Number of distinct rows."""
-        return len(self.counts)
-
-    def of_objects(self, values: NDArray[Any], n_jobs: int | None = None) -> NDArray[Any]:
-        """Values of the rows, for every object that of its row; copied by threads."""
-        return taken(values, self.inverse, n_jobs)
-
-
 def distinct_rows(ensemble: Ensemble, *, n_jobs: int | None = None) -> Rows:
     """The distinct label rows in an order that does not depend on that of the objects.
 
     Random starts are drawn row by row: ordered by a hash of the labels, they give the same
     clusters for shuffled objects.
     """
+    if isinstance(ensemble, SoftEnsemble):
+        return soft_rows(ensemble)
     first, inverse, counts = sort_rows(ensemble.members, n_jobs)
     members = np.empty((ensemble.n_members, len(first)), ensemble.members.dtype)
 
@@ -67,6 +54,13 @@ def distinct_rows(ensemble: Ensemble, *, n_jobs: int | None = None) -> Rows:
     by_rows(copy, len(members), n_jobs, size=1)
     weighed = ensemble._weighed(inverse, counts)
     return Rows(members, first_columns(members), weighed, inverse)
+
+
+def dividing(ensemble: Ensemble, k: int) -> NDArray[np.bool_]:
+    """Members that divide the objects; all of them where those alone would not do."""
+    if isinstance(ensemble, SoftEnsemble):
+        return soft_dividing(ensemble.memberships, ensemble.offsets(), k)
+    return dividing_members(ensemble.members, k)
 
 
 def rows_in_order(
@@ -127,14 +121,13 @@ def spectral_start(
     clusters are in, relative to the group's size (the last step of MCLA). Members are
     left out evenly where all of them have more than 1500 clusters.
     """
-    step = -(-int(rows.starts[-1]) // _MOST_CLUSTERS)
-    members = np.ascontiguousarray(rows.members[::step])
-    starts = first_columns(members)
-    if not k <= starts[-1] <= _MOST_CLUSTERS:
+    part = rows.some_members(-(-int(rows.starts[-1]) // _MOST_CLUSTERS))
+    n_clusters = int(part.starts[-1])
+    if not k <= n_clusters <= _MOST_CLUSTERS:
         return None
-    present = row_sums(members, starts, np.ones((int(starts[-1]), 1)), n_jobs=n_jobs)[:, 0]
+    present = part.row_sums(np.ones((n_clusters, 1)), n_jobs=n_jobs)[:, 0]
     per_label = rows.counts / np.maximum(present, 1)
-    shares = cluster_contingency(members, per_label, n_jobs=n_jobs or 1)
+    shares = part.contingency(per_label, n_jobs=n_jobs)
     root = np.sqrt(np.maximum(shares.sum(axis=1), np.finfo(float).tiny))
     rng = check_random_state(seed)
     with one_thread():
@@ -143,7 +136,7 @@ def spectral_start(
     votes = np.zeros((len(root), k))
     votes[np.arange(len(root)), group] = 1.0
     votes /= np.maximum(votes.sum(axis=0), 1.0)
-    held, labels = row_sums(members, starts, votes, n_jobs=n_jobs), np.empty(rows.n_rows, np.int32)
+    held, labels = part.row_sums(votes, n_jobs=n_jobs), np.empty(rows.n_rows, np.int32)
 
     def decide(some: slice) -> None:
         labels[some] = held[some].argmax(axis=1)

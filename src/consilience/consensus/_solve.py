@@ -18,7 +18,7 @@ from consilience.ensemble import NOISE, Ensemble
 from consilience.errors import warn
 from consilience.evidence import never_placed, never_seen
 from consilience.kernels._parallel import by_rows
-from consilience.kernels.labels.signatures import group_rows, taken
+from consilience.kernels.labels.signatures import taken
 from consilience.rows import rows_of, same_objects
 
 __all__ = ["NOISE_ONLY", "ConsensusResult", "by_first_appearance", "few_rows", "solve"]
@@ -128,8 +128,7 @@ def _decide(
     if k == 1:
         return ConsensusResult(np.zeros(n, np.int32))
     # As a rule the first few objects differ enough, and nobody else need be looked at.
-    few = np.ascontiguousarray(ensemble.members[:, : _A_LOOK * k])
-    if len(group_rows(few)[0]) > k:
+    if ensemble._has_more_rows(k, _A_LOOK * k):
         return run(ensemble, k, X)
     _, inverse, counts = ensemble.signatures(n_jobs=n_jobs)
     distinct = len(counts)

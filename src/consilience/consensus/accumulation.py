@@ -14,16 +14,24 @@ from numpy.typing import NDArray
 from consilience._validation import COUNT, MEMORY, check_n_clusters, memory_in_bytes
 from consilience.consensus._affinity import attach_outside
 from consilience.consensus._base import ChosenNumber
-from consilience.consensus._order import tie_order
+from consilience.consensus._order import object_order, tie_order
 from consilience.consensus._registry import consensus_method
 from consilience.consensus._rows import Rows, check_sums, rows_in_order
 from consilience.consensus._rules import LINKS_AND_WARD, MISSING, LinkOrWard
+from consilience.consensus._soft_rows import soft_rows_in_order
 from consilience.consensus._solve import NOISE_ONLY, ConsensusResult, by_first_appearance, few_rows
 from consilience.consensus._unplaced import add_unplaced, place_unseen
 from consilience.engines import engine_for
 from consilience.ensemble import NOISE, Ensemble
 from consilience.errors import MemoryBudgetError, warn
-from consilience.evidence import Missing, fractions, never_placed, never_seen, twins
+from consilience.evidence import (
+    Missing,
+    co_association,
+    fractions,
+    never_placed,
+    never_seen,
+    twins,
+)
 from consilience.kernels.links.agglomerate import agglomerate
 from consilience.kernels.links.chain import MAX_MEMORY, average_link
 from consilience.kernels.links.chain_whole import average_link_whole, whole_bytes
@@ -31,6 +39,7 @@ from consilience.kernels.links.prim import single_link
 from consilience.kernels.links.trees import cut_merges, expand_tree, lifetimes, longest_lifetime
 from consilience.kernels.pairs.compare import count_type
 from consilience.kernels.pairs.counts import has_unseen
+from consilience.soft_ensemble import SoftEnsemble
 
 __all__ = ["EAC", "EACResult", "eac"]
 
@@ -68,7 +77,8 @@ class EACResult(ConsensusResult):
 @consensus_method(
     estimator="EAC",
     paper="Fred & Jain 2005",
-    memory="n R; n^2 for complete link and Ward's",
+    memory="n R; n^2 for complete link and Ward's, and for memberships",
+    soft=True,
     rules={"linkage": LINKS_AND_WARD, "missing": MISSING, "min_size": COUNT, "max_memory": MEMORY},
     needs_n_clusters=False,
 )
@@ -120,6 +130,9 @@ def eac(
     are made on the fly, average link a nearest-neighbour chain on cluster histograms: memory
     O(n R) both.
 
+    Memberships (`consilience.SoftEnsemble`) have the expected co-association; every linkage makes
+    the matrix of it, and objects with equal memberships are as near as these say.
+
     Ward's link takes 1 - co-association for Euclidean distances, as SciPy's ``linkage`` does
     with any distances: the pair merges whose union adds least to the sum of squares, and the
     height is the root of twice what it adds. Heights may exceed 1.
@@ -152,9 +165,7 @@ def eac(
     if unplaced.all():
         return _nothing_placed(ensemble)
     placed = ensemble.take(~unplaced) if unplaced.any() else ensemble
-    alike, inverse, counts = twins(placed, missing=missing)
-    rows = rows_in_order(tie_order(alike.members, counts), alike.members, inverse, counts)
-    tree = _tree(rows, linkage, missing, budget, n_jobs or 1)
+    rows, tree = _rows_and_tree(placed, linkage, missing, budget, n_jobs or 1)
     full = expand_tree(tree, rows.inverse)
     labels = np.full(ensemble.n_objects, NOISE, np.int32)
     if min_size > 1:
@@ -171,8 +182,34 @@ def eac(
         n_clusters=int(labels.max()) + 1,
         linkage=add_unplaced(full, ~unplaced),
         lifetimes=lifetimes(full[:, 2]),
-        matrix_free=linkage in ("average", "single"),
+        matrix_free=linkage in ("average", "single") and not ensemble.is_soft,
     )
+
+
+def _rows_and_tree(
+    placed: Ensemble, linkage: LinkOrWard, missing: Missing, budget: int, n_jobs: int
+) -> tuple[Rows, Tree]:
+    """Rows in an order of their own, and the weighted tree over them."""
+    if isinstance(placed, SoftEnsemble):
+        order = object_order(placed, placed.memberships)
+        rows: Rows = soft_rows_in_order(placed, order)
+        return rows, _soft_tree(placed._in_order(order), linkage, missing, budget, n_jobs)
+    alike, inverse, counts = twins(placed, missing=missing)
+    rows = rows_in_order(tie_order(alike.members, counts), alike.members, inverse, counts)
+    return rows, _tree(rows, linkage, missing, budget, n_jobs)
+
+
+def _soft_tree(
+    placed: SoftEnsemble, linkage: LinkOrWard, missing: Missing, budget: int, n_jobs: int
+) -> Tree:
+    """The tree of the expected co-association of memberships, from its matrix."""
+    n = placed.n_objects
+    _check_budget(n, 8 * n * (n - 1) // 2, budget, "memberships have no path without it")
+    if n == 1:
+        return np.empty((0, 4))
+    shares = co_association(placed, missing=missing, form="condensed", n_jobs=n_jobs)
+    np.subtract(1.0, shares, out=shares)
+    return agglomerate(shares, linkage)
 
 
 def _cut_large(
@@ -222,13 +259,20 @@ def _tree(rows: Rows, linkage: LinkOrWard, missing: Missing, budget: int, n_jobs
         return average_link(rows.members, rows.counts, missing=missing, max_memory=room)
     with_seen = missing == "pair" and has_unseen(rows.members)
     needed = _matrix_bytes(rows, linkage, with_seen)
+    why = f"{linkage} link has no exact path without it"
+    _check_budget(rows.n_rows, needed, budget, why, "use linkage='average' or 'single'")
+    return _link_matrix(rows, linkage, with_seen, n_jobs)
+
+
+def _check_budget(
+    n: int, needed: int, budget: int, why: str, remedy: str = "take SEC, which needs none"
+) -> None:
+    """Raise `MemoryBudgetError` where the matrix of n objects does not fit."""
     if needed > budget:
         raise MemoryBudgetError(
-            f"The co-association of {rows.n_rows} distinct objects takes {_gib(needed)}, more than "
-            f"max_memory={_gib(budget)}, and {linkage} link has no exact path without it. Raise "
-            "max_memory, or use linkage='average' or 'single'."
+            f"The co-association of {n} distinct objects takes {_gib(needed)}, more than "
+            f"max_memory={_gib(budget)}, and {why}. Raise max_memory, or {remedy}."
         )
-    return _link_matrix(rows, linkage, with_seen, n_jobs)
 
 
 def _matrix_bytes(rows: Rows, linkage: LinkOrWard, with_seen: bool) -> int:

@@ -13,18 +13,16 @@ from consilience.consensus._cuts import (
     balance,
     check_n_parts,
     cut_result,
-    dividing_members,
     warn_if_loose,
 )
 from consilience.consensus._order import ordered
 from consilience.consensus._registry import consensus_method
-from consilience.consensus._rows import Rows, distinct_rows
+from consilience.consensus._rows import Rows, distinct_rows, dividing
 from consilience.consensus._rules import CUTS, CutSolver
 from consilience.consensus._solve import ConsensusResult, solve
 from consilience.ensemble import Ensemble
+from consilience.errors import InvalidParameterError
 from consilience.kernels._parallel import by_rows
-from consilience.kernels.labels.contingency import cluster_contingency
-from consilience.kernels.labels.products import part_sums, row_sums
 from consilience.partition import (
     LabelLinks,
     choose_bipartite,
@@ -107,9 +105,9 @@ def hbgf(
 
     def run(placed: Ensemble, k: int, _: Any) -> ConsensusResult:
         check_n_parts(k, int(placed.n_clusters.sum()), owner="HBGF")
-        divides = dividing_members(placed.members, k)
+        divides = dividing(placed, k)
         placed = placed if divides.all() else placed[np.flatnonzero(divides)]
-        way, note = choose_bipartite(int(np.count_nonzero(placed.members >= 0)), solver)
+        way, note = _way(placed, solver)
         if way == "spectral":
             return _spectral(placed, k, note, random_state, n_jobs)
         return ordered(by_metis, n_jobs=n_jobs)(placed, k, None)
@@ -121,6 +119,18 @@ def hbgf(
         return cut_result(found, found.cut)
 
     return solve(ensemble, n_clusters, run, owner="HBGF", X=X, n_jobs=n_jobs)
+
+
+def _way(placed: Ensemble, solver: CutSolver) -> tuple[str, str]:
+    """The solver to take, and why; memberships are cut by singular vectors."""
+    if not placed.is_soft:
+        return choose_bipartite(int(np.count_nonzero(placed.members >= 0)), solver)
+    if solver == "metis":
+        raise InvalidParameterError(
+            "The 'solver' parameter of HBGF must be 'spectral' or 'auto' for memberships. Got "
+            "'metis' instead. Give labels for it: ensemble.harden()."
+        )
+    return "spectral", "" if solver == "spectral" else "memberships are cut by singular vectors"
 
 
 def _spectral(
@@ -163,9 +173,8 @@ def spectral_hbgf(
     ICML, section 4.
     """
     rng = check_random_state(random_state)
-    jobs = 1 if n_jobs is None else n_jobs
-    tables = cluster_contingency(rows.members, rows.counts.astype(float), n_jobs=jobs)
-    root = np.sqrt(tables.diagonal())
+    tables = rows.contingency(rows.counts.astype(float), n_jobs=n_jobs)
+    root = np.sqrt(rows.cluster_sizes(n_jobs=n_jobs))
     with one_thread():
         squares, V = leading_eigenvectors(tables / root[:, None] / root[None, :], k, rng)
     sigma = np.sqrt(np.maximum(squares, 0.0))
@@ -175,7 +184,7 @@ def spectral_hbgf(
     both = np.empty((rows.n_rows + len(V), V.shape[1]))
     unit_rows(V, out=both[rows.n_rows :])
     U = both[: rows.n_rows]
-    row_sums(rows.members, rows.starts, table, n_jobs=n_jobs, out=U)
+    rows.row_sums(table, n_jobs=n_jobs, out=U)
     unit_rows(U, n_jobs, out=U)
     centres = _far_apart(U, rows.counts, k, rng, n_jobs)
     weights = np.concatenate([rows.counts, np.ones(len(V))])
@@ -210,8 +219,7 @@ def _normalised_cut(
     rows: Rows, labels: NDArray[np.int32], sizes: Floats, k: int, n_jobs: int | None = None
 ) -> float:
     """Normalised cut of the objects under the similarity B diag(sizes)^-1 B^T."""
-    counts = rows.counts.astype(float)
-    sums = part_sums(rows.members, rows.starts, labels, k, counts, n_jobs=n_jobs)
+    sums = rows.part_sums(labels, k, rows.counts.astype(float), n_jobs=n_jobs)
     inside = (sums**2 / sizes[:, None]).sum(axis=0)
     volume = sums.sum(axis=0)
     return float(k - np.divide(inside, volume, out=np.ones(k), where=volume > 0).sum())

@@ -30,7 +30,15 @@ from consilience.errors import InvalidParameterError, MemoryBudgetError, warn
 from consilience.evidence import confidence, never_placed, never_seen
 from consilience.kernels.labels.signatures import RowTable
 
-__all__ = ["BlockConsensus", "check_by_rows", "collapse", "combine_blocks"]
+__all__ = [
+    "BlockConsensus",
+    "check_by_rows",
+    "collapse",
+    "combine_blocks",
+    "combined",
+    "nearest_by_rows",
+    "options_by_rows",
+]
 
 _OWNER = "combine_blocks"
 # Objects looked at together.
@@ -135,11 +143,29 @@ def combine_blocks(
     check_value("random_state", random_state, [RandomState()], owner=_OWNER)
     check_value("max_memory", max_memory, MEMORY, owner=_OWNER)
     check_jobs(n_jobs, owner=_OWNER)
-    own = _checked_options(method, options)
+    own = options_by_rows(method, options)
     budget = memory_in_bytes(max_memory, owner=_OWNER)
-    rows, numbers = collapse(ensemble, max_bytes=budget, n_jobs=n_jobs)
     how = {"random_state": random_state, "n_jobs": n_jobs, **own}
-    return _spread(_of_rows(chosen, rows, n_clusters, how), rows, numbers, n_jobs)
+    return combined(chosen, ensemble, n_clusters, how, max_bytes=budget)
+
+
+def combined(
+    method: Method,
+    ensemble: Ensemble,
+    n_clusters: int,
+    how: dict[str, Any],
+    *,
+    max_bytes: float | None = None,
+) -> BlockConsensus:
+    """As `combine_blocks`, of parameters that were checked."""
+    n_jobs = how["n_jobs"]
+    rows, numbers = collapse(ensemble, max_bytes=max_bytes, n_jobs=n_jobs)
+    return _spread(_of_rows(method, rows, n_clusters, how), rows, numbers, n_jobs)
+
+
+def nearest_by_rows(name: str) -> Method:
+    """The method that combines labels larger than memory and is nearest to one that cannot."""
+    return CONSENSUS[_NEAREST.get(name, "sec")]
 
 
 def check_by_rows(name: str) -> Method:
@@ -147,7 +173,7 @@ def check_by_rows(name: str) -> Method:
     can = sorted(one.name for one in CONSENSUS.values() if one.by_rows)
     if not isinstance(name, str) or name not in can:
         known = isinstance(name, str) and name in CONSENSUS
-        near = f" Take {_NEAREST.get(name, 'sec')!r}, the nearest to it." if known else ""
+        near = f" Take {nearest_by_rows(name).name!r}, the nearest to it." if known else ""
         raise InvalidParameterError(
             f"The 'method' parameter of {_OWNER} must be one of {listed(map(repr, can), 'or')}: "
             f"these combine labels larger than memory. Got {name!r} instead.{near}"
@@ -155,11 +181,11 @@ def check_by_rows(name: str) -> Method:
     return CONSENSUS[name]
 
 
-def _checked_options(method: str, options: dict[str, Any]) -> dict[str, Any]:
+def options_by_rows(method: str, options: dict[str, Any]) -> dict[str, Any]:
     """Options of a method, with those it needs to look at label rows alone."""
     settings = _SETTINGS.get(method, {})
     for name, value in settings.items():
-        if options.get(name, value) != value:
+        if options.get(name, value) not in (value, "auto"):
             raise InvalidParameterError(
                 f"The {name!r} parameter of {method} must be {value!r} by blocks. Got "
                 f"{options[name]!r} instead."

@@ -16,7 +16,7 @@ from consilience._words import listed, plural
 from consilience.consensus._clarity import Clarity, Verdict, judge
 from consilience.consensus._group_tree import Node, group_tree
 from consilience.consensus.auto import autoconsensus, points_of
-from consilience.ensemble import Ensemble
+from consilience.ensemble import Ensemble, usable_ensemble
 from consilience.errors import InvalidInputError
 from consilience.partition import one_thread
 from consilience.rows import rows_of, same_objects
@@ -235,6 +235,7 @@ def levels(
     """
     owner = "levels"
     check_value("ensemble", ensemble, [_AN_ENSEMBLE], owner=owner)
+    ensemble = usable_ensemble(ensemble, owner=owner)
     check_value("deeper", deeper, [Boolean()], owner=owner)
     check_value("random_state", random_state, [RandomState()], owner=owner)
     groups = as_array(labels)

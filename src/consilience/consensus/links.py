@@ -236,7 +236,7 @@ def asrs(
 
 def jaccard(rows: Rows, n_jobs: int | None) -> Floats:
     """Objects in both of two clusters over objects in either; 0 on the diagonal."""
-    shared = cluster_contingency(rows.members, rows.counts.astype(float), n_jobs=n_jobs or 1)
+    shared = rows.contingency(rows.counts.astype(float), n_jobs=n_jobs)
     sizes = shared.diagonal()
     shared /= sizes[:, None] + sizes - shared
     np.fill_diagonal(shared, 0.0)

@@ -24,7 +24,6 @@ from consilience.consensus._rules import LINKS, MISSING, Link
 from consilience.consensus._solve import ConsensusResult, solve
 from consilience.ensemble import Ensemble
 from consilience.evidence import Missing
-from consilience.kernels.labels.contingency import cluster_contingency
 from consilience.kernels.labels.products import row_sums
 
 __all__ = ["LWEA", "LWGP", "cluster_certainty", "lwea", "lwgp"]
@@ -199,8 +198,8 @@ def cluster_certainty(
     """
     if theta is None:
         theta = _NORMALISED_THETA if normalise else _THETA
-    tables = cluster_contingency(rows.members, rows.counts.astype(float), n_jobs=n_jobs or 1)
-    shares = tables / tables.diagonal()[:, None]
+    tables = rows.contingency(rows.counts.astype(float), n_jobs=n_jobs)
+    shares = tables / rows.cluster_sizes(n_jobs=n_jobs)[:, None]
     entropy = -xlogy(shares, shares).sum(axis=1) / np.log(2.0)
     if normalise:
         widths = np.diff(rows.starts)

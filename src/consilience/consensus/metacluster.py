@@ -19,8 +19,6 @@ from consilience.consensus._rules import CUTS, CutSolver
 from consilience.consensus._solve import ConsensusResult, solve
 from consilience.ensemble import Ensemble
 from consilience.kernels._parallel import by_rows
-from consilience.kernels.labels.contingency import cluster_contingency
-from consilience.kernels.labels.products import cluster_sums, row_sums
 from consilience.kernels.labels.signatures import hash_rows
 from consilience.partition import Parts, Solver, similarity_graph, split_graph
 
@@ -176,7 +174,7 @@ def meta_clusters(
     masses = once if vertex == "weight" else np.ones(rows.n_rows)
     S = overlap(rows, once, n_jobs=n_jobs)
     mass: Floats = np.sqrt(masses) * rows.counts
-    sizes = cluster_sums(rows.members, rows.starts, mass[:, None], n_jobs=n_jobs)[:, 0]
+    sizes = rows.cluster_sums(mass[:, None], n_jobs=n_jobs)[:, 0]
     if solver == "auto" and n_clusters < _FEW_CLUSTERS:
         solver = "spectral"
     parts = split_graph(similarity_graph(S, sizes), k, solver=solver, random_state=rng)
@@ -205,10 +203,11 @@ def let_compete(
 def overlap(rows: Rows, weights: Floats, *, n_jobs: int | None = None) -> Floats:
     """Weight of the objects in both of two clusters over that of the objects in either.
 
-    Clusters x clusters, symmetric, in [0, 1]; clusters of one member have 0 in common.
+    Clusters x clusters, symmetric, in [0, 1]; clusters of one member have 0 in common. Of
+    memberships p and q it is Tanimoto's: sums of p q over those of p^2 + q^2 - p q.
     """
     mass = weights * rows.counts
-    shared = cluster_contingency(rows.members, mass, n_jobs=1 if n_jobs is None else n_jobs)
+    shared = rows.contingency(mass, n_jobs=n_jobs)
     own = shared.diagonal()
     either = own[:, None] + own[None, :] - shared
     # In place: with thousands of clusters the matrix is what takes the memory.
@@ -225,7 +224,7 @@ def _held(
     """
     votes = np.zeros((len(part_of_cluster), k))
     votes[np.arange(len(part_of_cluster)), part_of_cluster] = 1.0
-    held = row_sums(rows.members, rows.starts, votes, n_jobs=n_jobs)
+    held = rows.row_sums(votes, n_jobs=n_jobs)
     return held, np.maximum(votes.sum(axis=0), 1.0)
 
 

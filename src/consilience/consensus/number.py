@@ -30,7 +30,7 @@ from consilience.consensus._number_judge import (
     decide,
     tighter_than_chance,
 )
-from consilience.ensemble import Ensemble
+from consilience.ensemble import Ensemble, usable_ensemble
 from consilience.errors import InvalidInputError, InvalidParameterError, warn
 from consilience.evidence import never_placed
 from consilience.kernels._parallel import in_threads
@@ -256,6 +256,8 @@ def _checked(X: Any, ensemble: Any) -> tuple[Any, Any]:
         raise InvalidInputError(f"{_OWNER} needs data or an ensemble. Got neither.")
     if ensemble is not None and not isinstance(ensemble, Ensemble):
         ensemble = Ensemble(ensemble)
+    if ensemble is not None:
+        ensemble = usable_ensemble(ensemble, owner=_OWNER)
     if X is None:
         return None, ensemble
     rows = rows_of(X, owner=_OWNER)

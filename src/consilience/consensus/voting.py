@@ -1,6 +1,7 @@
 """Consensus by vote: clusters matched one to one, or votes passed on as shares."""
 
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
@@ -12,13 +13,12 @@ from consilience._validation import Options
 from consilience.consensus._base import FixedNumber
 from consilience.consensus._registry import consensus_method
 from consilience.consensus._rows import Rows, distinct_rows
+from consilience.consensus._soft_rows import SoftRows
 from consilience.consensus._solve import ConsensusResult, solve
 from consilience.consensus.kmeans_forms import kcc
 from consilience.ensemble import Ensemble
 from consilience.errors import warn
 from consilience.kernels._parallel import by_rows, in_threads
-from consilience.kernels.labels.contingency import cluster_contingency
-from consilience.kernels.labels.votes import Ballot, pass_on
 
 __all__ = ["CumulativeVoting", "Voting", "cumulativevoting", "voting"]
 
@@ -114,14 +114,14 @@ def voting(
 
 def _reference(
     placed: Ensemble, rows: Rows, k: int, rng: Any, n_jobs: int | None
-) -> tuple[NDArray[np.int64], int, NDArray[np.int64]]:
+) -> tuple[NDArray[Any], int, NDArray[np.int64]]:
     """Labels to match to, the member they are (-1: none), and the members in voting order."""
     shared = shared_information(rows, n_jobs=n_jobs or 1)
     n = len(shared)
     # The mean over the others; a member says nothing about itself.
     best = int(((shared.sum(axis=1) - shared.diagonal()) / max(n - 1, 1)).argmax())
     if rows.starts[best + 1] - rows.starts[best] == k:
-        start = rows.members[best].astype(np.int64)
+        start = rows.votes_of(best)
         order = np.argsort(-shared[best], kind="stable")
         return start, best, order[order != best]
     found = kcc(placed, k, random_state=rng, n_jobs=n_jobs)
@@ -136,30 +136,30 @@ def _reference(
 
 def _collect(
     rows: Rows,
-    start: NDArray[np.int64],
+    start: NDArray[Any],
     reference: int,
     order: NDArray[np.int64],
     k: int,
     n_jobs: int | None,
-) -> tuple[NDArray[np.int32], list[list[int]]]:
+) -> tuple[NDArray[Any], list[list[int]]]:
     """Votes of all members on each row, and what each cluster of each member voted for."""
     own = np.arange(k)
     matches: list[list[int]] = [[] for _ in rows.members]
     if reference >= 0:
         matches[reference] = own.tolist()
-    with Ballot(rows.counts, k, n_jobs) as ballot:
+    with rows.ballot(k, n_jobs) as ballot:
         ballot.cast(start, own)
         for member in order:
             width = int(rows.starts[member + 1] - rows.starts[member])
-            match = _match(ballot.overlap(rows.members[member], width))
+            match = _match(ballot.overlap(rows.votes_of(member), width))
             matches[member] = match.tolist()
-            ballot.cast(rows.members[member], match)
+            ballot.cast(rows.votes_of(member), match)
         if reference < 0:
             ballot.cast(start, own, -1)
     return ballot.votes, matches
 
 
-def _match(table: NDArray[np.int64]) -> NDArray[np.int64]:
+def _match(table: NDArray[Any]) -> NDArray[np.int64]:
     """The column of each row: one to one with the largest sum, rows left over to their best."""
     match: NDArray[np.int64] = table.argmax(axis=1)
     rows, columns = linear_sum_assignment(table, maximize=True)
@@ -167,7 +167,7 @@ def _match(table: NDArray[np.int64]) -> NDArray[np.int64]:
     return match
 
 
-def _plurality(votes: NDArray[np.int32], rng: Any, n_jobs: int | None) -> NDArray[np.int32]:
+def _plurality(votes: NDArray[Any], rng: Any, n_jobs: int | None) -> NDArray[np.int32]:
     """The column with the most votes; ties are drawn, once for all objects of a row."""
     labels, tie = np.empty(len(votes), np.int32), np.empty(len(votes), bool)
 
@@ -186,7 +186,7 @@ def _plurality(votes: NDArray[np.int32], rng: Any, n_jobs: int | None) -> NDArra
 
 
 def _shares(
-    votes: NDArray[np.int32], labels: NDArray[np.int32], n_jobs: int | None
+    votes: NDArray[Any], labels: NDArray[np.int32], n_jobs: int | None
 ) -> tuple[Floats, Floats]:
     """Shares of the votes cast on each row, and that of its label."""
     shares, own = np.empty(votes.shape), np.empty(len(votes))
@@ -326,11 +326,10 @@ def _xlogx(x: Any) -> Any:
 
 def entropies(rows: Rows) -> Floats:
     """Entropy of each member's distribution of placed objects over its clusters, in nats."""
-    found = np.zeros(len(rows.members))
-    for r, labels in enumerate(rows.members):
-        placed = labels >= 0
-        if placed.any():
-            sizes = np.bincount(labels[placed], rows.counts[placed])
+    found, whole = np.zeros(len(rows.members)), rows.cluster_sizes()
+    for r, (start, stop) in enumerate(pairwise(rows.starts)):
+        if start < stop:
+            sizes = whole[start:stop]
             found[r] = np.log(sizes.sum()) - _xlogx(sizes).sum() / sizes.sum()
     return found
 
@@ -353,7 +352,7 @@ def shared_pairs(rows: Rows, *, n_jobs: int = 1) -> Floats:
 
 def _of_all_pairs(rows: Rows, of_count: Of, score: Score, n_jobs: int) -> Floats:
     """A score of all pairs of members from sums over the cells and margins of their tables."""
-    if rows.starts[-1] > _MOST_CLUSTERS:
+    if rows.starts[-1] > _MOST_CLUSTERS and not isinstance(rows, SoftRows):
         return np.stack([_with_labels(rows, own, of_count, score) for own in rows.members])
     widths = np.diff(rows.starts)
     used = np.flatnonzero(widths)
@@ -361,7 +360,7 @@ def _of_all_pairs(rows: Rows, of_count: Of, score: Score, n_jobs: int) -> Floats
     if not used.size:
         return found
     edges = rows.starts[used]
-    table = cluster_contingency(rows.members, rows.counts.astype(float), n_jobs=n_jobs)
+    table = rows.contingency(rows.counts.astype(float), n_jobs=n_jobs)
     # Per cluster and member: objects of the cluster that the member placed.
     margins = np.add.reduceat(table, edges, axis=1)
     totals = np.add.reduceat(margins, edges, axis=0)
@@ -378,12 +377,10 @@ def information_with(rows: Rows, labels: NDArray[Any]) -> Floats:
 
 def _with_labels(rows: Rows, labels: NDArray[Any], of_count: Of, score: Score) -> Floats:
     k = int(labels.max(initial=-1)) + 1
+    sums = rows.part_sums(labels.astype(np.int32), k, rows.counts.astype(float))
     found = np.zeros(len(rows.members))
-    for r, member in enumerate(rows.members):
-        both = np.flatnonzero((member >= 0) & (labels >= 0))
-        width = int(rows.starts[r + 1] - rows.starts[r])
-        codes = labels[both].astype(np.int64) * width + member[both]
-        table = np.bincount(codes, rows.counts[both], k * width).reshape(k, width)
+    for r, (start, stop) in enumerate(pairwise(rows.starts)):
+        table = np.ascontiguousarray(sums[start:stop].T)
         own, others = (of_count(table.sum(axis=axis)).sum() for axis in (1, 0))
         found[r] = score(of_count(table).sum(), own, others, table.sum())
     return found
@@ -414,14 +411,7 @@ def _adjusted(cells: Any, rows: Any, columns: Any, totals: Any) -> Any:
 
 def pass_on_votes(rows: Rows, order: NDArray[np.int64], *, n_jobs: int | None = None) -> Floats:
     """Shares of each row in the clusters of the first member, after all have voted in order."""
-    first = rows.members[order[0]]
-    shares = np.zeros((rows.n_rows, int(first.max()) + 1))
-    placed = np.flatnonzero(first >= 0)
-    shares[placed, first[placed]] = 1.0
-    n_votes = (first >= 0).astype(np.int64)
-    pass_on(
-        rows.members, rows.starts, order[1:].tolist(), rows.counts, shares, n_votes, n_jobs=n_jobs
-    )
+    shares, n_votes = rows.pass_on(int(order[0]), order[1:].tolist(), n_jobs=n_jobs)
     silent = n_votes == 0
     if silent.any():
         overall = rows.counts @ shares

@@ -24,10 +24,12 @@ from consilience.consensus._order import object_order, ordered
 from consilience.consensus._registry import consensus_method
 from consilience.consensus._rows import Rows, distinct_rows, rows_in_order
 from consilience.consensus._rules import CUTS
+from consilience.consensus._soft_rows import soft_rows_in_order
 from consilience.consensus._solve import ConsensusResult, solve
 from consilience.consensus.metacluster import Vertex, meta_clusters
 from consilience.ensemble import Ensemble
 from consilience.partition import Solver
+from consilience.soft_ensemble import SoftEnsemble
 
 __all__ = ["WOMC", "WOKMeans", "wokmeans", "womc"]
 
@@ -118,6 +120,9 @@ def _weighted_rows(
         row_weights = np.empty(rows.n_rows)
         row_weights[rows.inverse] = weights
         return rows, row_weights
+    if isinstance(placed, SoftEnsemble):
+        order = object_order(placed, placed.memberships, weights)
+        return soft_rows_in_order(placed, order), weights[order]
     order = object_order(placed, weights)
     each = np.arange(placed.n_objects), np.ones(placed.n_objects, np.int64)
     return rows_in_order(order, placed.members, *each), weights[order]

@@ -26,8 +26,10 @@ from consilience.datasets._files import (
     read_arrays,
     unique_names,
 )
+from consilience.datasets._membership_files import memberships_in
 from consilience.ensemble import Ensemble
 from consilience.errors import InvalidInputError, warn
+from consilience.soft_ensemble import SoftEnsemble
 
 _ID_NAMES = ("", "id", "__index_level_0__")
 
@@ -46,7 +48,9 @@ def read_labels(path: str | PathLike[str], *, id_column: str | None = None) -> E
         two-dimensional array, or one named ``labels``), or what `Ensemble.save` wrote.
         Labels are whole numbers, -1 for noise (seen, in no cluster) and -2 for unseen, or
         names. An empty cell (or NA, NaN, null, none) is unseen. In a column of names, numbers
-        are names too.
+        are names too. Columns with names such as ``mixture:0``, ``mixture:1`` that hold shares are
+        memberships in the clusters of a member: rows sum to 1, less what is noise, and are empty
+        where the member did not see the object.
     id_column : str, optional
         Column of identifiers, kept as the ensemble's index. Without it, a first column named
         ``id``, or without a name as pandas writes its index, is taken; so is, with a warning,
@@ -55,7 +59,7 @@ def read_labels(path: str | PathLike[str], *, id_column: str | None = None) -> E
     Returns
     -------
     Ensemble
-        Members are named as their columns.
+        Members are named as their columns; a `SoftEnsemble` of memberships.
 
     Raises
     ------
@@ -79,7 +83,7 @@ def read_labels(path: str | PathLike[str], *, id_column: str | None = None) -> E
         return _read_parquet(source, id_column)
     arrays = read_arrays(source)
     if {"members", "meta"} <= set(arrays):
-        return Ensemble.load(source)
+        return SoftEnsemble.load(source) if "memberships" in arrays else Ensemble.load(source)
     ids = None
     if id_column is not None:
         ids = arrays[list(arrays)[position_of(source, list(arrays), id_column, "id_column")]]
@@ -216,6 +220,16 @@ class _Words:
             )
         return values.astype(np.int64)[np.frombuffer(self.codes, np.intc)]
 
+    def numbers(self) -> NDArray[np.float64] | None:
+        """The column as numbers, NaN where a cell is empty; None if it has words."""
+        found = [
+            np.nan if word.strip().lower() in MISSING else number(word.strip())
+            for word in self.words
+        ]
+        if any(value is None for value in found):
+            return None
+        return np.array(found, np.float64)[np.frombuffer(self.codes, np.intc)]
+
     def _refuse_data(self, source: Path, name: str, values: NDArray[Any]) -> None:
         """Raise if a number is no label: a fraction, infinite, or below -2."""
         with np.errstate(invalid="ignore"):
@@ -256,10 +270,14 @@ def _read_csv(source: Path, id_column: str | None) -> Ensemble:
     # What `write_labels` says of the labels is no clustering.
     ours = at == 0 and names[:2] == _WRITTEN[:2] and set(names) <= set(_WRITTEN)
     members = [1] if ours else [i for i in range(len(names)) if i != at]
+    index = None if at is None else np.array(ids, dtype=np.str_)
+    own = [names[i] for i in members]
+    soft = memberships_in(source, own, lambda place: columns[members[place]].numbers(), index)
+    if soft is not None:
+        return soft
     for i in members:
         _warn_of_ids(source, names[i], len(columns[i].words), len(columns[i].codes))
     labels = [columns[i].labels(source, names[i]) for i in members]
-    index = None if at is None else np.array(ids, dtype=np.str_)
     return Ensemble(labels, index=index, names=[names[i] for i in members])
 
 
@@ -274,11 +292,22 @@ def _read_parquet(source: Path, id_column: str | None) -> Ensemble:
             for values, column in zip(columns, batch.columns, strict=True):
                 values.extend(column.to_pylist())
     members = [i for i in range(len(names)) if i != at]
+    index = None if at is None else np.asarray(columns[at])
+    own = [names[i] for i in members]
+    soft = memberships_in(source, own, lambda place: _numbers(columns[members[place]]), index)
+    if soft is not None:
+        return soft
     labels = [encode(columns[i], what=f"{source.name!r} column {names[i]!r}") for i in members]
     for i, codes in zip(members, labels, strict=True):
         _warn_of_ids(source, names[i], int(codes.max()) + 1, len(codes))
-    index = None if at is None else np.asarray(columns[at])
     return Ensemble(labels, index=index, names=[names[i] for i in members])
+
+
+def _numbers(values: list[Any]) -> NDArray[np.float64] | None:
+    """Values of a column as numbers, NaN for None; None if there are others."""
+    if not all(value is None or isinstance(value, int | float) for value in values):
+        return None
+    return np.array([np.nan if value is None else value for value in values], np.float64)
 
 
 def _warn_of_ids(source: Path, name: str, n_values: int, n_objects: int) -> None:

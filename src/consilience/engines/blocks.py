@@ -6,7 +6,7 @@ Labels, centres and facts are those of the `Cpu`, bit for bit, whatever the piec
 """
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -49,6 +49,10 @@ class Blocks:
         self._pieces = Disk(table) if pieces is None else pieces
         #: Keeps centres and the labels of every piece as they are made; None keeps nothing.
         self.keeper: Keeper | None = None
+
+    def each(self, call: Callable[..., Any], *shared: Any) -> Iterator[Any]:
+        """``call(X, start, *shared)`` of every piece, where it is, in the order of the pieces."""
+        return self._pieces.map(call, *shared)
 
     def digests(self) -> list[str]:
         """A digest of each piece, made where it is."""

@@ -14,6 +14,7 @@ from numpy.typing import DTypeLike, NDArray
 from scipy import sparse
 from scipy.sparse.linalg import LinearOperator
 
+from consilience._threads import one_thread
 from consilience._validation import (
     DEVICE,
     MISSING,
@@ -26,11 +27,18 @@ from consilience._validation import (
 from consilience.engines import engine_for
 from consilience.ensemble import Ensemble, takes_ensemble
 from consilience.errors import warn
+from consilience.evidence._soft import (
+    expected_nearest,
+    expected_pairs,
+    expected_rows,
+    pairs_apart,
+)
 from consilience.kernels.labels.contingency import first_columns
 from consilience.kernels.labels.products import cluster_sums, row_sums
 from consilience.kernels.pairs.compare import count_type
 from consilience.kernels.pairs.counts import count_pairs_block, nearest_pairs
 from consilience.kernels.pairs.shares import shares_of
+from consilience.soft_ensemble import SoftEnsemble
 
 __all__ = ["CoAssociation", "Missing", "co_association", "fractions"]
 
@@ -50,7 +58,7 @@ def _is_float(dtype: Any) -> bool:
 _FLOATS = Satisfies(_is_float, "a floating-point type such as numpy.float32")
 
 
-@takes_ensemble
+@takes_ensemble(soft=True)
 def co_association(
     ensemble: Ensemble,
     *,
@@ -67,12 +75,14 @@ def co_association(
     Parameters
     ----------
     ensemble : Ensemble
-        Labels of n objects by R members. Noise is together with nobody.
+        Labels of n objects by R members. Noise is together with nobody. A `SoftEnsemble` of
+        memberships joins a pair as far as it is expected to: by the sum over clusters of the
+        products of both objects' memberships.
     missing : {"pair", "all"}, default="pair"
         Divide by the members that saw both objects, or by all members.
     values : {"fraction", "count"}, default="fraction"
         Shares in [0, 1], or the number of members that joined the pair, in the narrowest
-        unsigned type (one byte up to 255 members).
+        unsigned type (one byte up to 255 members); of memberships the expected number.
     form : {"dense", "condensed", "nearest", "operator"}, default="dense"
         A square matrix (memory n^2); the upper triangle in SciPy's order (half of that);
         a sparse matrix of the ``n_neighbors`` strongest pairs of each object (memory
@@ -119,10 +129,19 @@ def co_association(
     check_jobs(n_jobs, owner=owner)
     check_value("device", device, DEVICE, owner=owner)
     jobs = 1 if n_jobs is None else n_jobs
-    if form == "operator":
-        return CoAssociation(ensemble, missing=missing)
     if form == "nearest":
         check_value("n_neighbors", n_neighbors, [Interval(int, 1)], owner=owner)
+    if form == "operator":
+        return operator_of(ensemble, missing=missing)
+    if isinstance(ensemble, SoftEnsemble):
+        by_pair, as_shares = missing == "pair" and ensemble.has_unseen, values == "fraction"
+        how: Any = {"by_pair": by_pair, "shares": as_shares, "dtype": dtype, "n_jobs": jobs}
+        if form == "nearest":
+            return expected_nearest(ensemble, n_neighbors, **how)
+        if by_pair and as_shares:
+            _warn_of_pairs(pairs_apart(ensemble))
+        return expected_pairs(ensemble, condensed=form == "condensed", **how)
+    if form == "nearest":
         return _nearest(ensemble, missing, values, n_neighbors, np.dtype(dtype), jobs, device)
     with_seen = values == "fraction" and missing == "pair" and ensemble.has_unseen
     joined, seen = engine_for(ensemble.members, device).pair_counts(
@@ -155,6 +174,10 @@ def _warn_of_strangers(seen: NDArray[Any]) -> None:
     pairs = int(np.count_nonzero(seen == 0))
     if seen.ndim == 2:
         pairs = (pairs - int(np.count_nonzero(seen.diagonal() == 0))) // 2
+    _warn_of_pairs(pairs)
+
+
+def _warn_of_pairs(pairs: int) -> None:
     if pairs:
         warn(
             f"{pairs} pairs of objects were never seen together by any member; their "
@@ -263,3 +286,32 @@ class CoAssociation(LinearOperator):
 
     def _adjoint(self) -> "CoAssociation":
         return self
+
+
+class _Expected(CoAssociation):
+    """The same of memberships."""
+
+    ensemble: SoftEnsemble
+
+    def __init__(self, ensemble: SoftEnsemble, *, missing: Missing = "pair") -> None:
+        super().__init__(ensemble, missing=missing)
+        self._own = 1.0 - (ensemble.memberships**2).sum(axis=1) / ensemble.n_members
+
+    def rows(self, start: int, stop: int) -> NDArray[np.float64]:
+        with one_thread():
+            return expected_rows(self.ensemble, start, stop, by_pair=self._pairwise)
+
+    def _matmat(self, V: NDArray[Any]) -> NDArray[np.float64]:
+        if self._pairwise:
+            return super()._matmat(V)
+        H, V = self.ensemble.memberships, np.asarray(V, float)
+        with one_thread():
+            sums = H @ (H.T @ V)
+        return np.asarray(sums / self.ensemble.n_members + self._own[:, None] * V)
+
+
+def operator_of(ensemble: Ensemble, *, missing: Missing = "pair") -> CoAssociation:
+    """`CoAssociation` of labels, or of memberships what is expected of it."""
+    if isinstance(ensemble, SoftEnsemble):
+        return _Expected(ensemble, missing=missing)
+    return CoAssociation(ensemble, missing=missing)

@@ -18,9 +18,11 @@ from consilience._validation import (
 )
 from consilience.ensemble import Collapsed, Ensemble, takes_ensemble
 from consilience.errors import InvalidInputError
-from consilience.evidence.coassociation import CoAssociation, Missing
+from consilience.evidence._soft import soft_nearness
+from consilience.evidence.coassociation import Missing, operator_of
 from consilience.kernels._parallel import in_threads
 from consilience.kernels.labels.confidence import Nearness, nearness
+from consilience.soft_ensemble import SoftEnsemble
 
 __all__ = ["DOUBTFUL_BELOW", "Confidence", "confidence", "doubtful", "suited_elsewhere"]
 
@@ -61,7 +63,7 @@ class Confidence:
     device: str = "cpu"
 
 
-@takes_ensemble
+@takes_ensemble(soft=True)
 def confidence(
     ensemble: Ensemble,
     labels: NDArray[np.integer],
@@ -76,7 +78,7 @@ def confidence(
     Parameters
     ----------
     ensemble : Ensemble
-        Labels of n objects by R members.
+        Labels of n objects by R members, or memberships: see `co_association`.
     labels : array of shape (n_objects,)
         A consensus: clusters 0..K-1; negative for objects in no cluster, which count in no
         mean.
@@ -135,6 +137,13 @@ def confidence(
     share = np.empty(n)
     if pairwise and exact:
         own, other, runner_up = _over_pairs(ensemble, codes, n_clusters, n_jobs)
+        total = own + other
+        share = np.divide(own, total, out=np.zeros(n), where=total > 0)
+        device = None
+    elif isinstance(ensemble, SoftEnsemble):
+        own, other, runner_up = soft_nearness(
+            ensemble, codes, n_clusters, by_seen=pairwise, n_jobs=n_jobs or 1
+        )
         total = own + other
         share = np.divide(own, total, out=np.zeros(n), where=total > 0)
         device = None
@@ -259,7 +268,7 @@ def _over_pairs(
     chosen = np.flatnonzero(labels >= 0)
     onehot = np.zeros((n, n_clusters))
     onehot[chosen, labels[chosen]] = 1.0
-    operator = CoAssociation(ensemble, missing="pair")
+    operator = operator_of(ensemble, missing="pair")
     step = max(1, _BLOCK_BYTES // (8 * n))
 
     def block_sums(start: int) -> NDArray[np.float64]:
@@ -290,7 +299,7 @@ def _means(sums: NDArray[np.float64], labels: NDArray[np.int64], n_clusters: int
     return Nearness(own, other, runner_up)
 
 
-@takes_ensemble
+@takes_ensemble(soft=True)
 def never_seen(ensemble: Ensemble) -> NDArray[np.bool_]:
     """Objects that no member saw."""
     if not ensemble.has_unseen:
@@ -298,9 +307,7 @@ def never_seen(ensemble: Ensemble) -> NDArray[np.bool_]:
     return np.asarray((ensemble.members == UNSEEN).all(axis=0))
 
 
-@takes_ensemble
+@takes_ensemble(soft=True)
 def never_placed(ensemble: Ensemble) -> NDArray[np.bool_]:
     """Objects that no member put into a cluster: noise or unseen everywhere."""
-    if ensemble._lowest >= 0:
-        return np.zeros(ensemble.n_objects, bool)
-    return np.asarray((ensemble.members < 0).all(axis=0))
+    return ensemble._never_placed()

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
+from consilience._threads import one_thread
 from consilience._validation import (
     DEVICE,
     Boolean,
@@ -23,11 +24,13 @@ from consilience._validation import (
     check_value,
 )
 from consilience.ensemble import Ensemble, takes_ensemble
+from consilience.errors import InvalidParameterError
 from consilience.evidence.coassociation import Missing
 from consilience.kernels._parallel import in_threads
 from consilience.kernels.pairs.compare import count_type
 from consilience.kernels.pairs.confusion import pair_moments, sum_over_pairs
 from consilience.kernels.pairs.counts import count_pairs_block
+from consilience.soft_ensemble import SoftEnsemble
 
 __all__ = ["Confusion", "object_weights"]
 
@@ -39,7 +42,7 @@ _OWNER = "object_weights"
 _BLOCK_BYTES = 2**25
 
 
-@takes_ensemble
+@takes_ensemble(soft=True)
 def object_weights(
     ensemble: Ensemble,
     *,
@@ -62,7 +65,8 @@ def object_weights(
     Parameters
     ----------
     ensemble : Ensemble
-        Labels of n objects by R members. Noise is together with nobody.
+        Labels of n objects by R members. Noise is together with nobody. Memberships
+        (`SoftEnsemble`) for the quadratic function of all members only.
     confusion : {"quadratic", "entropy"}, default="quadratic"
         The paper's quadratic function, or the entropy.
     e : float, default=0.01
@@ -117,7 +121,14 @@ def object_weights(
     pairwise = missing == "pair" and ensemble.has_unseen
     sampled = n_samples is not None and n_samples < ensemble.n_objects
     errors = np.zeros(ensemble.n_objects)
-    if sampled:
+    if isinstance(ensemble, SoftEnsemble):
+        if sampled or pairwise or confusion == "entropy":
+            raise InvalidParameterError(
+                f"{_OWNER} of memberships takes confusion='quadratic', missing='all' and all "
+                "objects (n_samples=None). Leave the others out, or take ensemble.harden()."
+            )
+        raw = _of_memberships(ensemble)
+    elif sampled:
         chosen = check_random_state(random_state).permutation(ensemble.n_objects)[:n_samples]
         raw, errors = _sampled(ensemble, confusion, pairwise, np.sort(chosen), jobs)
     elif pairwise or confusion == "entropy":
@@ -149,6 +160,16 @@ def _through_tables(ensemble: Ensemble, n_jobs: int, device: str | None) -> Floa
     rows, inverse, counts = ensemble.signatures(n_jobs=n_jobs)
     first, second = pair_moments(rows.members, counts, n_jobs=n_jobs)
     return _mean_confusion(first, second, rows.members, int(counts.sum()))[inverse]
+
+
+def _of_memberships(ensemble: SoftEnsemble) -> Floats:
+    """The same of memberships H: sums over j of A = H H^T / R, and of its squares."""
+    H, R = ensemble.memberships, ensemble.n_members
+    with one_thread():
+        first = H @ H.sum(axis=0)
+        second = ((H @ (H.T @ H)) * H).sum(axis=1)
+    own = _quadratic((H**2).sum(axis=1) / R)
+    return np.asarray((4.0 * (first / R - second / R**2) - own) / len(H))
 
 
 def _mean_confusion(first: Floats, second: Floats, members: NDArray[Any], n: int) -> Floats:

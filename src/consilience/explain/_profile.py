@@ -20,7 +20,7 @@ from consilience._validation import (
     check_value,
 )
 from consilience._validation import shown as in_short
-from consilience.ensemble import Ensemble
+from consilience.ensemble import Ensemble, usable_ensemble
 from consilience.errors import InvalidInputError
 from consilience.evidence import doubtful as in_doubt
 from consilience.explain._columns import Columns, columns_of
@@ -50,7 +50,6 @@ def _is_a_list(value: Any) -> bool:
 
 
 _A_LIST = Satisfies(_is_a_list, "a list")
-_AN_ENSEMBLE = Satisfies(lambda value: isinstance(value, Ensemble), "an Ensemble")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -189,13 +188,14 @@ def profile(
     check_value("ids", ids, [_A_LIST, NoneValue()], owner="profile")
     check_value("columns", columns, [_A_LIST, NoneValue()], owner="profile")
     check_value("sources", sources, [_A_LIST], owner="profile")
-    check_value("ensemble", ensemble, [_AN_ENSEMBLE, NoneValue()], owner="profile")
     if ids is not None and len(ids) != n:
         raise InvalidInputError(
             f"The 'ids' parameter of profile must hold one value for each of the {n} objects. Got "
             f"{len(ids)} instead."
         )
     sure = None if confidence is None else _confidences(confidence, n)
+    if ensemble is not None:
+        ensemble = usable_ensemble(ensemble, owner="profile")
     if ensemble is not None and ensemble.n_objects != n:
         raise InvalidInputError(
             f"The 'ensemble' parameter of profile must hold the {n} objects that have labels. Got "

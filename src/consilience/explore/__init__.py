@@ -5,7 +5,7 @@ what people ask of them. One page shows a view: in the report, by a local server
 notebook.
 """
 
-from consilience.explore._door import explore
+from consilience.explore._door import explore, shown
 from consilience.explore._make import view
 from consilience.explore._opened import open_run
 from consilience.explore._page import report_data, static_data, static_page
@@ -21,6 +21,7 @@ __all__ = [
     "open_run",
     "report_data",
     "serve",
+    "shown",
     "special",
     "static_data",
     "static_page",

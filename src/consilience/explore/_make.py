@@ -12,10 +12,12 @@ from consilience.explain._columns import columns_of
 from consilience.explore._cuts import cuts_of, only_cut, shares_with
 from consilience.explore._maps import Map, map_of_columns, map_of_evidence
 from consilience.explore._pairs import pairs_of
-from consilience.explore._view import Answer, Known, Scored, Torn, View
+from consilience.explore._view import Answer, Known, Scored, Sure, Torn, View
 from consilience.workflow import AmbiguityResult, ClusterResult, MinorityResult
 from consilience.workflow._data import Data
+from consilience.workflow._view_agreement import each_alone
 from consilience.workflow.large import LargeResult
+from consilience.workflow.large_minority import LargeMinorityResult
 
 __all__ = ["view"]
 
@@ -32,7 +34,7 @@ def view(result: Any) -> View:
 
     Parameters
     ----------
-    result : ClusterResult, MinorityResult, AmbiguityResult or LargeResult
+    result : ClusterResult, MinorityResult, AmbiguityResult, LargeResult or LargeMinorityResult
         What a job returned. Of a result larger than memory its sample is shown.
 
     Returns
@@ -50,8 +52,8 @@ def view(result: Any) -> View:
     >>> bool((found.cuts.labels(3) == result.labels).all())
     True
     """
-    if isinstance(result, LargeResult):
-        found = _of_clusters(result.sample)
+    if isinstance(result, LargeResult | LargeMinorityResult):
+        found = view(result.sample)
         words = f"The map and all figures are of {result.of_how_many}."
         return replace(found, missing=(words, *found.missing))
     if isinstance(result, ClusterResult):
@@ -144,6 +146,7 @@ def _of_members(
         truth=Known.of(data.truth),
         scores=scores,
         torn=_torn(ensemble, labels, doubt, order),
+        by_view=_by_view(data.views, ensemble, labels),
         facts=tuple(result.headline()),
         missing=missing,
     )
@@ -208,6 +211,17 @@ def _columns(data: Data) -> Any:
 
 def _ids(data: Data) -> tuple[str, ...] | None:
     return None if data.ids is None else tuple(str(one) for one in data.ids.tolist())
+
+
+def _by_view(names: tuple[str, ...], ensemble: Any, labels: Any) -> tuple[Sure, ...]:
+    """How sure each of several views is by itself; nothing of a single table."""
+    alone = each_alone(len(names), ensemble, labels) if names else None
+    if alone is None:
+        return ()
+    return tuple(
+        Sure(name, np.where(one.seen & (labels >= 0), one.confidence, np.nan))
+        for name, one in zip(names, alone, strict=True)
+    )
 
 
 def _torn(

@@ -98,6 +98,9 @@ def _objects(view: View, facts: dict[str, Any], arrays: dict[str, NDArray[Any]])
         }
         if one.wanted is not None:
             arrays["wanted"] = np.asarray(one.wanted, np.int8)
+    facts["views"] = [one.name for one in view.by_view]
+    for j, sure in enumerate(view.by_view):
+        arrays[f"view{j}"] = np.asarray(sure.values, np.float64)
     if view.torn is not None:
         arrays |= {
             "torn": view.torn.objects.astype(np.uint32),

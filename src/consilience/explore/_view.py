@@ -14,7 +14,7 @@ from consilience.explore._cuts import Cuts
 from consilience.explore._maps import Map
 from consilience.explore._pairs import Pairs, pairs_of
 
-__all__ = ["Answer", "Column", "Known", "Scored", "Torn", "View", "listed_columns"]
+__all__ = ["Answer", "Column", "Known", "Scored", "Sure", "Torn", "View", "listed_columns"]
 
 Labels = NDArray[np.int32]
 Floats = NDArray[np.float64]
@@ -70,6 +70,13 @@ class Scored(NamedTuple):
     wanted: NDArray[np.int8] | None
 
 
+class Sure(NamedTuple):
+    """How sure one of several views is by itself of each object's group; NaN: not in it."""
+
+    name: str
+    values: Floats
+
+
 class Torn(NamedTuple):
     """Objects whose group is in doubt, the most doubtful first, and who claims them.
 
@@ -115,6 +122,8 @@ class View:
     truth : Known or None
     scores : Scored or None
     torn : Torn or None
+    by_view : tuple of Sure
+        One a view, of results of several views.
     facts : tuple of (str, str)
         What was done, in words.
     missing : tuple of str
@@ -139,6 +148,7 @@ class View:
     truth: Known | None = None
     scores: Scored | None = None
     torn: Torn | None = None
+    by_view: tuple[Sure, ...] = ()
     facts: tuple[tuple[str, str], ...] = ()
     missing: tuple[str, ...] = ()
 
@@ -172,6 +182,7 @@ class View:
             truth=None if self.truth is None else self.truth._replace(codes=self.truth.codes[some]),
             scores=None if self.scores is None else _scores_of_some(self.scores, some),
             torn=None if self.torn is None else _torn_of_some(self.torn, place),
+            by_view=tuple(one._replace(values=one.values[some]) for one in self.by_view),
         )
 
 

@@ -3,23 +3,35 @@
 from functools import cache
 from html import escape
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
 from consilience._optional import optional
 from consilience.errors import ConsilienceError
-from consilience.explore._page import static_page
+from consilience.explore._make import view as view_of
+from consilience.explore._page import static_page, thin
 from consilience.explore._questions import groups_inside, special, why
 from consilience.explore._sent import sent, sent_column, sent_member
 from consilience.explore._view import View
 from consilience.report.render import static
 
-__all__ = ["widget"]
+__all__ = ["widget", "widget_of"]
 
 _WHAT = "result.explore() in a notebook"
 # A notebook is saved with what its cells show.
 _MOST_SAVED = 5000
+# One explorer a result: what is selected where it shows itself is what `result.explore()` has.
+_MADE: "WeakKeyDictionary[Any, Any]" = WeakKeyDictionary()
+
+
+def widget_of(result: Any) -> Any:
+    """The widget of a result, the same as before unless that was closed."""
+    made = _MADE.get(result)
+    if made is None or made.comm is None:
+        made = _MADE[result] = widget(view_of(result))
+    return made
 
 
 def widget(view: View) -> Any:
@@ -48,7 +60,8 @@ def _class() -> Any:
         _esm = static("report.js")
         _css = static("report.css")
         data = traitlets.Bytes().tag(sync=True)
-        chosen = traitlets.Bytes(b"").tag(sync=True)
+        # What comes from the page is a view of a message's memory.
+        chosen = traitlets.Bytes(b"").tag(sync=True, from_json=lambda value, _: bytes(value))
         state = traitlets.Unicode("").tag(sync=True)
 
         def __init__(self, view: View) -> None:
@@ -102,12 +115,7 @@ def answered(view: View, content: Any, buffers: Any) -> tuple[Any, list[bytes]]:
 
 def as_iframe(view: View) -> str:
     """A page with its data inside as one element, for notebooks that are shown without a kernel."""
-    few = view
-    if view.n_objects > _MOST_SAVED:
-        from consilience.explore._page import thin
-
-        few = thin(view, _MOST_SAVED)
-    page = escape(static_page(few), quote=True)
+    page = escape(static_page(thin(view, _MOST_SAVED)), quote=True)
     return (
         f'<iframe srcdoc="{page}" title="{escape(view.title, quote=True)}" sandbox="allow-scripts '
         'allow-downloads" style="width:100%;height:820px;border:1px solid #ccc"></iframe>'

@@ -4,10 +4,13 @@ from consilience.generate.checkpoint import ResumeError, RunFolder
 from consilience.generate.clusterers import NJW, PAM, Linkage
 from consilience.generate.combined import Combined, with_defaults
 from consilience.generate.defaults import GeneratorChoice, default_generator
+from consilience.generate.distances import METRICS, DistanceEnsemble
 from consilience.generate.estimators import EstimatorEnsemble
+from consilience.generate.fuzzy import FuzzyCMeans
 from consilience.generate.graphs import GraphEnsemble
 from consilience.generate.kmeans import KMeansEnsemble
 from consilience.generate.lac import LAC, LACEnsemble, LACRun
+from consilience.generate.memberships import MembershipEnsemble
 from consilience.generate.mixed import MixedEnsemble
 from consilience.generate.models import Centres
 from consilience.generate.recipes import (
@@ -26,18 +29,22 @@ from consilience.generate.uspec import USPEC, USPECEnsemble
 
 __all__ = [
     "LAC",
+    "METRICS",
     "NJW",
     "PAM",
     "USPEC",
     "Centres",
     "Combined",
+    "DistanceEnsemble",
     "EstimatorEnsemble",
+    "FuzzyCMeans",
     "GeneratorChoice",
     "GraphEnsemble",
     "KMeansEnsemble",
     "LACEnsemble",
     "LACRun",
     "Linkage",
+    "MembershipEnsemble",
     "MixedEnsemble",
     "ResumeError",
     "RunFolder",

@@ -20,7 +20,7 @@ from sklearn.base import BaseEstimator
 from consilience._labels import encode, smallest_type
 from consilience._sklearn import CallbackSupportMixin, Steps, with_callbacks
 from consilience._validation import N_JOBS, RandomState, check_params
-from consilience.engines import label_room
+from consilience.engines import label_room, releasing
 from consilience.ensemble import Ensemble
 from consilience.errors import ConsilienceError, InvalidParameterError, warn
 from consilience.generate._draw import in_groups, member_seeds
@@ -138,13 +138,14 @@ class Generator(CallbackSupportMixin, BaseEstimator):
         """
         check_params(self)
         rows = self._rows(X)
-        data = self._data(rows, checkpoint)
-        n_members = self._prepare(data)
-        seeds = member_seeds(self.random_state, n_members)
-        with opened(checkpoint, self, data, n_members, seeds) as session:
-            steps = Steps(self, "generate", n_members)
-            made = self._collect(data, session, steps, in_order=checkpoint is None)
-            steps.end()
+        with releasing(rows.values if rows.is_stored else None, after_errors_only=True):
+            data = self._data(rows, checkpoint)
+            n_members = self._prepare(data)
+            seeds = member_seeds(self.random_state, n_members)
+            with opened(checkpoint, self, data, n_members, seeds) as session:
+                steps = Steps(self, "generate", n_members)
+                made = self._collect(data, session, steps, in_order=checkpoint is None)
+                steps.end()
         return self._ensemble(made, n_members, rows.index)
 
     @abstractmethod
@@ -250,6 +251,10 @@ class Generator(CallbackSupportMixin, BaseEstimator):
             warn(
                 f"Stopped by a callback after {len(made)} of {wanted} members.",
             )
+        return self._gathered(good, index)
+
+    def _gathered(self, good: list[Made], index: Any) -> Ensemble:
+        """The ensemble of members that were made."""
         members = _stacked([m.labels for m in good if m.labels is not None])
         return Ensemble._trusted(members, index=index, records=[m.record for m in good])
 

@@ -129,7 +129,7 @@ class KeptPieces:
 
     def put(self, name: str, arrays: Arrays) -> None:
         """Keep arrays, whole or not at all."""
-        self.folder.mkdir(exist_ok=True)
+        self.folder.mkdir(parents=True, exist_ok=True)
         mark = np.frombuffer(self._mark.encode(), np.uint8)
         with written_whole(self.folder / f"{name}.npz") as partial:
             np.savez(partial, allow_pickle=False, mark=mark, **arrays)

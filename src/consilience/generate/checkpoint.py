@@ -51,6 +51,8 @@ from consilience.generate._plan import Plan, differences, identity, make_plan, r
 __all__ = ["ResumeError", "RunFolder"]
 
 PLAN = "plan.json"
+#: The name under which sums over weak clusterings are kept.
+REPETITIONS = "repetitions"
 _REMEDY = "take another folder, or remove the run with RunFolder(folder).clear()"
 
 
@@ -175,7 +177,7 @@ class RunFolder:
 
     def is_bare(self) -> bool:
         """Whether there is no file of any member, be it whole, damaged or of another run."""
-        made = numbers(self.folder) or self.n_pieces
+        made = numbers(self.folder) or self.n_pieces or self.n_repetitions
         return not made and all(part.is_bare() for part in self._parts())
 
     @property
@@ -183,6 +185,14 @@ class RunFolder:
         """Blocks that are labelled by members that are not finished."""
         kept = (path.stem for group in piece_folders(self.folder) for path in group.glob("*.npz"))
         return sum(name.isdigit() for name in kept)
+
+    @property
+    def n_repetitions(self) -> int:
+        """Weak clusterings whose scores are added up and kept."""
+        for group in piece_folders(self.folder):
+            with suppress(Exception), np.load(group / f"{REPETITIONS}.npz") as kept:
+                return int(kept["n"])
+        return 0
 
     def ensemble(self, *, index: Any = None) -> Ensemble:
         """The members that are done, in order, however the run ended.

@@ -1,7 +1,7 @@
 """Base clusterers the papers used that scikit-learn does not have.
 
 `PAM`, `Linkage` (with centroid link, also on unsquared distances) and `NJW` spectral
-clustering. All work on the full matrix of distances: memory O(n_objects squared).
+clustering. All work on the full matrix of distances, of any metric: memory O(n_objects squared).
 """
 
 from numbers import Integral, Real
@@ -25,17 +25,36 @@ from consilience._validation import (
     check_params,
 )
 from consilience.errors import warn
+from consilience.generate.distances import METRIC, distances_between, spectral_rows
 from consilience.kernels.data.pam import pam
 from consilience.kernels.links.agglomerate import agglomerate
 from consilience.kernels.links.trees import cut_merges
-from consilience.partition import largest_eigenvectors
 from consilience.rows import rows_of
 
 __all__ = ["NJW", "PAM", "Linkage"]
 
 
-class PAM(ClusterMixin, BaseEstimator):
-    """Partitioning around medoids on Euclidean distances.
+class _ByDistances(ClusterMixin, BaseEstimator):
+    """A clusterer of distances, which may be given."""
+
+    metric: str
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self.metric == "precomputed"
+        return tags
+
+
+def _condensed(X: NDArray[np.float64], clusterer: Any) -> NDArray[np.float64]:
+    """Distances of all pairs in SciPy's order, by the metric of a clusterer."""
+    if clusterer.metric == "euclidean":
+        return np.asarray(pdist(X))
+    D = distances_between(X, clusterer.metric, owner=type(clusterer).__name__)
+    return np.asarray(squareform(D, checks=False))
+
+
+class PAM(_ByDistances):
+    """Partitioning around medoids.
 
     Parameters
     ----------
@@ -44,10 +63,13 @@ class PAM(ClusterMixin, BaseEstimator):
     swap : {"faster", "best"}, default="faster"
         Take every improving exchange at once (FasterPAM), or the best one of all each
         time (the original's path, smallest index on ties).
+    metric : str, default="euclidean"
+        A name of distances, or "precomputed": X is then their matrix; see `DistanceEnsemble`.
 
     Attributes
     ----------
     labels_, medoid_indices_, cluster_centers_, cost_, n_swaps_
+        Centres are None of distances that were given.
 
     References
     ----------
@@ -63,11 +85,19 @@ class PAM(ClusterMixin, BaseEstimator):
     _constraints: ClassVar[dict[str, Any]] = {
         "n_clusters": [Interval(Integral, 1)],
         "swap": [Options(("faster", "best"))],
+        "metric": [METRIC],
     }
 
-    def __init__(self, n_clusters: int = 8, *, swap: Literal["faster", "best"] = "faster") -> None:
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        swap: Literal["faster", "best"] = "faster",
+        metric: str = "euclidean",
+    ) -> None:
         self.n_clusters = n_clusters
         self.swap = swap
+        self.metric = metric
 
     def fit(self, X: Any, y: Any = None) -> "PAM":
         """Find the medoids of ``X`` of shape (n_objects, n_features)."""
@@ -75,16 +105,16 @@ class PAM(ClusterMixin, BaseEstimator):
         X = rows_of(X, owner=self, fitted=self, allow_sparse=False, kind="float64").values
         check_range(X, owner="PAM")
         check_n_clusters(self.n_clusters, len(X), owner="PAM")
-        found = pam(squareform(pdist(X)), self.n_clusters, swap=self.swap)
+        found = pam(squareform(_condensed(X, self)), self.n_clusters, swap=self.swap)
         self.labels_ = found.labels
         self.medoid_indices_ = found.medoids
-        self.cluster_centers_ = X[found.medoids]
+        self.cluster_centers_ = None if self.metric == "precomputed" else X[found.medoids]
         self.cost_ = found.cost
         self.n_swaps_ = found.n_swaps
         return self
 
 
-class Linkage(ClusterMixin, BaseEstimator):
+class Linkage(_ByDistances):
     """Agglomerative clustering, cut by undoing merges; ties go to the smallest index.
 
     Parameters
@@ -97,6 +127,8 @@ class Linkage(ClusterMixin, BaseEstimator):
         For centroid and Ward link: work on squared distances, as the geometry asks.
         False applies the rule to the distances as they are, which statistical packages
         do when handed plain distances, and which paper 003's tables need.
+    metric : str, default="euclidean"
+        A name of distances, or "precomputed": X is then their matrix; see `DistanceEnsemble`.
 
     Attributes
     ----------
@@ -117,14 +149,21 @@ class Linkage(ClusterMixin, BaseEstimator):
         "n_clusters": [Interval(Integral, 1), NoneValue()],
         "method": [Options(("single", "complete", "average", "centroid", "ward"))],
         "squared": [Boolean()],
+        "metric": [METRIC],
     }
 
     def __init__(
-        self, n_clusters: int | None = None, *, method: str = "average", squared: bool = True
+        self,
+        n_clusters: int | None = None,
+        *,
+        method: str = "average",
+        squared: bool = True,
+        metric: str = "euclidean",
     ) -> None:
         self.n_clusters = n_clusters
         self.method = method
         self.squared = squared
+        self.metric = metric
 
     def fit(self, X: Any, y: Any = None) -> "Linkage":
         """Build the tree of ``X`` of shape (n_objects, n_features) and cut it."""
@@ -138,12 +177,12 @@ class Linkage(ClusterMixin, BaseEstimator):
             warn("The number of clusters was not given to Linkage: 2 are taken.")
             wanted = 2
         check_n_clusters(wanted, len(X), owner="Linkage")
-        self.linkage_ = agglomerate(pdist(X), self.method, squared=self.squared)
+        self.linkage_ = agglomerate(_condensed(X, self), self.method, squared=self.squared)
         self.labels_ = cut_merges(self.linkage_, wanted)
         return self
 
 
-class NJW(ClusterMixin, BaseEstimator):
+class NJW(_ByDistances):
     """Spectral clustering as Ng, Jordan and Weiss published it.
 
     Parameters
@@ -155,6 +194,8 @@ class NJW(ClusterMixin, BaseEstimator):
         median distance.
     n_init : int, default=10
         Starts of the k-means on the rows of the embedding.
+    metric : str, default="euclidean"
+        A name of distances, or "precomputed": X is then their matrix; see `DistanceEnsemble`.
     random_state : int, RandomState or None
         For those starts.
 
@@ -173,6 +214,7 @@ class NJW(ClusterMixin, BaseEstimator):
         "n_clusters": [Interval(Integral, 1)],
         "scale": [Options(("median",)), Interval(Real, 0, open_low=True)],
         "n_init": [Interval(Integral, 1)],
+        "metric": [METRIC],
         "random_state": [RandomState()],
     }
 
@@ -182,11 +224,13 @@ class NJW(ClusterMixin, BaseEstimator):
         *,
         scale: float | str = "median",
         n_init: int = 10,
+        metric: str = "euclidean",
         random_state: Any = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.scale = scale
         self.n_init = n_init
+        self.metric = metric
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None) -> "NJW":
@@ -197,25 +241,8 @@ class NJW(ClusterMixin, BaseEstimator):
         ).values
         check_range(X, owner="NJW")
         check_n_clusters(self.n_clusters, len(X), owner="NJW")
-        rows = _spectral_rows(pdist(X), self.n_clusters, self.scale)
+        rows = spectral_rows(_condensed(X, self), self.n_clusters, self.scale)
         rng = check_random_state(self.random_state)
         model = KMeans(self.n_clusters, n_init=self.n_init, random_state=rng)
         self.labels_ = model.fit(rows).labels_.astype(np.int32)
         return self
-
-
-def _spectral_rows(
-    distances: NDArray[np.float64], n_clusters: int, scale: float | str
-) -> NDArray[np.float64]:
-    """Leading eigenvectors of the normalised affinity, rows scaled to unit length."""
-    sigma = float(np.median(distances)) if scale == "median" else float(scale)
-    if sigma == 0:  # more than half of all pairs coincide
-        sigma = float(distances.max()) or 1.0
-    with np.errstate(over="ignore"):  # of widths so narrow that their squares vanish
-        affinity = squareform(np.exp(-((distances / sigma) ** 2) / 2))
-    root = np.sqrt(np.maximum(affinity.sum(axis=1), np.finfo(float).tiny))
-    affinity /= root[:, None] * root[None, :]
-    _, rows = largest_eigenvectors(affinity, n_clusters)
-    # The sign of an eigenvector is arbitrary, and no distance between rows depends on it.
-    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-    return np.asarray(rows / np.where(lengths == 0, 1, lengths))

@@ -232,6 +232,18 @@ def _cluster_points(
     if n_clusters >= m:
         return np.arange(m), m
     graph = mutual_graph(points, min(n_neighbors, m - 1))
+    return cluster_graph(graph, copies, n_clusters, n_neighbors, rng)
+
+
+def cluster_graph(
+    graph: sparse.csr_array,
+    copies: NDArray[np.int64],
+    n_clusters: int,
+    n_neighbors: int,
+    rng: np.random.Generator,
+) -> tuple[NDArray[np.int64], int]:
+    """Clusters of the vertices of a graph, -1 for loose ones, and its components."""
+    m = graph.shape[0]
     n_components, component = connected_components(graph, directed=False)
     held = np.bincount(component, copies)
     kept = np.argsort(-held, kind="stable")[:n_clusters]
@@ -255,9 +267,13 @@ def mutual_graph(points: Any, n_neighbors: int) -> sparse.csr_array:
     >>> mutual_graph(np.array([[0.0], [1.0], [1.5], [9.0]]), 1).toarray().astype(int).tolist()
     [[0, 0, 0, 0], [0, 0, 1, 0], [0, 1, 0, 0], [0, 0, 0, 0]]
     """
-    m = points.shape[0]
     index = NearestNeighbors(n_neighbors=n_neighbors).fit(points)
-    nearest = index.kneighbors(return_distance=False)
+    return links_of(index.kneighbors(return_distance=False))
+
+
+def links_of(nearest: NDArray[np.int64]) -> sparse.csr_array:
+    """Ones for pairs that are among the nearest of each other, from the nearest of everybody."""
+    m, n_neighbors = nearest.shape
     links = sparse.csr_array(
         (np.ones(nearest.size), nearest.ravel(), np.arange(0, nearest.size + 1, n_neighbors)),
         shape=(m, m),

@@ -30,6 +30,7 @@ from consilience.generate._draw import (
     check_fits,
     draw_subset,
 )
+from consilience.generate._tables import squarable_table
 from consilience.generate.models import Centres, centres_of
 from consilience.kernels._parallel import in_turns
 from consilience.kernels.kmeans.runs import KMeansRuns
@@ -228,7 +229,7 @@ class KMeansEnsemble(Generator):
 
     def _prepared(self, X: Any) -> Any:
         if isinstance(X, Stored):
-            X = _squarable_table(X)
+            X, _ = squarable_table(X)
             return X.mapped(normalize, dtype=X.dtype) if self.metric == "cosine" else X
         X, _ = squarable(_written_out(X))
         return normalize(X) if self.metric == "cosine" else X
@@ -372,24 +373,6 @@ def _place_of(engine: Engine) -> dict[str, str]:
     """Where the members were made, if an engine says so: the processor is not worth a word."""
     place = getattr(engine, "ran_on", {}).get("lloyd")
     return {} if place is None else {"device": place}
-
-
-def _squarable_table(table: Stored) -> Stored:
-    """As `squarable`, of data that are not in memory: one pass for the largest value."""
-    facts = engine_for(table).column_facts()
-    ends = np.array([facts.low.min(), facts.high.max()], table.dtype)
-    power = squarable(ends)[1]
-    return table if not power else table.mapped(_Shifted(-power), dtype=table.dtype)
-
-
-class _Shifted:
-    """Numbers times a power of two."""
-
-    def __init__(self, power: int) -> None:
-        self.power = power
-
-    def __call__(self, block: NDArray[Any]) -> NDArray[Any]:
-        return np.asarray(np.ldexp(block, self.power))
 
 
 def _written_out(X: Any) -> Any:

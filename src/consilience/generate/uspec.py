@@ -1,36 +1,41 @@
 """Ultra-scalable spectral clustering (U-SPEC), a base clusterer, and ensembles of it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from numbers import Integral
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
-from scipy.spatial.distance import cdist
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import check_random_state
 
 from consilience._units import squarable
 from consilience._validation import Interval, NoneValue, RandomState, check_params
-from consilience.engines import engine_for
+from consilience.engines import Blocks, engine_for, label_room, releasing
 from consilience.errors import InvalidParameterError
-from consilience.generate._base import Generator, Made, Order, Stopwatch, compact
+from consilience.generate._base import (
+    Generator,
+    Made,
+    Order,
+    Session,
+    Stopwatch,
+    compact,
+    compact_in_place,
+)
 from consilience.generate._draw import N_CLUSTERS, Clusters
-from consilience.kernels.data.representatives import nearest_representatives
-from consilience.kernels.data.tall import csr_gram
+from consilience.generate._spectral import Graph, Links, StoredGraph, eigenvectors
+from consilience.generate._tables import squarable_table
 from consilience.kernels.kmeans.start import plusplus_start
-from consilience.partition import leading_eigenvectors, one_thread, unit_rows
-from consilience.rows import Rows, rows_of
+from consilience.partition import one_thread
+from consilience.rows import Rows, Stored, rows_of
 
 __all__ = ["USPEC", "USPECEnsemble"]
 
 Floats = NDArray[np.float64]
 
 _COUNT = Interval(Integral, 1)
-# Objects drawn for each representative wanted, and candidates for each neighbour wanted.
+# Objects drawn for each representative wanted.
 _DRAWN = 10
-_CANDIDATES = 10
 # Representatives unless told otherwise: the published number, and objects for each of them.
 _MOST_REPRESENTATIVES = 1000
 _LEAST_REPRESENTATIVES = 20
@@ -121,16 +126,23 @@ class USPEC(ClusterMixin, BaseEstimator):
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Cluster ``X`` of shape (n_objects, n_features)."""
+        """Cluster ``X`` of shape (n_objects, n_features); see `USPECEnsemble` for large tables."""
         check_params(self)
-        X = rows_of(
-            X, owner=self, fitted=self, allow_sparse=False, kind="float64", min_objects=2
-        ).values
+        X = _rows(X, owner=self, fitted=self).values
+        with releasing(X):
+            return self._fit(X)
+
+    def _fit(self, X: Any) -> Self:
+        """Cluster checked rows."""
         _check_fits(self, self.n_clusters, len(X))
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         found = _uspec(X, self.n_clusters, seed, **_settings(self, self.n_clusters, len(X)))
-        _, labels = np.unique(found.labels, return_inverse=True)
-        self.labels_ = labels.astype(np.int32)
+        if isinstance(X, Stored):
+            labels: Any = compact_in_place(found.labels).astype(np.int32)
+            self.labels_ = X.in_its_blocks(labels)
+        else:
+            _, labels = np.unique(found.labels, return_inverse=True)
+            self.labels_ = labels.astype(np.int32)
         self.representatives_ = found.representatives
         self.sigma_ = found.sigma
         self.n_iter_ = found.n_iter
@@ -159,6 +171,10 @@ class USPECEnsemble(Generator):
     Notes
     -----
     Memory beside the members: O(n (n_neighbors + k) + p^2) for each member under way.
+
+    Data that are not in memory (`consilience.open_rows`, or a Dask array) are gone through in
+    blocks, with the same members: two passes for the graph, one for starts, one for each
+    iteration and one for the labels of each member; links are made anew in each.
 
     References
     ----------
@@ -204,7 +220,7 @@ class USPECEnsemble(Generator):
         self.n_jobs = n_jobs
 
     def _rows(self, X: Any) -> Rows:
-        return rows_of(X, owner=self, allow_sparse=False, kind="float64", min_objects=2)
+        return _rows(X, owner=self)
 
     def _prepare(self, X: Any) -> int:
         _check_fits(self, self._clusters(X).high, X.shape[0])
@@ -221,15 +237,27 @@ class USPECEnsemble(Generator):
             least, most = min(max(p // 6, 2), most), min(max(p // 2, 2), most)
         return Clusters(min(clusters.low, least), min(clusters.high, most))
 
+    def _stream(
+        self, X: Any, groups: Sequence[Sequence[Order]], in_order: bool, session: Session
+    ) -> Iterator[tuple[Sequence[Order], list[Made]]]:
+        if not isinstance(X, Stored):
+            return super()._stream(X, groups, in_order, session)
+        return (
+            ([order], [self._make_one(X, order, session.pieces([order.number]))])
+            for group in groups
+            for order in group
+        )
+
     def _make(self, X: Any, orders: Sequence[Order]) -> list[Made]:
         return [self._make_one(X, order) for order in orders]
 
-    def _make_one(self, X: Floats, order: Order) -> Made:
+    def _make_one(self, X: Any, order: Order, keeper: Any = None) -> Made:
         watch = Stopwatch()
         rng = np.random.default_rng(order.seed)
         n_clusters = self._clusters(X).draw(rng, order.number)
         settings = _settings(self, self._clusters(X).high, len(X))
-        found = _uspec(X, n_clusters, int(rng.integers(2**31 - 1)), **settings)
+        seed = int(rng.integers(2**31 - 1))
+        found = _uspec(X, n_clusters, seed, keeper=keeper, **settings)
         record = {
             "algorithm": "U-SPEC",
             "seed": order.seed,
@@ -240,11 +268,25 @@ class USPECEnsemble(Generator):
             "seconds": watch.seconds(),
             "error": None,
         }
-        return Made(compact(found.labels), record)
+        narrowed = compact_in_place if isinstance(X, Stored) else compact
+        return Made(narrowed(found.labels), record)
+
+
+def _rows(X: Any, *, owner: Any, fitted: Any = None) -> Rows:
+    """Rows of float64, in memory or not."""
+    how: dict[str, Any] = {"allow_sparse": False, "kind": "float64", "allow_stored": True}
+    rows = rows_of(X, owner=owner, fitted=fitted, min_objects=2, **how)
+    if not rows.is_stored or rows.dtype == np.float64:
+        return rows
+    return Rows(rows.values.mapped(_as_it_is), rows.names, rows.index)
+
+
+def _as_it_is(block: NDArray[Any]) -> NDArray[Any]:
+    return block
 
 
 class _Found(NamedTuple):
-    labels: NDArray[np.int32]
+    labels: NDArray[np.signedinteger[Any]]
     representatives: Floats
     sigma: float
     n_iter: int
@@ -278,7 +320,7 @@ def _check_fits(owner: Any, n_clusters: int, n_objects: int) -> None:
 
 
 def _uspec(
-    X: Floats,
+    X: Any,
     n_clusters: int,
     seed: int,
     *,
@@ -286,21 +328,30 @@ def _uspec(
     n_neighbors: int,
     n_init: int,
     max_iter: int,
+    keeper: Any = None,
 ) -> _Found:
     """One run, everything drawn from the seed."""
     rng = np.random.default_rng(seed)
-    X, power = squarable(X)
-    points, heads, centres = _representatives(X, n_representatives, rng)
-    which, squares = _links(X, points, heads, centres, n_neighbors)
-    links, sigma = _affinities(which, squares, len(points))
-    k = min(n_clusters, links.shape[1])
+    stored = isinstance(X, Stored)
+    X, power = squarable_table(X) if stored else squarable(X)
+    links = Links(*_representatives(X, n_representatives, rng), n_neighbors)
+    graph = StoredGraph(X, links) if stored else Graph(X, links)
+    W, used = graph.between_representatives()
+    k = min(n_clusters, len(used))
     if k == 1:
-        return _Found(np.zeros(len(X), np.int32), *_unscaled(points, sigma, power), 1)
+        nobody = label_room((len(X),), np.int8 if stored else np.int32)
+        nobody[:] = 0
+        return _Found(nobody, *_unscaled(links.points, graph.sigma, power), 1)
     with one_thread():
-        embedded = _embedding(links, k, np.random.RandomState(int(rng.integers(2**31 - 1))))
-    runs = engine_for(embedded).lloyd(_starts(embedded, k, n_init, rng), max_iter=max_iter)
+        V = eigenvectors(W, k, np.random.RandomState(int(rng.integers(2**31 - 1))))
+        embedded = graph.embedded(V, used)
+    engine = engine_for(embedded)
+    if isinstance(engine, Blocks):
+        engine.keeper = keeper
+    runs = engine.lloyd(_starts(embedded, k, n_init, rng), max_iter=max_iter)
     best = int(runs.inertia.argmin())
-    return _Found(runs.labels[best], *_unscaled(points, sigma, power), int(runs.n_iter[best]))
+    found = _unscaled(links.points, graph.sigma, power)
+    return _Found(runs.labels[best], *found, int(runs.n_iter[best]))
 
 
 def _unscaled(points: Floats, sigma: float, power: int) -> tuple[Floats, float]:
@@ -311,20 +362,20 @@ def _unscaled(points: Floats, sigma: float, power: int) -> tuple[Floats, float]:
         return np.ldexp(points, power), float(np.ldexp(sigma, power))
 
 
-def _starts(E: Floats, k: int, n_init: int, rng: np.random.Generator) -> list[Floats]:
+def _starts(E: Any, k: int, n_init: int, rng: np.random.Generator) -> list[Floats]:
     """Spread-out rows to start k-means from, chosen among some of many."""
-    some = None
+    some = E[:]
     if len(E) > _START_ROWS:
-        some = np.sort(rng.choice(len(E), _START_ROWS, replace=False))
-    return [E[plusplus_start(E, k, rng, rows=some)] for _ in range(n_init)]
+        some = E[np.sort(rng.choice(len(E), _START_ROWS, replace=False))]
+    return [some[plusplus_start(some, k, rng)] for _ in range(n_init)]
 
 
 def _representatives(
-    X: Floats, n_wanted: int, rng: np.random.Generator
+    X: Any, n_wanted: int, rng: np.random.Generator
 ) -> tuple[Floats, NDArray[np.int64], Floats]:
     """Representatives, group after group; the first of each group; the groups' centres."""
     if n_wanted >= len(X):
-        points = np.unique(X, axis=0)
+        points = np.unique(X[:], axis=0)
     else:
         n_drawn = min(_DRAWN * n_wanted, len(X))
         drawn = X[np.sort(rng.choice(len(X), n_drawn, replace=False))]
@@ -344,51 +395,3 @@ def _means(
     runs = engine_for(X).lloyd([start], max_iter=max_iter)
     used, labels = np.unique(runs.labels[0], return_inverse=True)
     return np.ascontiguousarray(runs.centres[0][used], np.float64), labels
-
-
-def _links(
-    X: Floats,
-    points: Floats,
-    heads: NDArray[np.int64],
-    centres: Floats,
-    n_neighbors: int,
-) -> tuple[NDArray[np.int32], Floats]:
-    """The nearest representatives of each object, and their squared distances."""
-    p = len(points)
-    K = min(n_neighbors, p)
-    # A representative is its own nearest candidate.
-    n_near = min(_CANDIDATES * K + 1, p)
-    gaps = cdist(points, points, "sqeuclidean")
-    np.fill_diagonal(gaps, -1.0)
-    near = np.argsort(gaps, axis=1, kind="stable")[:, :n_near].astype(np.int32)
-    return nearest_representatives(X, centres, heads, points, near, K)
-
-
-def _affinities(
-    which: NDArray[np.int32], squares: Floats, n_points: int
-) -> tuple[sparse.csr_array, float]:
-    """Gaussian links of objects to representatives, and the width of the Gaussian."""
-    sigma = float(np.sqrt(squares).mean())
-    # Objects that are their own representatives all: every link is as strong.
-    values = np.exp(-squares / (2 * sigma**2)) if sigma > 0 else np.ones_like(squares)
-    # A link so weak that it vanishes is still a link.
-    np.maximum(values, np.finfo(float).eps, out=values)
-    n, K = which.shape
-    starts = np.arange(0, n * K + 1, K)
-    links = sparse.csr_array((values.ravel(), which.ravel(), starts), shape=(n, n_points))
-    used = np.flatnonzero(np.bincount(which.ravel(), minlength=n_points))
-    return (links if len(used) == n_points else links[:, used]), sigma
-
-
-def _embedding(links: sparse.csr_array, k: int, rng: np.random.RandomState) -> Floats:
-    """Objects as rows of unit length in the space of the transfer cut's k eigenvectors.
-
-    Li, Wu & Chang (2012), Segmentation using superpixels, CVPR, section 3.
-    """
-    degrees = np.asarray(links.sum(axis=1)).ravel()
-    W = np.zeros((links.shape[1], links.shape[1]))
-    csr_gram(links.indptr, links.indices, links.data, 1.0 / degrees, W)
-    scale = 1.0 / np.sqrt(W.sum(axis=1))
-    N = W * scale[:, None] * scale
-    _, V = leading_eigenvectors((N + N.T) / 2.0, k, rng)
-    return unit_rows(np.asarray(links @ (V * scale[:, None])) / degrees[:, None])

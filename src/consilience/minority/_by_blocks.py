@@ -75,7 +75,7 @@ class BlockScorer:
 
 
 def score_stored(score: Any, table: Stored, out: NDArray[Any]) -> Any:
-    """What a function of rows says of the objects of a stored table, piece by piece."""
+    """What a function of rows says of the objects of a stored table, in the blocks of that."""
     for start, stop in table.pieces():
         out[start:stop] = score(table.read(start, stop))
-    return out
+    return table.in_its_blocks(out)

@@ -22,8 +22,9 @@ from consilience._validation import (
     Satisfies,
     check_params,
 )
-from consilience.engines import label_room
+from consilience.engines import label_room, releasing
 from consilience.errors import InvalidParameterError, warn
+from consilience.generate._base import opened
 from consilience.minority import thresholds
 from consilience.minority._batches import Scorer
 from consilience.minority._border import by_reference, can_refer, without_reference
@@ -41,6 +42,7 @@ from consilience.minority._fitted import (
     scaled_objects,
     takes_sparse,
 )
+from consilience.minority._kept import KeptRepetitions
 from consilience.minority._stopping import Progress, count_up, n_lines
 from consilience.minority.divergences import DIVERGENCES, Divergence
 from consilience.minority.scores import Running
@@ -326,7 +328,9 @@ float, default="reference"
         return tags
 
     @with_callbacks
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(
+        self, X: Any, y: Any = None, sample_weight: Any = None, *, checkpoint: Any = None
+    ) -> Self:
         """Score the objects, find the threshold, tell the groups of the foreground apart.
 
         Parameters
@@ -334,12 +338,18 @@ float, default="reference"
         X : array, frame or CSR matrix of shape (n_objects, n_features)
             A square matrix where ``divergence="precomputed"``; a list of any objects where the
             divergence is a kernel function.
+            A Dask array or frame, or what `consilience.open_rows` opened, is gone through in
+            blocks; what there is one of for each object of a Dask array is a Dask array with its
+            blocks.
         y : array of shape (n_objects,), optional
             True sources, 0 for the background: only for thresholds that need them.
         sample_weight : array of shape (n_objects,), optional
             How often each object counts: in the sizes of clusters, as a seed and in the
             comparison with references. Objects of weight 0 are scored, and make nothing dense.
             Weighted runs take several times as long.
+        checkpoint : RunFolder, optional
+            Keeps what was counted, about every half a minute; a run that was interrupted goes on
+            with it, to the same scores.
 
         Returns
         -------
@@ -349,7 +359,14 @@ float, default="reference"
         device = self._device(X)
         X = check_objects(self, X, reset=True)
         counts = checked_weights(sample_weight, X)
-        self.seed_ = int(check_random_state(self.random_state).randint(2**31 - 1))
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        _check_checkpoint(checkpoint, X, counts)
+        with releasing(X), opened(checkpoint, self, X, 0, [seed]) as session:
+            self.seed_ = session.seeds[0]
+            return self._fit(X, y, counts, device, KeptRepetitions(session.pieces([0])))
+
+    def _fit(self, X: Any, y: Any, counts: Any, device: str | None, kept: KeptRepetitions) -> Self:
+        """Score checked objects and decide."""
         scaling = chosen_scaling(self, X)
         data = scaled_objects(scaling, X, self.divergence, self.n_jobs)
         divergence = chosen_divergence(self, data)
@@ -363,7 +380,8 @@ float, default="reference"
         wanted = None if isinstance(self.n_repetitions, str) else int(self.n_repetitions)
         if wanted is None and self.score_by == "knn":
             wanted = MEMBERS  # enough to tell groups apart
-        self._count(X, data, wanted, device)
+        kept.restore(running, self._fitted.progress, weak, self.seed_)
+        self._count(X, data, wanted, device, kept)
         return self._decide(X, data, y)
 
     @with_callbacks
@@ -388,9 +406,11 @@ float, default="reference"
         device = self._device(X)
         X = check_objects(self, X, reset=False)
         check_same_objects(self._fitted, X)
-        data = self._fitted.scaled(X, self.n_jobs)
-        self._count(X, data, self.n_repetitions_ + int(n_repetitions), device)
-        return self._decide(X, data, y)
+        with releasing(X):
+            data = self._fitted.scaled(X, self.n_jobs)
+            wanted = self.n_repetitions_ + int(n_repetitions)
+            self._count(X, data, wanted, device, KeptRepetitions(None))
+            return self._decide(X, data, y)
 
     def fit_predict(self, X: Any, y: Any = None, **kwargs: Any) -> Any:
         """Fit and return ``labels_``; for a torch tensor, as one on its device."""
@@ -409,7 +429,8 @@ float, default="reference"
         objects = check_objects(self, X, reset=False)
         if isinstance(objects, Stored):
             room = label_room((len(objects),), np.float64)
-            return score_stored(self.score_samples, objects, room)
+            found: NDArray[np.float64] = score_stored(self.score_samples, objects, room)
+            return found
         scores: NDArray[np.float64] = self._grid.round(self._fitted.score(objects, self.n_jobs))
         return as_given(scores, X)
 
@@ -429,7 +450,9 @@ float, default="reference"
         check_is_fitted(self)
         objects = check_objects(self, X, reset=False)
         if isinstance(objects, Stored):
-            return score_stored(self.predict, objects, label_room((len(objects),), np.int32))
+            room = label_room((len(objects),), np.int32)
+            found: NDArray[np.int32] = score_stored(self.predict, objects, room)
+            return found
         scores = self._fitted.score(objects, self.n_jobs)
         # Rounding may differ between a block of many objects and one of few.
         foreground = scores >= self.threshold_ - 2 * self._grid.step
@@ -439,7 +462,9 @@ float, default="reference"
         """The torch device to compute on; None for the processor."""
         return device_of_data(X) if self.device is None else self.device
 
-    def _count(self, X: Any, data: Any, wanted: int | None, device: str | None) -> None:
+    def _count(
+        self, X: Any, data: Any, wanted: int | None, device: str | None, kept: KeptRepetitions
+    ) -> None:
         """Add repetitions up to the number wanted, or until the rule is satisfied."""
         fitted = self._fitted
         stored = isinstance(data, Stored)
@@ -460,9 +485,11 @@ float, default="reference"
             n_jobs=self.n_jobs,
             device=device,
         ):
+            kept.keep(fitted.running, fitted.progress)
             if steps.done(line):
                 break
         steps.end()
+        kept.keep(fitted.running, fitted.progress, now=True)
         self.converged_ = fitted.progress.settled if wanted is None else None
         self._fitted = fitted.keep_seeds(X, data)
 
@@ -495,6 +522,9 @@ float, default="reference"
         self._fitted = self._fitted.with_reach(data, foreground, self.n_jobs)
         self.n_foreground_ = int(foreground.sum())
         self.n_clusters_ = int(self.labels_.max()) + 1
+        if isinstance(X, Stored):
+            for name in ("labels_", "scores_", "standard_errors_", "undecided_"):
+                setattr(self, name, X.in_its_blocks(getattr(self, name)))
         return self
 
     def _border(self, data: Any, y: Any) -> thresholds.Threshold:
@@ -508,6 +538,15 @@ float, default="reference"
         found, self.reference_ = by_reference(self._fitted, data, self.scores_, self)
         self.p_value_ = None if self.reference_ is None else self.reference_.p_value
         return found
+
+
+def _check_checkpoint(checkpoint: Any, X: Any, counts: Any) -> None:
+    """Refuse to keep runs that cannot be told from others."""
+    if checkpoint is not None and (counts is not None or not hasattr(X, "shape")):
+        raise InvalidParameterError(
+            "The 'checkpoint' parameter of EWOCS.fit must be None with 'sample_weight', and for "
+            "objects that are no rows of numbers: a run is known again by its data."
+        )
 
 
 def _warn_of_no_contrast(n_objects: int) -> None:

@@ -15,7 +15,7 @@ from consilience._validation import (
     Satisfies,
     check_value,
 )
-from consilience.ensemble import Ensemble
+from consilience.ensemble import Ensemble, usable_ensemble
 from consilience.errors import InvalidInputError
 from consilience.evidence import Ambiguity, GroupAmbiguity
 from consilience.report._case import Case, make_case
@@ -157,6 +157,7 @@ def summarise_consensus(
     """
     owner = "summarise_consensus"
     check_value("ensemble", ensemble, _AN_ENSEMBLE, owner=owner)
+    ensemble = usable_ensemble(ensemble, owner=owner)
     check_value("max_points", max_points, _MANY, owner=owner)
     check_value("max_matrix", max_matrix, _MANY, owner=owner)
     check_value("random_state", random_state, [RandomState()], owner=owner)

@@ -1,7 +1,7 @@
 """What a job works on: objects with their numbers, names and known groups, checked and scaled."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 from typing import Any
 
@@ -71,6 +71,10 @@ class Data:
         Names of the views, where several were given.
     view_of : tuple of int
         The view of each column of ``mixed``.
+    metric : str or None
+        Other distances than Euclidean: X are then points that have them.
+    distances : ndarray or None
+        These, of all pairs; not kept on disk.
     """
 
     n_objects: int
@@ -95,6 +99,8 @@ class Data:
     mixed_weights: Any = None
     views: tuple[str, ...] = ()
     view_of: tuple[int, ...] = ()
+    metric: str | None = None
+    distances: Any = None
 
     @property
     def rows(self) -> Rows | None:
@@ -104,8 +110,17 @@ class Data:
 
     @property
     def seen_by_members(self) -> Rows | None:
-        """What members are made of: X, or the table with its categories and gaps."""
+        """What members are made of: X, the table with its categories and gaps, or distances."""
+        if self.distances is not None:
+            return Rows(self.distances)
         return self.rows if self.mixed is None else Rows(self.mixed)
+
+    def take(self, objects: NDArray[np.int64]) -> "Data":
+        """The same of some objects."""
+        per_object = ("X", "ids", "truth", "index", "original", "mixed")
+        some = {name: taken(getattr(self, name), objects) for name in per_object}
+        between = None if self.distances is None else self.distances[np.ix_(objects, objects)]
+        return replace(self, n_objects=len(objects), distances=between, **some)
 
     def in_words(self) -> str:
         """What there is, in a line."""
@@ -127,7 +142,9 @@ class Data:
                 f"{text}, {numbers} column{'s' * (numbers != 1)} of numbers, {scaled}, "
                 f"{len(self.categorical)} of categories{also}"
             )
-        columns = self.X.shape[1]
+        if self.metric == "precomputed":
+            return f"{text}, {scaled}"
+        columns = self.X.shape[1] if self.metric is None else len(self.original_columns)
         return f"{text}, {columns} column{'s' * (columns != 1)} of numbers, {scaled}"
 
     def as_clustered(self, original: Any) -> Any:
@@ -170,15 +187,27 @@ class Data:
         return self.ids if self.index is None else self.index
 
 
+def taken(values: Any, objects: NDArray[np.int64]) -> Any:
+    """Values of some objects: of an array, an index, or a list; None of None."""
+    if values is None or hasattr(values, "shape"):
+        return None if values is None else values[objects]
+    return [values[i] for i in objects]
+
+
 def check_scale(scale: Any, *, owner: str) -> None:
     """Refuse what ``scale`` cannot be."""
     check_value("scale", scale, [Boolean(), Options(("auto",))], owner=owner)
 
 
 def checked_ensemble(ensemble: Any, *, owner: str) -> Ensemble | None:
-    """Labelings in any form as an ensemble; None where there are none."""
-    if ensemble is None or isinstance(ensemble, Ensemble):
-        return ensemble
+    """Labelings in any form as an ensemble; None where there are none.
+
+    Memberships that are all 0 or 1 are the labels that they are.
+    """
+    if ensemble is None:
+        return None
+    if isinstance(ensemble, Ensemble):
+        return ensemble._crisp()
     try:
         return Ensemble(ensemble)
     except (TypeError, ValueError) as error:
@@ -196,6 +225,8 @@ def gather(
     scale: Any = False,
     plain: bool = True,
     columns: "Columns | None" = None,
+    weights: Any = None,
+    copies: NDArray[np.int64] | None = None,
     owner: str,
 ) -> Data:
     """Line up and check all that is known of the objects, and scale the numbers.
@@ -213,6 +244,10 @@ def gather(
     columns : Columns or None
         What else is said of the columns: gaps, logarithms, weights. None where the job knows plain
         numbers only: categories are then split, and gaps refused.
+    weights : sequence of length n_objects, optional
+        How often objects count; only its length is looked at here.
+    copies : ndarray of int, optional
+        Objects to take, in this order, some several times.
     owner : str
         The function as messages name it.
     """
@@ -228,11 +263,16 @@ def gather(
     if X is not None and plain:
         values = _with_gaps(values) if gappy else _numbers(values, owner=owner).values
     n = ensemble.n_objects if values is None else _length(values)  # type: ignore[union-attr]
-    _check_lengths({"ids": ids, "truth": truth}, n, owner=owner)
+    _check_lengths({"ids": ids, "truth": truth, "object_weights": weights}, n, owner=owner)
     _check_same_objects(n, ensemble, owner=owner)
     index = getattr(X, "index", None) if is_frame(X) else None
     if ids is None:
         ids = _known_ids(table, index, ensemble)
+    ids = None if ids is None else _identifiers(ids)
+    truth = truth if truth is not None or table is None else table.truth
+    if copies is not None:
+        values, ids, truth, index = (taken(one, copies) for one in (values, ids, truth, index))
+        n = len(copies)
     name = "" if table is None else table.path.name
     names, sources = _columns(X, table, _width(values))
     what = repr(name) if name else "X"
@@ -263,8 +303,8 @@ def gather(
         values,
         names,
         dropped,
-        None if ids is None else _identifiers(ids),
-        truth if truth is not None or table is None else table.truth,
+        ids,
+        truth,
         index,
         name,
         scaled,

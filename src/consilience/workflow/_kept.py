@@ -103,7 +103,7 @@ def _result(found: dict[str, Any]) -> ClusterResult:
 
 
 def _data_fields(data: Data) -> dict[str, Any]:
-    found = {one.name: getattr(data, one.name) for one in fields(data)}
+    found = {one.name: getattr(data, one.name) for one in fields(data)} | {"distances": None}
     for name in ("index", "truth"):
         if found[name] is not None:
             found[name] = np.asarray(found[name])

@@ -18,8 +18,10 @@ __all__ = [
     "RunFolder",
     "check_source",
     "clear_members",
+    "keeping_something",
     "kept_blocks",
     "kept_members",
+    "kept_repetitions",
     "make_members",
     "run_folder",
 ]
@@ -75,13 +77,20 @@ def make_members(generator: Any, rows: Rows | None, run: RunFolder | None) -> En
     X = rows if takes_rows(generator) else rows.values
     if run is None:
         return generator.generate(X)
-    try:
+    with keeping_something(run):
         return generator.generate(X, checkpoint=run)
+
+
+@contextmanager
+def keeping_something(run: RunFolder | None) -> Iterator[None]:
+    """Remove the plan of a run that ends with an error before anything of it was kept."""
+    try:
+        yield
     except ResumeError:
         raise
     except BaseException:
         # A plan alone is nothing to go on with; members are never removed because of an error.
-        if run.is_bare():
+        if run is not None and run.is_bare():
             run.clear()
         raise
 
@@ -89,6 +98,11 @@ def make_members(generator: Any, rows: Rows | None, run: RunFolder | None) -> En
 def kept_blocks(folder: Path) -> int:
     """Blocks that are labelled by members that are not finished."""
     return RunFolder(folder).n_pieces
+
+
+def kept_repetitions(folder: Path) -> int:
+    """Weak clusterings whose scores are kept."""
+    return RunFolder(folder).n_repetitions
 
 
 def kept_members(folder: Path) -> tuple[int, int] | None:

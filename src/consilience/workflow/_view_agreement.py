@@ -1,7 +1,7 @@
 """How far several views agree with the groups, and with each other, each by itself."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,7 @@ from consilience.consensus.accumulation import eac
 from consilience.ensemble import Ensemble
 from consilience.evidence import DOUBTFUL_BELOW, confidence
 
-__all__ = ["ViewAgreement", "view_agreement"]
+__all__ = ["Alone", "ViewAgreement", "each_alone", "view_agreement"]
 
 Floats = NDArray[np.float64]
 # Average link of the members of one view is for so many objects.
@@ -74,21 +74,41 @@ class ViewAgreement:
         }
 
 
+class Alone(NamedTuple):
+    """The members that look at one view alone: which objects they saw, and how sure they are.
+
+    ``confidence`` is that in the groups of the answer; it means nothing of objects not seen.
+    """
+
+    members: Ensemble
+    seen: NDArray[np.bool_]
+    confidence: Floats
+
+
+def each_alone(n_views: int, ensemble: Ensemble, labels: NDArray[np.integer]) -> list[Alone] | None:
+    """What each view says by itself; None where a view has no members of its own."""
+    drawn = [record.get("views") for record in ensemble.records or ()]
+    own = [[m for m, one in enumerate(drawn) if one == [view]] for view in range(n_views)]
+    if not own or not all(own):
+        return None
+    found = []
+    for members in own:
+        its = ensemble[members]
+        seen = np.any(its.members >= 0, axis=0)
+        found.append(Alone(its, seen, confidence(its, np.where(seen, labels, -1)).confidence))
+    return found
+
+
 def view_agreement(
     names: tuple[str, ...], ensemble: Ensemble, labels: NDArray[np.integer]
 ) -> ViewAgreement | None:
     """How far views agree; None where no member says which view it looked at."""
-    records = ensemble.records or ()
-    drawn = [record.get("views") for record in records]
-    own = [[m for m, one in enumerate(drawn) if one == [view]] for view in range(len(names))]
-    if not all(own):
+    alone = each_alone(len(names), ensemble, labels)
+    if alone is None:
         return None
     k = int(labels.max(initial=-1)) + 1
     sure, groups, parts, counts = [], [], [], []
-    for members in own:
-        its = ensemble[members]
-        seen = (its.members >= 0).any(axis=0)
-        known = confidence(its, np.where(seen, labels, -1)).confidence
+    for its, seen, known in alone:
         of_group = [known[seen & (labels == g)] for g in range(k)]
         groups.append([float(one.mean()) if one.size else np.nan for one in of_group])
         placed = seen & (labels >= 0)
@@ -98,7 +118,7 @@ def view_agreement(
     return ViewAgreement(
         names,
         tuple(counts),
-        tuple(map(len, own)),
+        tuple(its.n_members for its, _, _ in alone),
         np.array(sure),
         np.array(groups),
         _between(parts),

@@ -28,6 +28,7 @@ from consilience.explain import Profile, profile
 from consilience.predict import Placer, Prediction, placed
 from consilience.predict._hashes import row_hashes
 from consilience.predict._seen import Seen
+from consilience.soft_ensemble import SoftEnsemble
 from consilience.workflow._changes import merged, renamed, split
 from consilience.workflow._decisions import (
     alternative_facts,
@@ -76,7 +77,9 @@ class ClusterResult(Reported):
     comparison : Comparison or None
         Several methods beside each other, where several were asked for.
     ensemble : Ensemble
-        The members.
+        The members; of memberships the most likely labels.
+    soft_members : SoftEnsemble or None
+        The members where they are memberships.
     generator : generator or None
         It made them.
     agreement : dict or None
@@ -132,6 +135,7 @@ class ClusterResult(Reported):
     seen: Seen | None = None
     view_agreement: ViewAgreement | None = None
     violations: tuple[Violation, ...] | None = None
+    soft_members: SoftEnsemble | None = None
 
     # ---- figures ----------------------------------------------------------------------
 
@@ -378,6 +382,11 @@ class ClusterResult(Reported):
 
     def placer(self) -> Placer:
         """What places new objects; made once, when it is asked for."""
+        if self.seen is None and self.data.metric is not None:
+            raise InvalidInputError(
+                f"The groups were found by {self.data.metric} distances between all objects, which "
+                "say nothing of new ones. Cluster old and new objects together."
+            )
         if self.seen is None:
             raise InvalidInputError(
                 "This result is of labels only, which do not say where a new object lies. Call "

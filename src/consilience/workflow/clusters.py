@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from consilience._labels import is_frame
 from consilience._validation import (
     N_MEMBERS,
     Boolean,
@@ -31,10 +32,16 @@ from consilience.ensemble import Ensemble
 from consilience.errors import InvalidInputError, InvalidParameterError, warn
 from consilience.evidence import Missing, never_seen
 from consilience.evidence import confidence as confidence_in
-from consilience.generate import RunFolder, default_generator, with_defaults
+from consilience.generate import (
+    DistanceEnsemble,
+    RunFolder,
+    default_generator,
+    with_defaults,
+)
 from consilience.predict._hashes import row_hashes
 from consilience.predict._seen import Seen
 from consilience.rows import Rows
+from consilience.soft_ensemble import SoftEnsemble
 from consilience.workflow._choosing import Number, by_criteria, by_lines, strict_method
 from consilience.workflow._columns import checked_columns
 from consilience.workflow._data import Data, check_scale, checked_ensemble, gather
@@ -47,11 +54,19 @@ from consilience.workflow._methods import (
     own_limits,
     prepared,
 )
+from consilience.workflow._metric import (
+    by_metric,
+    check_metric,
+    distance_members,
+    scaled_by,
+)
 from consilience.workflow._mixed import in_all_views, mixed_generator, refilled
 from consilience.workflow._notes import noting
+from consilience.workflow._object_weights import copies_of, refuse_with_weights, taken_out
 from consilience.workflow._one_column import warn_of_one_column
 from consilience.workflow._places import advise, chosen_device, place_of_members
 from consilience.workflow._seeds import job_seed
+from consilience.workflow._soft_members import check_soft, labels_of, soft_or_none
 from consilience.workflow._view_agreement import view_agreement
 from consilience.workflow.cluster_result import ClusterResult
 from consilience.workflow.large import (
@@ -132,6 +147,8 @@ def cluster(
     gaps: str | None = None,
     transform: str | None = None,
     column_weights: Mapping[str, float] | None = None,
+    metric: str | None = None,
+    object_weights: Any = None,
     must_link: Any = None,
     cannot_link: Any = None,
     partial_labels: Any = None,
@@ -178,12 +195,13 @@ def cluster(
     n_members : int, default=100
         Clusterings to make, where no generator is given.
     ensemble : Ensemble, or anything `Ensemble` takes, optional
-        Clusterings you already have, instead of new ones.
+        Clusterings you already have, instead of new ones. A `SoftEnsemble` of memberships is
+        combined by the methods that can; without one `AutoConsensus` sees the most likely labels.
     ids, truth : sequences of length n_objects, optional
         Identifiers; known groups, which are only compared with the result.
     scale : "auto" or bool, default="auto"
         Bring every column to mean 0 and variance 1, and leave out constant ones. "auto" does so
-        unless X is sparse.
+        unless X is sparse, or a ``metric`` is not a sum over columns.
     gaps : {"keep"} or None, default=None
         What to do about missing values (NaN). None refuses them. "keep" keeps them as gaps: a
         clustering sees the objects that have its columns, and no object is dropped.
@@ -192,6 +210,16 @@ def cluster(
         shares.
     column_weights : mapping of str to float, optional
         How much columns count in squared distances, by name; 1 where nothing is said.
+    metric : str or None, default=None
+        Other distances than Euclidean: "manhattan", "chebyshev", "cosine", "correlation",
+        "canberra", "braycurtis", "hamming", "jaccard", or "precomputed": X is then the square
+        matrix of the distances of all objects. Members are those of
+        `consilience.generate.DistanceEnsemble`; what looks at points, as `AutoConsensus` does, sees
+        points with these distances, as nearly as may be, and the notes say how nearly.
+    object_weights : sequence of length n_objects, or str, optional
+        How often each object counts, above 0, or the name of the column of X that says so: an
+        object of weight 2 counts as two that are the same. Only ratios matter; weights that are not
+        whole numbers are rounded to quarters of their mean.
     must_link, cannot_link : sequences of pairs, optional
         Objects that belong together, and objects that do not, by identifier where there are
         identifiers, else by row number. Must-links all hold in the result; the others have a say
@@ -261,6 +289,8 @@ def cluster(
                 "gaps": (gaps, None),
                 "transform": (transform, None),
                 "column_weights": (column_weights, None),
+                "metric": (metric, None),
+                "object_weights": (object_weights, None),
                 "must_link": (must_link, None),
                 "cannot_link": (cannot_link, None),
                 "partial_labels": (partial_labels, None),
@@ -277,11 +307,13 @@ def cluster(
     check_members(n_clusters, generator, n_members, random_state, n_jobs, owner=_OWNER)
     check_source(members, generator, run, owner=_OWNER)
     check_value("refine", refine, [Boolean()], owner=_OWNER)
+    check_soft(named, members, generator, refine, owner=_OWNER)
     check_value("strict", strict, [Boolean()], owner=_OWNER)
     for name, value in (("max_clusters", max_clusters), ("effort", effort)):
         check_value(name, value, CONSENSUS[_OURS].rules[name], owner=_OWNER)
     check_scale(scale, owner=_OWNER)
     columns = checked_columns(gaps, transform, column_weights, owner=_OWNER)
+    distances = check_metric(metric, X, columns, scale, members, owner=_OWNER)
     device = chosen_device(X, device, owner=_OWNER)
     folder = run_folder(run, owner=_OWNER)
     if stored is not None:
@@ -318,27 +350,52 @@ def cluster(
     )
     _check_needs_data(named, X)
     _check_looked_for(task)
+    X, object_weights = taken_out(X, object_weights, owner=_OWNER)
+    if object_weights is not None:
+        told = {
+            "must_link": must_link,
+            "cannot_link": cannot_link,
+            "partial_labels": partial_labels,
+        }
+        refuse_with_weights(
+            {
+                "methods": len(named.methods) > 1,
+                "refine": refine,
+                "X, several views,": isinstance(X, Mapping) and not is_frame(X),
+                **{name: value is not None for name, value in told.items()},
+            },
+            owner=_OWNER,
+        )
     job = Job(_OWNER, task.n_stages).told_to(callbacks)
 
     def work(job: Job) -> dict[str, Any]:
         with job.stage("prepare"):
+            copies = copies_of(object_weights, owner=_OWNER)
             data = gather(
                 X,
                 ensemble=members,
                 ids=ids,
                 truth=truth,
-                scale=scale,
+                scale=scaled_by(distances, scale),
                 columns=columns,
+                weights=object_weights,
+                copies=None if copies is None else copies.rows,
                 owner=_OWNER,
             )
+            data = by_metric(data, distances, owner=_OWNER)
             check_objects(data, n_clusters, owner=_OWNER)
+            if copies is not None and n_clusters is not None:
+                check_n_clusters(n_clusters, copies.n_objects, owner=_OWNER)
             if data.X is not None and members is None:
                 n, d = data.X.shape
                 advise(n, d, n_members, device)
         known = knowledge_of(
             data.n_objects, must_link, cannot_link, partial_labels, ids=data.ids, owner=_OWNER
         )
-        found = _found(job, task, data, members, known)
+        given = members if copies is None or members is None else members.take(copies.rows)
+        found = _found(job, task, data, given, known)
+        if copies is not None:
+            found = copies.of_objects(found)
         return {"seen": _seen(found["data"], found["generator"]), **found}
 
     with noting() as notes:
@@ -350,7 +407,7 @@ def cluster(
 
 def _seen(data: Data, generator: Any) -> Seen | None:
     """What new objects are placed by; None without data."""
-    if data.rows is None:
+    if data.rows is None or data.metric is not None:
         return None
     hashes = None if data.X is data.original else row_hashes(data.original)
     return Seen(data.X, getattr(generator, "models_", None), hashes)
@@ -429,17 +486,19 @@ def _found(
     with job.stage("generate", generator):
         ensemble = given
         if ensemble is None:
-            rows = data.rows if task.generator is not None else data.seen_by_members
+            own = task.generator is None or isinstance(task.generator, DistanceEnsemble)
+            rows = data.seen_by_members if own else data.rows
             ensemble = make_members(generator, rows, task.run)
+    judged_by, ensemble = ensemble, labels_of(ensemble)
     data = refilled(data, ensemble)
     if task.wants_number and not first and not task.by_lines:
         number = _number(job, task, data, ensemble)
     if known is not None and task.by_lines:
         found = _by_knowledge(job, task, data, ensemble, known)
     else:
-        found = _consensus(job, task, data, ensemble, number)
+        found = _consensus(job, task, data, judged_by, number)
     if known is not None:
-        found |= _respecting(task, ensemble, known, found["labels"])
+        found |= _respecting(task, judged_by, known, found["labels"])
     warn_of_one_column(data, found["labels"])
     truth = None if data.truth is None else against_truth(data.truth, found["labels"])
     agreement = None
@@ -455,6 +514,7 @@ def _found(
         "data": data,
         "view_agreement": agreement,
         "ensemble": ensemble,
+        "soft_members": soft_or_none(judged_by),
         "generator": generator,
         "why_members": why_members,
         "agreement": truth,
@@ -482,8 +542,12 @@ def _generator(
         return None, "given."
     if task.generator is not None:
         wanted = with_defaults(task.generator, task.seed, task.n_jobs, task.device)
+        if isinstance(wanted, DistanceEnsemble) and data.distances is not None:
+            wanted.set_params(metric="precomputed")
         return wanted, f"{type(wanted).__name__}, as asked."
     _warn_of_few(task.n_members)
+    if data.distances is not None:
+        return distance_members(data, task.n_members, n_groups, task.seed, task.n_jobs)
     if data.mixed is not None:
         return mixed_generator(data, task.n_members, n_groups, task.seed, task.n_jobs)
     n, d = data.X.shape
@@ -527,6 +591,8 @@ def _consensus(
         taken = strict_method(data, ensemble, number.choice)
         method, why = taken.method, taken.why
         own = own_limits(method, task.named.limits) | dict(taken.parameters)
+        if isinstance(ensemble, SoftEnsemble) and not method.soft:
+            ensemble = ensemble.harden()
     model = prepared(
         method, number.n_clusters, own, random_state=task.seed, n_jobs=task.n_jobs,
         device=task.device,
@@ -557,6 +623,8 @@ def _fitted(
 def _by_lines(job: Job, task: _Task, data: Data, ensemble: Ensemble) -> dict[str, Any]:
     """The groups that independent ways to cluster come to."""
     method = CONSENSUS[_OURS]
+    members, soft = ensemble, ensemble.is_soft
+    ensemble = ensemble.harden() if isinstance(ensemble, SoftEnsemble) else ensemble
     own = {"max_clusters": task.max_clusters, "effort": task.effort}
     model = prepared(
         method, task.n_clusters, own, random_state=task.seed, n_jobs=task.n_jobs, device=task.device
@@ -569,6 +637,8 @@ def _by_lines(job: Job, task: _Task, data: Data, ensemble: Ensemble) -> dict[str
             found = fit_method(method, model, Rows(data.X[whole]), ensemble.take(whole))
             labels = by_votes(ensemble, whole, found["labels"])
             found |= {"labels": labels, **_judged(task, ensemble, labels, {"consensus": "cpu"})}
+        if soft:
+            found |= _judged(task, members, found["labels"], found["ran_on"])
         found |= {
             "choice": model.choice_,
             "clarity": model.clarity_,

@@ -25,17 +25,17 @@ from consilience.consensus.large import check_by_rows
 from consilience.datasets._files import CSV_ENDINGS
 from consilience.datasets._large import is_large_path, is_text_path, open_rows
 from consilience.datasets._scale import Scaling, standardise
-from consilience.engines import label_room, releasing, watched
+from consilience.engines import releasing, watched
 from consilience.engines import workers_at as dask_workers_at
 from consilience.ensemble import Ensemble
 from consilience.errors import InvalidInputError, InvalidParameterError, MissingPackageError, warn
 from consilience.explain import Profile
 from consilience.generate import RunFolder, default_generator, with_defaults
-from consilience.generate.models import Centres, centres_of
 from consilience.predict import Prediction
+from consilience.predict._by_blocks import SAMPLE, drawn, models_of_sample, placed_by_blocks
 from consilience.predict._hashes import row_hashes
 from consilience.predict._seen import Seen
-from consilience.rows import Rows, Stored, is_dask, stored_rows
+from consilience.rows import Rows, Stored, here, is_dask, stored_rows
 from consilience.workflow._choosing import Number, by_lines
 from consilience.workflow._data import Data
 from consilience.workflow._faces import face
@@ -48,7 +48,11 @@ __all__ = [
     "LargeResult",
     "cluster_large",
     "does_not_fit",
+    "in_words",
+    "names_of",
     "part_names",
+    "sample_data",
+    "sample_of",
     "watched",
     "workers_at",
     "write_columns",
@@ -56,7 +60,7 @@ __all__ = [
 ]
 
 # Objects that are looked at in memory, and that a part of the results holds.
-_SAMPLE = 20_000
+_SAMPLE = SAMPLE
 _PART = 2**20
 # A job in memory takes about so many bytes an object, for each column and each member; less than
 # so much is always read.
@@ -136,9 +140,7 @@ class LargeResult:
     @cached_property
     def of_how_many(self) -> str:
         """How many objects the sample has, in words."""
-        if self.sample.n_objects == self.n_objects:
-            return f"all {self.n_objects:,} objects"
-        return f"{self.sample.n_objects:,} of {self.n_objects:,} objects, drawn at random"
+        return in_words(self.sample.n_objects, self.n_objects)
 
     def predict(self, X: Any, *, n_jobs: int | None = None) -> Prediction:
         """Where new objects belong, as the sample tells; see `ClusterResult.predict`.
@@ -155,9 +157,9 @@ class LargeResult:
         """Mean confidence in each cluster, over all of its objects."""
         sums = np.zeros(self.n_clusters)
         for some in _parts(self.n_objects):
-            labels = np.asarray(self.labels[some])
+            labels = here(self.labels[some])
             inside = labels >= 0
-            sure = np.asarray(self.confidence[some], np.float64)
+            sure = here(self.confidence[some]).astype(np.float64)
             sums += np.bincount(labels[inside], sure[inside], self.n_clusters)
         return [float(total / max(size, 1)) for total, size in zip(sums, self.sizes, strict=True)]
 
@@ -176,6 +178,10 @@ class LargeResult:
     def explore(self, *, host: str = "127.0.0.1", port: int = 0, browser: bool = True) -> Any:
         """Look closer at the sample; see `ClusterResult.explore`."""
         return face("explore").explore(self, host=host, port=port, browser=browser)
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> Any:
+        """In a notebook the explorer of the sample."""
+        return face("explore").shown(self)
 
     def to_dict(self) -> dict[str, Any]:
         """All of it but what there is one of for each object, as values that JSON can hold."""
@@ -238,6 +244,17 @@ class LargeResult:
         return "\n".join(["LargeResult:", *(f"  {name:<11}{words}" for name, words in lines)])
 
 
+def in_words(n_sample: int, n_objects: int) -> str:
+    """How many of the objects are looked at.
+
+    >>> in_words(7, 7), in_words(7, 1234)
+    ('all 7 objects', '7 of 1,234 objects, drawn at random')
+    """
+    if n_sample == n_objects:
+        return f"all {n_objects:,} objects"
+    return f"{n_sample:,} of {n_objects:,} objects, drawn at random"
+
+
 def part_names(n_objects: int) -> list[str]:
     """Files of the labels of so many objects, in order: Parquet, or archives without pyarrow."""
     try:
@@ -259,7 +276,7 @@ def write_columns(values: dict[str, Any], n_objects: int, number: int, path: Pat
     """Write one part of arrays that have a value an object, with the numbers of the objects."""
     some = _parts(n_objects)[number]
     columns = {"object": np.arange(some.start, some.stop)}
-    columns |= {name: np.asarray(array[some]) for name, array in values.items()}
+    columns |= {name: here(array[some]) for name, array in values.items()}
     if path.suffix == ".npz":
         np.savez(path, allow_pickle=False, **columns)
         return
@@ -287,22 +304,11 @@ def _predicted_by_blocks(sample: ClusterResult, rows: Rows, n_jobs: int | None) 
     places = None
     if rows.names is not None and set(wanted) <= set(rows.names):
         places = [rows.names.index(name) for name in wanted]
-    n, notes = len(rows), list[str]()
-    kinds = {
-        "labels": np.int32,
-        "confidence": np.float64,
-        "runner_up": np.int32,
-        "unlike": np.bool_,
-        "known": np.bool_,
-    }
-    rooms = {name: label_room((n,), kind) for name, kind in kinds.items()}
-    for start, stop in rows.values.pieces():
-        block = rows.values.read(start, stop)
-        found = sample.predict(block if places is None else block[:, places], n_jobs=n_jobs)
-        for name, room in rooms.items():
-            room[start:stop] = getattr(found, name)
-        notes += [note for note in found.notes if note not in notes]
-    return Prediction(**rooms, notes=tuple(notes))
+
+    def place(block: NDArray[Any]) -> Prediction:
+        return sample.predict(block if places is None else block[:, places], n_jobs=n_jobs)
+
+    return placed_by_blocks(rows.values, place)
 
 
 @contextmanager
@@ -386,7 +392,7 @@ def cluster_large(
         generator, why = _generator(task, table, number.n_clusters if few else None)
         with job.stage("generate", generator):
             ensemble = make_members(generator, Rows(table), task.run)
-        objects = _drawn(table.shape[0], task.seed)
+        objects = sample_of(table.shape[0], task.seed)
         part = ensemble.take(objects)
         if number.n_clusters is None:
             number = _number(job, task, table, (objects, part))
@@ -400,13 +406,15 @@ def cluster_large(
                 n_jobs=task.n_jobs,
                 **task.options,
             )
-        data = _sample_data(rows, table, objects, columns, dropped, scaling)
+        made = getattr(generator, "models_", None)
+        models = models_of_sample(made, ensemble.members, objects)
+        data = sample_data(rows, objects, columns, dropped, scaling)
         return {
             "found": found,
             "ensemble": ensemble,
             "why_members": why,
             "number": number,
-            "sample": (data, part, objects, _models(generator, ensemble, objects)),
+            "sample": (data, part, objects, models),
             "columns": columns,
             "dropped": dropped,
         }
@@ -428,7 +436,7 @@ def _prepared(
     rows: Rows, scale: Any
 ) -> tuple[Stored, tuple[str, ...], tuple[str, ...], Scaling | None]:
     """The table as it is clustered, the names of its columns, and what was done to it."""
-    names = rows.names or tuple(f"c{j}" for j in range(rows.shape[1]))
+    names = names_of(rows)
     if not scale:
         return rows.values, names, (), None
     return standardise(rows.values, names, what=rows.values.what)
@@ -449,11 +457,9 @@ def _generator(task: LargeTask, table: Stored, n_groups: int | None) -> tuple[An
     return taken.generator, f"{taken.name}. {taken.why}"
 
 
-def _drawn(n: int, seed: int) -> NDArray[np.int64]:
-    """Objects to look at, in order."""
-    if n <= _SAMPLE:
-        return np.arange(n)
-    return np.sort(np.random.default_rng(seed).choice(n, _SAMPLE, replace=False))
+def sample_of(n_objects: int, seed: int) -> NDArray[np.int64]:
+    """Objects to look at."""
+    return drawn(n_objects, seed, _SAMPLE)
 
 
 def _number(
@@ -464,12 +470,10 @@ def _number(
 ) -> Number:
     """The number of groups that `AutoConsensus` finds in a sample."""
     with job.stage("number of clusters"):
-        drawn = _drawn(table.shape[0], task.seed) if members is None else members[0]
-        warn(
-            f"The number of groups was looked for in {len(drawn):,} of {table.shape[0]:,} objects."
-        )
+        some = sample_of(table.shape[0], task.seed) if members is None else members[0]
+        warn(f"The number of groups was looked for in {len(some):,} of {table.shape[0]:,} objects.")
         return by_lines(
-            Rows(table.take(drawn)),
+            Rows(table.take(some)),
             None if members is None else members[1],
             most=task.max_clusters,
             effort="default",
@@ -478,13 +482,17 @@ def _number(
         )
 
 
-def _sample_data(
+def names_of(rows: Rows) -> tuple[str, ...]:
+    """Names of the columns; numbered where they have none."""
+    return rows.names or tuple(f"c{j}" for j in range(rows.shape[1]))
+
+
+def sample_data(
     rows: Rows,
-    table: Stored,
     objects: NDArray[np.int64],
     columns: tuple[str, ...],
-    dropped: tuple[str, ...],
-    scaling: Scaling | None,
+    dropped: tuple[str, ...] = (),
+    scaling: Scaling | None = None,
 ) -> Data:
     """The objects that are looked at, as a job in memory has them."""
     original = rows.values.take(objects)
@@ -499,24 +507,9 @@ def _sample_data(
         name=name if n == whole else f"{name}, {n:,} of {whole:,} objects",
         standardised=scaling is not None,
         original=original,
-        original_columns=rows.names or tuple(f"c{j}" for j in range(rows.shape[1])),
+        original_columns=names_of(rows),
         scaling=scaling,
     )
-
-
-def _models(generator: Any, ensemble: Ensemble, objects: NDArray[np.int64]) -> Any:
-    """Centres of the members' clusters that objects of the sample are in; None without."""
-    models = getattr(generator, "models_", None)
-    if models is None:
-        return None
-    return tuple(
-        None if model is None else _centres(model, labels[objects])
-        for model, labels in zip(models, ensemble.members, strict=True)
-    )
-
-
-def _centres(model: Centres, labels: NDArray[Any]) -> Centres:
-    return centres_of(model.values, labels, features=model.features, unit=model.unit)
 
 
 def _result(

@@ -2,7 +2,7 @@
 
 import json
 import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -14,12 +14,13 @@ from consilience.engines import releasing
 from consilience.errors import InvalidInputError
 from consilience.minority import EWOCS
 from consilience.minority.thresholds import Threshold
-from consilience.rows import Rows
+from consilience.rows import Rows, here
 from consilience.workflow._job import Job
+from consilience.workflow._members import RunFolder, keeping_something
 from consilience.workflow._notes import noting
-from consilience.workflow.large import part_names, write_columns
+from consilience.workflow.large import in_words, names_of, part_names, write_columns
 
-__all__ = ["LargeMinorityResult", "minority_large"]
+__all__ = ["LargeMinorityResult", "minority_large", "write_part"]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -40,6 +41,9 @@ class LargeMinorityResult:
         "reference" compares objects drawn at random with data without groups, as in memory.
     model : EWOCS
         As it was fitted; it scores and places new objects, also by blocks.
+    sample : MinorityResult
+        The same answer for objects drawn at random, ``sample.data.ids`` of the table, in memory:
+        what the report shows.
     columns : tuple of str
     seed, notes, seconds
         As in `MinorityResult`.
@@ -53,6 +57,7 @@ class LargeMinorityResult:
     sizes: list[int]
     rule: Threshold
     model: EWOCS
+    sample: Any
     columns: tuple[str, ...]
     seed: int
     notes: tuple[str, ...]
@@ -62,6 +67,26 @@ class LargeMinorityResult:
     def n_objects(self) -> int:
         """Objects of the table."""
         return len(self.model.scores_)
+
+    @property
+    def of_how_many(self) -> str:
+        """How many objects the sample has, in words."""
+        return in_words(self.sample.n_objects, self.n_objects)
+
+    def page(
+        self, *, title: str | None = None, about: Mapping[str, str] | None = None
+    ) -> dict[str, Any]:
+        """What the report of the sample shows; see `MinorityResult.page`."""
+        page: dict[str, Any] = self.sample.page(title=title, about=about)
+        return page
+
+    def report(self, path: str | PathLike[str], *, title: str | None = None) -> None:
+        """Write the report of the sample; it says of how many objects that is."""
+        self.sample.report(Path(path), title=title)
+
+    def timings(self) -> dict[str, Any]:
+        """All that differs between equal runs."""
+        return {"seconds": self.seconds}
 
     def to_dict(self) -> dict[str, Any]:
         """All of it but what there is one of for each object, as values that JSON can hold."""
@@ -77,6 +102,7 @@ class LargeMinorityResult:
             "repetitions": self.model.n_repetitions_,
             "reliability": self.model.reliability_,
             "columns": list(self.columns),
+            "looked_at": self.of_how_many,
             "seed": self.seed,
             "notes": list(self.notes),
         }
@@ -92,10 +118,9 @@ class LargeMinorityResult:
                 f"The folder {str(target)!r} is not empty. Name one that is new or empty."
             )
         (target / "labels").mkdir(parents=True, exist_ok=True)
-        columns = {"score": self.scores, "group": self.labels, "undecided": self.undecided}
         try:
             for number, name in enumerate(part_names(self.n_objects)):
-                write_columns(columns, self.n_objects, number, target / name)
+                write_part(self, number, target / name)
             text = json.dumps(self.to_dict(), indent=2, default=str)
             (target / "summary.json").write_text(text + "\n", encoding="utf-8")
         except BaseException:  # a full disk, for one: nothing that is half there stays
@@ -110,42 +135,57 @@ class LargeMinorityResult:
             ("foreground", f"{self.n_foreground:,} objects, in groups of {sizes}"),
             ("border", self.rule.why),
             *(("note", note) for note in self.notes),
-            ("see", "labels, scores, undecided, model, save(folder)"),
+            ("looked at", self.of_how_many),
+            ("see", "labels, scores, undecided, model, sample, report(path), save(folder)"),
         ]
         text = (f"  {name:<12}{words}" for name, words in lines)
         return "\n".join(["LargeMinorityResult:", *text])
 
 
+def write_part(result: LargeMinorityResult, number: int, path: Path) -> None:
+    """Write one part of the scores and groups; the ending of the path says as what."""
+    columns = {"score": result.scores, "group": result.labels, "undecided": result.undecided}
+    write_columns(columns, result.n_objects, number, path)
+
+
 def minority_large(
     rows: Rows,
     model: EWOCS,
+    sampled: Callable[[Rows, EWOCS, tuple[str, ...]], Any],
     *,
     owner: str,
     seed: int,
     said: Sequence[str],
     callbacks: Sequence[Any],
+    run: RunFolder | None = None,
 ) -> LargeMinorityResult:
-    """The whole job of `minority_groups` for rows that are not in memory."""
+    """The whole job of `minority_groups` for rows that are not in memory.
+
+    ``sampled(rows, model, notes)`` tells the answer for some of them.
+    """
     job = Job(owner, 1).told_to(callbacks)
 
     def work(job: Job) -> None:
-        with job.stage("score", model):
-            model.fit(rows)
+        with job.stage("score", model), keeping_something(run):
+            model.fit(rows, checkpoint=run)
 
     with noting() as notes, releasing(rows.values):
         job.run(work)
-    table, inside = rows.values, model.labels_[model.labels_ >= 0]
+    told = (*said, *notes)
+    labels = here(model.labels_)
+    inside = labels[labels >= 0]
     return LargeMinorityResult(
-        labels=table.in_its_blocks(model.labels_),
-        scores=table.in_its_blocks(model.scores_),
-        undecided=table.in_its_blocks(model.undecided_),
+        labels=model.labels_,
+        scores=model.scores_,
+        undecided=model.undecided_,
         n_clusters=model.n_clusters_,
         n_foreground=model.n_foreground_,
         sizes=[int(size) for size in np.bincount(inside, minlength=model.n_clusters_)],
         rule=model.threshold_result_,
         model=model,
-        columns=rows.names or tuple(f"c{j}" for j in range(rows.shape[1])),
+        sample=sampled(rows, model, told),
+        columns=names_of(rows),
         seed=seed,
-        notes=(*said, *notes),
+        notes=told,
         seconds=job.seconds,
     )

@@ -1,7 +1,9 @@
 """The whole job of minority clustering: the few dense groups in a majority of noise."""
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from numbers import Integral
 from typing import Any, ClassVar
 
@@ -15,13 +17,21 @@ from consilience.minority import EWOCS, thresholds
 from consilience.minority._cuts import decided_first
 from consilience.minority.divergences import Divergence
 from consilience.minority.thresholds import Threshold
+from consilience.rows import Rows, here
 from consilience.workflow._data import gather
 from consilience.workflow._faces import face
 from consilience.workflow._job import Job
+from consilience.workflow._members import keeping_something, run_folder
 from consilience.workflow._notes import noting
 from consilience.workflow._places import advise, chosen_device
 from consilience.workflow._seeds import job_seed
-from consilience.workflow.large import refuse_in_memory_only, rows_in_blocks
+from consilience.workflow.large import (
+    names_of,
+    refuse_in_memory_only,
+    rows_in_blocks,
+    sample_data,
+    sample_of,
+)
 from consilience.workflow.large_minority import LargeMinorityResult, minority_large
 from consilience.workflow.result import Reported, check_page
 
@@ -255,6 +265,7 @@ def minority_groups(
     random_state: Any = None,
     n_jobs: int | None = None,
     device: str | None = None,
+    run: Any = None,
     callbacks: Sequence[Any] = (),
     **options: Any,
 ) -> MinorityResult | LargeMinorityResult:
@@ -291,6 +302,9 @@ def minority_groups(
         A torch device, such as "cuda", where the weak clusterings are made. None is the processor,
         or the device of X where that is a torch tensor. ``ran_on`` of the result says where each
         stage ran.
+    run : path or RunFolder, optional
+        A folder that keeps what was counted, about every half a minute: the same call goes on
+        with it after an interruption.
     callbacks : sequence of scikit-learn callbacks
         Told of every stage; one that raises ends the job.
     **options
@@ -323,6 +337,7 @@ def minority_groups(
         device=device,
         **options,
     )
+    kept = run_folder(run, owner=_OWNER)
     with noting() as said:  # a text file is converted
         stored = rows_in_blocks(X)
     if stored is not None:
@@ -330,8 +345,8 @@ def minority_groups(
             {"ids": (ids, None), "truth": (truth, None), "background": (background, None)},
             owner=_OWNER,
         )
-        about: dict[str, Any] = {"seed": seed, "said": said, "callbacks": callbacks}
-        return minority_large(stored, model, owner=_OWNER, **about)
+        about: dict[str, Any] = {"seed": seed, "said": said, "callbacks": callbacks, "run": kept}
+        return minority_large(stored, model, partial(_sampled, seed=seed), owner=_OWNER, **about)
     job = Job(_OWNER, 3).told_to(callbacks)
 
     def work(job: Job) -> dict[str, Any]:
@@ -340,8 +355,8 @@ def minority_groups(
             plain = not _takes_anything(model.divergence)
             data = gather(X, ids=ids, truth=truth, plain=plain, owner=_OWNER)
             sources, zero = _known_sources(data.truth, background)
-        with job.stage("score", model):
-            model.fit(data.X, sources)
+        with job.stage("score", model), keeping_something(kept):
+            model.fit(data.X, sources, checkpoint=kept)
         if plain:
             n, d = data.X.shape
             advise(n, d, model.n_repetitions_, device)
@@ -362,6 +377,34 @@ def minority_groups(
     with noting() as notes:
         found = job.run(work)
     return MinorityResult(model=model, seed=seed, seconds=job.seconds, notes=tuple(notes), **found)
+
+
+def _sampled(rows: Rows, model: EWOCS, notes: tuple[str, ...], *, seed: int) -> MinorityResult:
+    """The answer for objects drawn at random from a table that is not in memory."""
+    objects = sample_of(len(rows), seed)
+    share = len(objects) / len(rows)
+    view: Any = copy(model)
+    for name in ("labels_", "scores_", "standard_errors_", "undecided_"):
+        setattr(view, name, here(getattr(model, name))[objects])
+    view.n_foreground_ = int((view.labels_ >= 0).sum())
+    if model.n_foreground is not None and model.n_foreground >= 1:
+        view.n_foreground = max(1, round(share * model.n_foreground))
+    found = thresholds.every(view.scores_, m=view.n_foreground)
+    view.threshold_result_ = replace(model.threshold_result_, n_foreground=view.n_foreground_)
+    data = replace(
+        sample_data(rows, objects, names_of(rows)), used_as=_SCALED.get(model.scaling_, "")
+    )
+    return MinorityResult(
+        model=view,
+        rules=decided_first(view.threshold_result_, found),
+        truth=None,
+        background=None,
+        data=data,
+        seed=seed,
+        notes=notes,
+        seconds={},
+        ran_on={},
+    )
 
 
 def job_seed_of(random_state: Any) -> int:

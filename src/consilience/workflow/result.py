@@ -152,8 +152,9 @@ class Reported(Result):
         """Look closer: another number of groups, what is special of some objects, and why.
 
         In a notebook (extra ``notebook``) this is a widget, whose ``selected`` are the rows that
-        were last selected. Anywhere else (extra ``explore``) a server on this machine shows the
-        same in a browser.
+        were last selected; it is the one by which the result shows itself there, so that
+        ``result.explore().selected`` are the rows selected where it is shown. Anywhere else
+        (extra ``explore``) a server on this machine shows the same in a browser.
 
         Parameters
         ----------
@@ -170,3 +171,7 @@ class Reported(Result):
             The widget; or what has the ``url`` of the server, and ``stop()`` to end it.
         """
         return face("explore").explore(self, host=host, port=port, browser=browser)
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> Any:
+        """In a notebook the explorer; None, and `_repr_html_`, where there is none."""
+        return face("explore").shown(self)

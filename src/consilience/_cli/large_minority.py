@@ -1,0 +1,101 @@
+"""What ``consilience minority`` does where a table does not fit: in blocks, written in parts."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from consilience._cli.arguments import MinorityWish
+from consilience._cli.by_blocks import check_by_blocks, opened, workers_for
+from consilience._cli.jobs import Found
+from consilience._cli.members import run_in
+from consilience._cli.show import show_notes, table, tell
+from consilience._cli.stages import Clock, shown_detail
+from consilience.workflow import minority_groups
+from consilience.workflow._notes import noting
+from consilience.workflow.large import part_names, watched
+from consilience.workflow.large_minority import write_part
+
+__all__ = ["LargeMinority", "find_large"]
+
+# Options that need all objects in memory.
+_IN_MEMORY = ("background", "device")
+
+
+@dataclass(frozen=True, kw_only=True)
+class LargeMinority(Found):
+    """Groups in a table that is not in memory, as the command tells them."""
+
+    name = "minority"
+    wish: MinorityWish
+    result: Any  # a LargeMinorityResult, which is no Result: it has its objects in parts
+
+    @property
+    def decisive(self) -> MinorityWish:
+        """See `Found.decisive`; who computed it changes nothing either."""
+        wish: MinorityWish = replace(super().decisive, scheduler=None, workers=None)
+        return wish
+
+    def writers(self) -> dict[str, Callable[[Path], None]]:
+        """See `Found.writers`; scores and groups go into parts."""
+        return {
+            name: partial(write_part, self.result, number)
+            for number, name in enumerate(part_names(self.result.n_objects))
+        }
+
+    def report(self) -> dict[str, Any]:
+        """See `Found.report`; of objects drawn at random."""
+        return self.result.page(title=self.wish.source.name, about=self.about())
+
+    def data_in_words(self) -> str:
+        """The file, its size, and how it was read."""
+        found = self.result
+        return (
+            f"{self.wish.source.name}: {found.n_objects:,} objects, {len(found.columns)} columns, "
+            f"read block by block; tables and pictures are of {found.of_how_many}"
+        )
+
+    def show(self, console: Any) -> None:
+        """See `Found.show`."""
+        found, model = self.result, self.result.model
+        tell(console, self.data_in_words() + ".")
+        tell(
+            console,
+            f"Scored by {model.n_repetitions_} weak clusterings ({self.wish.weak}); reliability "
+            f"of the scores {model.reliability_:.3f} (1: more clusterings would change nothing).",
+        )
+        tell(console, found.rule.why)
+        share = found.n_foreground / found.n_objects
+        tell(
+            console,
+            f"{found.n_foreground:,} of {found.n_objects:,} objects are foreground ({share:.1%}), "
+            f"in {found.n_clusters} group{'s' * (found.n_clusters != 1)}.",
+        )
+        if found.sizes:
+            lines = table("group", "objects", right=("objects",))
+            for group, size in enumerate(found.sizes):
+                lines.add_row(str(group), f"{size:,}")
+            console.print(lines)
+        show_notes(found.notes, console)
+
+
+def find_large(
+    wish: MinorityWish,
+    options: dict[str, Any],
+    folder: Path,
+    why: str,
+    *,
+    callbacks: Sequence[Any] = (),
+) -> LargeMinority:
+    """Score a table block by block; see `consilience._cli.minority.find`."""
+    check_by_blocks(wish, _IN_MEMORY, why)
+    clock = Clock()
+    with noting() as said, workers_for(wish) as by_workers:
+        with clock.stage("read"):
+            rows = opened(wish, by_workers)
+        with run_in(folder, wish) as run, watched(shown_detail):
+            result: Any = minority_groups(rows, run=run, callbacks=callbacks, **options)
+    notes = tuple(dict.fromkeys((why, *said, *result.notes)))
+    result = replace(result, notes=notes, seconds=clock.seconds | result.seconds)
+    return LargeMinority(wish=wish, result=result)
