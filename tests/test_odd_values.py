@@ -111,6 +111,25 @@ def test_weights_of_objects_are_positive_numbers(name, weights):
         method.function(SOME, 2, weights=weights, **X)
 
 
+@pytest.mark.parametrize("name", ["max_features", "max_samples"])
+def test_shares_of_any_type_are_shares(name):
+    X = np.random.default_rng(0).normal(size=(40, 4))
+    made = [
+        cs.generate.KMeansEnsemble(4, 2, random_state=0, **{name: share}).generate(X)
+        for share in (0.5, np.float32(0.5), np.float64(0.5))
+    ]
+    for other in made[1:]:
+        np.testing.assert_array_equal(other.labels, made[0].labels)
+    with pytest.raises(InvalidParameterError, match=f"'{name}' parameter .* at most the number"):
+        cs.generate.KMeansEnsemble(4, 2, **{name: np.int64(41)}).generate(X)
+
+
+def test_ways_of_distances_are_names():
+    for ways in ([["links"]], [{}], "links", [1]):
+        with pytest.raises(InvalidParameterError, match="'ways' parameter of DistanceEnsemble"):
+            cs.generate.DistanceEnsemble(3, 2, ways=ways).generate(np.ones((5, 5)) - np.eye(5))
+
+
 def test_numbers_of_numpy_may_be_small():
     X = np.random.default_rng(0).normal(size=(40, 2))
     small, plain = (

@@ -46,13 +46,15 @@ ROOMS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     ),
     "core": (
         (
-            "__init__.py", "ensemble.py", "errors.py", "rows.py", "_contingency.py", "_docs.py",
+            "__init__.py", "ensemble.py", "soft_ensemble.py", "errors.py", "rows.py",
+            "_contingency.py", "_docs.py",
             "_ensemble_store.py", "_files.py", "_formulas.py", "_labels.py", "_optional.py",
             "_sklearn.py", "_stored.py", "_text.py", "_threads.py", "_units.py", "_validation.py",
             "_words.py",
         ),
         (
-            "test_ensemble*.py", "test_labels.py", "test_validation.py", "test_contingency.py",
+            "test_ensemble*.py", "test_soft_ensemble.py", "test_labels.py", "test_validation.py",
+            "test_contingency.py",
             "test_files.py", "test_optional.py", "test_metrics.py", "test_docs.py", "test_rows.py",
             "test_formulas.py", "test_import.py", "test_wrong_arguments.py", "test_cli.py",
             "test_cli_progress.py", "test_one_thread.py", "test_stored.py", _ODD,

@@ -1,7 +1,7 @@
 """Ensembles of tables with categories and gaps: members on numbers, on categories, on both."""
 
 from collections.abc import Sequence
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -231,7 +231,7 @@ class MixedEnsemble(Generator):
                 f"The 'n_clusters' parameter of {type(self).__name__} must be at most the number "
                 f"of objects, {n}. Got {self.n_clusters!r} instead. Ask for fewer clusters."
             )
-        if isinstance(self.max_features, int) and self.max_features > X.shape[1]:
+        if isinstance(self.max_features, Integral) and self.max_features > X.shape[1]:
             raise InvalidParameterError(
                 f"The 'max_features' parameter of {type(self).__name__} must be at most the number "
                 f"of features, n_features={X.shape[1]}. Got {self.max_features} instead."
