@@ -75,6 +75,7 @@ def test_whole_numbers_beyond_all_floats_are_refused_as_data():
         lambda X: cs.EWOCS().fit(X),
         lambda X: model.predict([[HUGE] * 12]),
         lambda X: cs.KMD().fit(np.array(X, object)),
+        lambda X: cs.generate.MixedEnsemble(3, 2).generate(X),
     ):
         with pytest.raises(InvalidInputError, match="too large"):
             call(X)

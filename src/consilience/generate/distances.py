@@ -220,7 +220,7 @@ class DistanceEnsemble(Generator):
 
     def _prepare(self, X: Any) -> int:
         high, owner = self._clusters(X).high, type(self).__name__
-        if isinstance(self.max_samples, Integral) and self.max_samples > len(X):
+        if isinstance(self.max_samples, Integral) and int(self.max_samples) > len(X):
             raise InvalidParameterError(
                 f"The 'max_samples' parameter of {owner} must be at most the number of objects, "
                 f"n_samples={len(X)}. Got {self.max_samples} instead."

@@ -8,7 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from consilience._labels import UNSEEN, is_frame
-from consilience._validation import COUNT, N_MEMBERS, Interval, NoneValue, Satisfies, as_array
+from consilience._validation import (
+    COUNT,
+    N_MEMBERS,
+    NO_NUMBERS,
+    Interval,
+    NoneValue,
+    Satisfies,
+    as_array,
+)
 from consilience.datasets._association import association_weights
 from consilience.datasets._mixed import as_mixed
 from consilience.errors import InvalidInputError, InvalidParameterError
@@ -177,7 +185,7 @@ class MixedEnsemble(Generator):
             X, index = X.values, X.index
         try:
             found = as_mixed(X, self.categorical)
-        except (TypeError, ValueError, IndexError) as error:
+        except (*NO_NUMBERS, IndexError) as error:
             raise InvalidInputError(
                 f"X of {type(self).__name__} must be a frame, or an array of numbers with NaN for "
                 f"gaps, and 'categorical' must name columns of it: {error}."
