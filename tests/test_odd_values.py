@@ -184,6 +184,13 @@ def test_one_array_without_a_length_is_no_list_of_objects(name):
         cs.cluster(np.random.default_rng(0).normal(size=(12, 2)), 2, **{name: np.array(3)})
 
 
+@pytest.mark.parametrize("name", ["ids", "truth"])
+def test_objects_are_named_by_one_value_each(name):
+    for given in ([[0]] * 12, [[0, 1]] * 12, [[1], *[[2, 3]] * 11]):
+        with pytest.raises(InvalidInputError, match=f"'{name}' .* one value .* Got lists among"):
+            cs.cluster(np.random.default_rng(0).normal(size=(12, 2)), 2, **{name: given})
+
+
 def test_known_groups_are_names():
     with pytest.raises(InvalidInputError, match=r"must name one group for each object. Got \[1"):
         cs.cluster(np.random.default_rng(0).normal(size=(4, 2)), 2, partial_labels=[[1, 2]] * 4)
