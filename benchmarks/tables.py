@@ -2,6 +2,8 @@
 
 python benchmarks/tables.py mixed --seeds 20
 python benchmarks/tables.py gaps --seeds 20
+python benchmarks/tables.py graphs --seeds 10
+python benchmarks/tables.py large-graph --seeds 1
 """
 
 import argparse
@@ -9,7 +11,7 @@ import time
 import warnings
 
 import numpy as np
-from sklearn.metrics import adjusted_rand_score, roc_auc_score
+from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score, roc_auc_score
 
 import consilience as cs
 
@@ -115,6 +117,41 @@ def known(seed):
     }
 
 
+def communities(n_objects, mixing, seed, n_jobs=None):
+    """Seconds of `cluster_graph` on an LFR graph, NMI of it and of its members."""
+    sample = cs.datasets.make_lfr(n_objects, mixing=mixing, random_state=seed)
+    graph = sample.to_scipy()
+    start = time.perf_counter()
+    result = cs.cluster_graph(graph, random_state=seed, n_jobs=n_jobs)
+    seconds = time.perf_counter() - start
+    members = [normalized_mutual_info_score(sample.groups, labels) for labels in result.ensemble]
+    name = f"{n_objects:,}, mixing {mixing:g}"
+    return {
+        f"{name}, consensus": normalized_mutual_info_score(sample.groups, result.labels),
+        f"{name}, best member": max(members),
+        f"{name}, mean member": float(np.mean(members)),
+        f"{name}, agreement of members heard": result.member_agreement,
+        f"{name}, rounds": float(result.n_rounds),
+        f"{name}, seconds": seconds,
+        f"{name}, seconds of the members": float(
+            sum(r["seconds"] for r in result.ensemble.records)
+        ),
+    }
+
+
+def graphs(seed):
+    """NMI on LFR graphs: consensus, best and mean member."""
+    found = {}
+    for n_objects, mixing in ((1000, 0.5), (1000, 0.6), (5000, 0.5), (5000, 0.6), (5000, 0.7)):
+        found |= communities(n_objects, mixing, seed)
+    return found
+
+
+def large_graph(seed):
+    """The same with 100,000 nodes, about a million edges, on two cores."""
+    return communities(100_000, 0.5, seed, n_jobs=2)
+
+
 def soft(seed):
     """ARI of memberships by mixtures and fuzzy c-means, and of the most likely labels."""
     found = {}
@@ -161,6 +198,8 @@ JOBS = {
     "gaps": gaps,
     "views": views,
     "known": known,
+    "graphs": graphs,
+    "large-graph": large_graph,
     "soft": soft,
     "metric": metric,
 }

@@ -285,7 +285,7 @@ BAD_FILES = {
     "cut.npy": (b"\x93NUMPY\x01\x00v\x00{'descr'", "cut short"),
     "cut.csv.gz": (b"\x1f\x8b\x08\x00\x00", "cut short"),
     "cut.parquet": (b"PAR1\x15", "arquet"),
-    "sheet.xlsx": (b"PK", "must end in"),
+    "sheet.ods": (b"PK", "must end in"),
 }
 
 

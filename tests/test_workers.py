@@ -40,6 +40,7 @@ NEEDS = {
     "object_weights": (ENSEMBLE,),
     "ambiguous_objects": (X,),
     "cluster": (X,),
+    "cluster_graph": ([(0, 1), (1, 2)],),
     "minority_groups": (X,),
     "refine": (ENSEMBLE, ENSEMBLE[0]),
     "relative_overlap": (ENSEMBLE,),

@@ -16,6 +16,7 @@ _ESTIMATORS = (
     "BaumEagon",
     "CSPA",
     "CTS",
+    "Communities",
     "CorrelationClustering",
     "CumulativeVoting",
     "DyadicAspect",
@@ -50,7 +51,14 @@ _ESTIMATORS = (
     "WOSP",
     "WSPA",
 )
-_JOBS = ("ambiguous_objects", "cluster", "compare_results", "load", "minority_groups")
+_JOBS = (
+    "ambiguous_objects",
+    "cluster",
+    "cluster_graph",
+    "compare_results",
+    "load",
+    "minority_groups",
+)
 _MINORITY = ("AutoHDS", "BBCPress", "BBOCC", "DGRADE", "EWOCS", "GRAMS", "KMD", "SoftBBC")
 # Where each public name lives; what is not listed here is not public at the top.
 _HOMES = {
@@ -127,6 +135,7 @@ __all__ = [
     "AutoHDS",
     "BBCPress",
     "BaumEagon",
+    "Communities",
     "CorrelationClustering",
     "CumulativeVoting",
     "DyadicAspect",
@@ -142,6 +151,7 @@ __all__ = [
     "__version__",
     "ambiguous_objects",
     "cluster",
+    "cluster_graph",
     "compare",
     "compare_results",
     "consensus",
@@ -218,6 +228,7 @@ if TYPE_CHECKING:
         AmbiguityAware,
         AutoConsensus,
         BaumEagon,
+        Communities,
         CorrelationClustering,
         CumulativeVoting,
         DyadicAspect,
@@ -245,6 +256,7 @@ if TYPE_CHECKING:
     from consilience.workflow import (
         ambiguous_objects,
         cluster,
+        cluster_graph,
         compare_results,
         load,
         minority_groups,

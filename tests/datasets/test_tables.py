@@ -257,7 +257,7 @@ NOT_TABLES = {
     "parquet without rows": ({"a": arrow.array([], "double")}, "d.parquet", "0 rows"),
     "cut gzip": (gzip.compress(b"a,b\n" + b"1,2\n" * 99)[:-5], "d.csv.gz", "cut short"),
     "no gzip": (b"a,b\n1,2\n", "d.csv.gz", "not what its name says"),
-    "spreadsheet": (b"PK", "d.xlsx", "must end in .csv"),
+    "spreadsheet": (b"PK", "d.ods", "must end in .csv"),
 }
 
 

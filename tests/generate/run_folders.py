@@ -10,10 +10,12 @@ from sklearn.cluster import DBSCAN, KMeans
 
 from consilience.generate import (
     Combined,
+    DistanceEnsemble,
     EstimatorEnsemble,
     GraphEnsemble,
     KMeansEnsemble,
     LACEnsemble,
+    MembershipEnsemble,
     MixedEnsemble,
     USPECEnsemble,
 )
@@ -34,6 +36,8 @@ GENERATORS = {
     "lac": LACEnsemble(6, 3),
     "graph": GraphEnsemble(3, (2, 4)),
     "mixed": MixedEnsemble(6, (2, 4)),
+    "distances": DistanceEnsemble(5, (2, 4), metric="manhattan"),
+    "memberships": MembershipEnsemble(4, (2, 4)),
     "u-spec": USPECEnsemble(3, (2, 4), n_representatives=20),
 }
 

@@ -31,6 +31,13 @@ _Number = Annotated[int | None, Parameter(name=("-k", "--n-clusters"))]
 _SHORT = {"n_clusters": "-k"}
 
 
+class Default(int):
+    """A number that nobody typed, and that a job may know better."""
+
+
+_MEMBERS = Default(100)
+
+
 @Parameter(name="*", group=_DATA)
 @dataclass(frozen=True, kw_only=True)
 class Reading:
@@ -43,6 +50,8 @@ class Reading:
         and said; "none" takes every column as data]
     truth_column : str
         Column of known groups: not used, only compared with the result.
+    columns : tuple[str, ...]
+        Columns to use, the others are left out: --columns a,b. [default: all]
     ignore : tuple[str, ...]
         Columns to leave out: --ignore a b, or --ignore a,b.
     impute : str
@@ -57,16 +66,26 @@ class Reading:
         Decimal mark of a text file. [default: a point, or a comma where it is sure]
     encoding : str
         Of a text file, such as cp1252. [default: UTF-8, or what Windows writes]
+    sheet : str
+        Of a workbook (.xlsx). [default: the first]
+    layer : str
+        Of annotated data (.h5ad): a layer, or obsm/X_pca. [default: X]
+    transpose : bool
+        The objects are the columns of the file, as in tables with a gene a row.
     """
 
     id_column: str | None = None
     truth_column: str | None = None
+    columns: Annotated[tuple[str, ...], Parameter(negative=(), show_default=False)] = ()
     ignore: Annotated[tuple[str, ...], Parameter(negative=(), show_default=False)] = ()
     impute: Literal["median", "mean", "drop-rows", "keep"] | None = None
     encode: Literal["mixed", "onehot", "dates"] | None = None
     ordinal: Annotated[tuple[str, ...], Parameter(negative=(), show_default=False)] = ()
     decimal: Literal[".", ","] | None = None
     encoding: str | None = None
+    sheet: str | None = None
+    layer: str | None = None
+    transpose: _Flag = False
 
     def orders(self) -> dict[str, tuple[str, ...]]:
         """Categories of columns from the lowest to the highest."""
@@ -124,13 +143,20 @@ class ClusterWish:
         Several methods with commas between: each is run, they are compared, and the one
         that agrees best with all clusterings is taken.
     members : int
-        Number of clusterings to combine.
+        Number of clusterings to combine; of a graph 30 where nothing is said.
     labels : Path
         Clusterings you already have, one column each, instead of new ones; an empty cell
         means that a clustering left the object out.
     view : tuple[str, ...]
         Several tables of the same objects, matched by their identifiers, instead of one:
         --view rna=rna.csv --view protein=protein.csv.
+    graph : Path
+        A graph instead of a table: a list of edges (.csv, .tsv, .txt, .parquet, .feather; two
+        columns of nodes, and one of weights), or a matrix (.mtx, .npz). Its communities are found.
+    resolution : str
+        How fine communities may be, a number or LOW,HIGH. [default: what runs agree about]
+    source_column, target_column, weight_column : str
+        Columns of the list of edges. [default: recognised by name, else in their order]
     known : Path
         What is known of some objects: a CSV file of first, second, link (must or cannot), or of
         identifier and group.
@@ -183,9 +209,14 @@ class ClusterWish:
     strict: _Flag = False
     method: str | None = None
     methods: str | None = None
-    members: int = 100
+    members: int = _MEMBERS
     labels: Path | None = None
     view: Annotated[tuple[str, ...], Parameter(negative=(), show_default=False)] = ()
+    graph: Path | None = None
+    resolution: str | None = None
+    source_column: str | None = None
+    target_column: str | None = None
+    weight_column: str | None = None
     known: Path | None = None
     linkage: str | None = None
     refine: _Flag = False
@@ -216,8 +247,45 @@ class ClusterWish:
                 "--view takes the place of the data and of --labels. Give the table as one more "
                 f"view, such as --view clinic={self.data or self.labels}."
             )
+        if self.graph is not None:
+            return self._source_of_graph()
+        for name in ("resolution", "source_column", "target_column", "weight_column"):
+            if getattr(self, name) is not None:
+                raise InvalidParameterError(f"{flag(name)} belongs to --graph, which is not given.")
         first = views[0] if views else self.data
         return _source(first, self.labels, "consilience cluster", "data.csv")
+
+    def _source_of_graph(self) -> Path:
+        assert self.graph is not None
+        for name, value in (
+            ("the data", self.data),
+            ("--labels", self.labels),
+            ("--view", self.view),
+        ):
+            if value:
+                raise InvalidParameterError(
+                    f"--graph takes the place of {name}. Leave one of them out."
+                )
+        return self.graph
+
+    def resolutions(self) -> Any:
+        """How fine communities may be: a number, a range, or None."""
+        if self.resolution is None:
+            return None
+        try:
+            found = tuple(float(part) for part in self.resolution.split(","))
+        except ValueError:
+            found = ()
+        if len(found) not in (1, 2) or not all(0 < part < float("inf") for part in found):
+            raise InvalidParameterError(
+                "--resolution must be a number above 0, or two with a comma between, such as 1,20. "
+                f"Got {self.resolution!r} instead."
+            )
+        if found[0] > found[-1]:
+            raise InvalidParameterError(
+                f"--resolution must be LOW,HIGH. Got {self.resolution!r}. Swap the two ends."
+            )
+        return found[0] if len(found) == 1 else found
 
     def views(self) -> dict[str, Path]:
         """Files of several views, by name."""

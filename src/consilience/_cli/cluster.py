@@ -11,14 +11,15 @@ from typing import Any
 from consilience._cli.arguments import ClusterWish
 from consilience._cli.by_blocks import goes_by_blocks
 from consilience._cli.checks import check_common, check_enough_objects, check_methods
-from consilience._cli.folders import LABELS, MODEL, PROFILE
+from consilience._cli.folders import ANNOTATED, LABELS, MODEL, PROFILE
+from consilience._cli.graph import find_graph
 from consilience._cli.inputs import read
 from consilience._cli.jobs import Found, Job
 from consilience._cli.large import find_large
 from consilience._cli.members import run_in
 from consilience._cli.show_profile import profile_writers
 from consilience._validation import memory_in_bytes
-from consilience.datasets import read_known, write_labels
+from consilience.datasets import read_known, write_annotated, write_labels
 from consilience.workflow import ClusterResult, cluster
 from consilience.workflow._kept import kept_files
 from consilience.workflow._methods import check_methods as check_options
@@ -57,6 +58,18 @@ class Consensus(Found):
             ),
             **tables,
             **kept,
+            **self._annotated(),
+        }
+
+    def _annotated(self) -> dict[str, Callable[[Path], None]]:
+        """A copy of annotated data with the clusters in it, where these were its rows."""
+        source, found = self.wish.data, self.result
+        if source is None or not source.name.lower().endswith(".h5ad"):
+            return {}
+        if self.wish.reading.transpose or found.data.n_left_out:
+            return {}
+        return {
+            ANNOTATED: lambda path: write_annotated(source, path, found.labels, found.confidence)
         }
 
     def report(self) -> dict[str, Any]:
@@ -77,7 +90,9 @@ def _kept_writers(result: ClusterResult) -> dict[str, Callable[[Path], None]]:
 
 
 def find_any(wish: ClusterWish, folder: Path, *, callbacks: Sequence[Any] = ()) -> Found:
-    """See `find`; a table that does not fit into memory is gone through in blocks."""
+    """See `find`; what does not fit into memory goes by blocks, a graph has a way of its own."""
+    if wish.graph is not None:
+        return find_graph(wish, folder, callbacks=callbacks)
     check_common(wish, _OWNER)
     why = goes_by_blocks(wish, n_values=wish.members, owner=_OWNER)
     if why is not None:
@@ -164,4 +179,4 @@ def _in_our_words(wish: ClusterWish, result: ClusterResult, was_read: Any) -> Cl
     return replace(result, **was_read.in_front(result.seconds, result.notes), **words)
 
 
-CLUSTER = Job("cluster", "", LABELS, find_any, (*PROFILE, *MODEL))
+CLUSTER = Job("cluster", "", LABELS, find_any, (*PROFILE, *MODEL, ANNOTATED))

@@ -52,7 +52,7 @@ def cluster(data: Path | None = None, /, *, wish: ClusterWish = ClusterWish()) -
     Writes `labels.csv` (id, cluster, confidence, runner_up, ambiguity, doubtful),
     `summary.json`, `report.html`, tables of what makes each cluster (`profile-*.csv`),
     `model.json` and `model.npz` for `consilience predict`, and `timings.json`, and prints a
-    summary.
+    summary. Of an .h5ad file also `annotated.h5ad`, a copy with the clusters in obs.
 
     For example:
 
@@ -61,6 +61,7 @@ def cluster(data: Path | None = None, /, *, wish: ClusterWish = ClusterWish()) -
     - `consilience cluster cells.parquet --linkage single --jobs 4`
     - `consilience cluster --labels my_clusterings.csv -k 5 --json`
     - `consilience cluster big.parquet -k 8 --max-memory 4GiB`
+    - `consilience cluster --graph edges.csv`
 
     A table that does not fit into --max-memory is read block by block; its labels go into
     parts, `labels/part-0001.parquet` and so on, and the report is of a sample.
@@ -68,8 +69,9 @@ def cluster(data: Path | None = None, /, *, wish: ClusterWish = ClusterWish()) -
     Parameters
     ----------
     data : Path
-        Table of numbers, one row an object: .csv, .csv.gz, .tsv,
-        .parquet, .npy, or .npz (also sparse, as SciPy writes it).
+        Table of numbers, one row an object: .csv, .tsv, .txt (also .gz),
+        .xlsx, .parquet, .feather, .npy, .npz (also sparse, as SciPy
+        writes it), .mtx, .h5ad.
         May be left out with --labels.
     """
     from consilience._cli.cluster import CLUSTER
@@ -115,8 +117,9 @@ def minority(data: Path, /, *, wish: MinorityWish = MinorityWish()) -> None:
     Parameters
     ----------
     data : Path
-        Table of numbers, one row an object: .csv, .csv.gz, .tsv,
-        .parquet, .npy, or .npz (also sparse, as SciPy writes it).
+        Table of numbers, one row an object: .csv, .tsv, .txt (also .gz),
+        .xlsx, .parquet, .feather, .npy, .npz (also sparse, as SciPy
+        writes it), .mtx, .h5ad.
     """
     from consilience._cli.jobs import carry_out
     from consilience._cli.minority import MINORITY

@@ -11,6 +11,7 @@ from consilience.errors import InvalidParameterError
 
 __all__ = [
     "AMBIGUOUS",
+    "ANNOTATED",
     "LABELS",
     "MODEL",
     "PARTS",
@@ -41,13 +42,26 @@ PROFILE = (
 )
 #: What places new objects: arrays and plain values.
 MODEL = ("model.npz", "model.json")
+#: A copy of annotated data with the clusters in it.
+ANNOTATED = "annotated.h5ad"
 SPIRALS = "spirals.csv"  # the data of the demonstration
 #: The one file that differs between equal runs.
 TIMINGS = "timings.json"
 #: Of a run whose members are not all made, or not yet combined.
 PLAN = "plan.json"
 
-_RESULTS = (LABELS, AMBIGUOUS, SCORES, SPIRALS, *PROFILE, *MODEL, REPORT, TIMINGS, SUMMARY)
+_RESULTS = (
+    LABELS,
+    AMBIGUOUS,
+    SCORES,
+    SPIRALS,
+    *PROFILE,
+    *MODEL,
+    ANNOTATED,
+    REPORT,
+    TIMINGS,
+    SUMMARY,
+)
 # Larger ones are not ours: a hundred thousand members need two megabytes.
 _LARGEST = 64 << 20
 _OURS_IN_PAGE = b'<meta name="generator" content="consilience '

@@ -8,6 +8,7 @@ from consilience.consensus.ambiguity_aware import AmbiguityAware
 from consilience.consensus.auto import Alternative, AutoConsensus, autoconsensus
 from consilience.consensus.baum_eagon import BaumEagon, baumeagon
 from consilience.consensus.bipartite import HBGF, hbgf
+from consilience.consensus.communities import Communities, communities
 from consilience.consensus.completion import ECMC, ecmc
 from consilience.consensus.correlation import (
     CorrelationClustering,
@@ -76,6 +77,7 @@ __all__ = [
     "BaumEagon",
     "BlockConsensus",
     "Clarity",
+    "Communities",
     "ConsensusResult",
     "CorrelationClustering",
     "Criterion",
@@ -101,6 +103,7 @@ __all__ = [
     "bce",
     "choose_n_clusters",
     "combine_blocks",
+    "communities",
     "correlation_cost",
     "correlationclustering",
     "cspa",

@@ -1,14 +1,18 @@
 """Data in: tables and label files from disk, and small synthetic sets with known groups."""
 
+from consilience.datasets._annotated import write_annotated
 from consilience.datasets._documents import (
     Documents,
     load_mini_newsgroups,
     load_reuters,
     load_webkb4,
 )
+from consilience.datasets._graph_files import read_graph
+from consilience.datasets._graphs import Graph, as_graph
 from consilience.datasets._known_files import read_known
 from consilience.datasets._label_files import read_labels, write_labels
 from consilience.datasets._large import open_rows
+from consilience.datasets._lfr import GraphSample, make_lfr
 from consilience.datasets._load import load
 from consilience.datasets._minority import (
     MinoritySources,
@@ -29,11 +33,14 @@ __all__ = [
     "STOP_WORDS",
     "Documents",
     "EntityPairs",
+    "Graph",
+    "GraphSample",
     "MinoritySources",
     "MixedSample",
     "Recipe",
     "Table",
     "ViewSample",
+    "as_graph",
     "informative_terms",
     "load",
     "load_conll04",
@@ -42,6 +49,7 @@ __all__ = [
     "load_webkb4",
     "make_gaussians",
     "make_half_rings",
+    "make_lfr",
     "make_minority",
     "make_mixed",
     "make_spirals",
@@ -50,9 +58,11 @@ __all__ = [
     "make_woec_toy",
     "minority_sources",
     "open_rows",
+    "read_graph",
     "read_known",
     "read_labels",
     "read_like",
     "read_table",
+    "write_annotated",
     "write_labels",
 ]

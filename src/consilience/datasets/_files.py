@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from difflib import get_close_matches
 from os import PathLike
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -19,10 +20,26 @@ from numpy.typing import NDArray
 
 from consilience._optional import optional
 from consilience._words import listed, plural
-from consilience.errors import InvalidInputError, MissingFileError
+from consilience.errors import ConsilienceError, InvalidInputError, MissingFileError
 
 CSV_ENDINGS = (".csv", ".csv.gz", ".tsv", ".tsv.gz")
-ENDINGS = (*CSV_ENDINGS, ".parquet", ".npy", ".npz")
+#: Text whose columns may stand apart by blanks.
+TEXT_ENDINGS = (".txt", ".txt.gz")
+ARROW_ENDINGS = (".parquet", ".feather")
+MATRIX_ENDINGS = (".mtx", ".mtx.gz")
+ENDINGS = (
+    *CSV_ENDINGS,
+    *TEXT_ENDINGS,
+    *ARROW_ENDINGS,
+    ".npy",
+    ".npz",
+    *MATRIX_ENDINGS,
+    ".xlsx",
+    ".h5ad",
+)
+
+#: Labels are in columns of text, of Parquet, or in arrays.
+LABEL_ENDINGS = (*CSV_ENDINGS, ".parquet", ".npy", ".npz")
 
 #: Arrays of a sparse matrix, as SciPy names them.
 SPARSE = frozenset(("format", "shape", "data", "indices", "indptr", "row", "col", "offsets"))
@@ -40,21 +57,21 @@ _DAMAGE = (
 )
 
 
-def checked_path(path: str | PathLike[str]) -> tuple[Path, str]:
+def checked_path(path: str | PathLike[str], endings: Sequence[str] = ENDINGS) -> tuple[Path, str]:
     """The path and its ending in lower case; refuses what is not a file we can read."""
     source = Path(path)
     name = source.name.lower()
-    ending = next((e for e in sorted(ENDINGS, key=len, reverse=True) if name.endswith(e)), None)
+    ending = next((e for e in sorted(endings, key=len, reverse=True) if name.endswith(e)), None)
     if source.is_dir():
         raise InvalidInputError(
             f"{str(source)!r} is a folder, not a file. Name a file in it that ends in "
-            f"{listed(ENDINGS, 'or')}."
+            f"{listed(endings, 'or', most=20)}."
         )
     if not source.exists():
         raise MissingFileError(f"There is no file {str(source)!r}.")
     if ending is None:
         raise InvalidInputError(
-            f"{source.name!r} cannot be read: files must end in {listed(ENDINGS, 'or')}. "
+            f"{source.name!r} cannot be read: files must end in {listed(endings, 'or', most=20)}. "
             "Save it as one of these."
         )
     if source.stat().st_size == 0:
@@ -67,6 +84,8 @@ def refusing_damage(source: Path, errors: tuple[type[Exception], ...]) -> Iterat
     """Turn what decoders raise on cut or foreign files into one clear error."""
     try:
         yield
+    except ConsilienceError:
+        raise  # it says what is wrong
     except errors as error:
         raise InvalidInputError(
             f"{source.name!r} is damaged, cut short, or not what its name says "
@@ -155,10 +174,9 @@ def main_array(source: Path, arrays: dict[str, NDArray[Any]], key: str) -> NDArr
 
 @contextmanager
 def open_parquet(source: Path) -> Iterator[Any]:
-    """An open pyarrow ParquetFile with at least one row and one column."""
-    parquet = optional("pyarrow.parquet", extra="store", what=f"Reading {source.name!r}")
+    """An open Parquet or Feather file with at least one row and one column."""
     with refusing_damage(source, _arrow_errors()):
-        file = parquet.ParquetFile(source)
+        file = _opened(source)
     with file:
         rows, columns = file.metadata.num_rows, len(file.schema_arrow.names)
         if not rows or not columns:
@@ -167,6 +185,39 @@ def open_parquet(source: Path) -> Iterator[Any]:
                 "Write a table with at least one of each."
             )
         yield file
+
+
+def _opened(source: Path) -> Any:
+    """A file of pyarrow, with the few names of its ParquetFile that we use."""
+    what = f"Reading {source.name!r}"
+    if source.name.lower().endswith(".feather"):
+        arrow = optional("pyarrow", extra="store", what=what)
+        ipc = optional("pyarrow.ipc", extra="store", what=what)
+        return _Feather(ipc.open_file(arrow.OSFile(str(source))))
+    return optional("pyarrow.parquet", extra="store", what=what).ParquetFile(source)
+
+
+class _Feather:
+    """A Feather file, which is an Arrow file of batches, asked as a Parquet file is."""
+
+    def __init__(self, reader: Any) -> None:
+        self._reader = reader
+        self.schema_arrow = reader.schema
+        n_rows = sum(reader.get_batch(i).num_rows for i in range(reader.num_record_batches))
+        self.metadata = SimpleNamespace(num_rows=n_rows)
+
+    def iter_batches(self, batch_size: int) -> Iterator[Any]:
+        """Rows, so many at a time."""
+        for i in range(self._reader.num_record_batches):
+            batch = self._reader.get_batch(i)
+            for start in range(0, batch.num_rows, batch_size):
+                yield batch.slice(start, batch_size)
+
+    def __enter__(self) -> "_Feather":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._reader = None
 
 
 def parquet_batches(source: Path, file: Any) -> Iterator[Any]:

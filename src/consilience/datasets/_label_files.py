@@ -18,6 +18,7 @@ from consilience.datasets._cells import MISSING, number
 from consilience.datasets._csv import open_csv
 from consilience.datasets._files import (
     CSV_ENDINGS,
+    LABEL_ENDINGS,
     checked_path,
     main_array,
     open_parquet,
@@ -76,7 +77,7 @@ def read_labels(path: str | PathLike[str], *, id_column: str | None = None) -> E
     >>> ensemble.labels.tolist(), ensemble.index.tolist(), ensemble.names
     ([[0, 0], [0, 0], [1, -2]], ['a', 'b', 'c'], ('first', 'second'))
     """
-    source, ending = checked_path(path)
+    source, ending = checked_path(path, LABEL_ENDINGS)
     if ending in CSV_ENDINGS:
         return _read_csv(source, id_column)
     if ending == ".parquet":
@@ -94,7 +95,7 @@ def read_labels(path: str | PathLike[str], *, id_column: str | None = None) -> E
 
 def has_column(path: str | PathLike[str], name: str) -> bool:
     """Whether a label file has a column of that name; numpy files have none."""
-    source, ending = checked_path(path)
+    source, ending = checked_path(path, LABEL_ENDINGS)
     if ending in CSV_ENDINGS:
         with open_csv(source) as file:
             return name in file.names

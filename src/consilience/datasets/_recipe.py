@@ -49,6 +49,10 @@ class Recipe:
         each file anew.
     keep_gaps : bool
         Whether missing values stayed missing.
+    sheet, layer : str or None
+        Of a workbook, and of annotated data: what was read of it.
+    transposed : bool
+        Whether the objects are the columns of the file.
     """
 
     columns: tuple[Column, ...]
@@ -59,6 +63,9 @@ class Recipe:
     decimal: str | None = None
     encoding: str | None = None
     keep_gaps: bool = False
+    sheet: str | None = None
+    layer: str | None = None
+    transposed: bool = False
 
     def by_name(self) -> Mapping[str, Column]:
         """The columns."""

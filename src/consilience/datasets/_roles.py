@@ -27,6 +27,7 @@ __all__ = [
     "counts_rows",
     "named_like_ids",
     "note_numbers",
+    "parts_of",
     "recognise_ids",
 ]
 
@@ -71,7 +72,7 @@ class Roles:
             id_column = None
         ids = _place(source, names, id_column, "id_column")
         truth = _place(source, names, truth_column, "truth_column")
-        listed_too = [part for name in ignore for part in _parts(name, names)]
+        listed_too = [part for name in ignore for part in parts_of(name, names)]
         left_out = {position_of(source, names, name, "ignore") for name in listed_too}
         both = [names[j] for j in (ids, truth) if j in left_out]
         if both:
@@ -113,10 +114,10 @@ def _place(source: Path, names: list[str], name: str | None, parameter: str) -> 
     return None if name is None else position_of(source, names, name, parameter)
 
 
-def _parts(name: str, names: Sequence[str]) -> list[str]:
+def parts_of(name: str, names: Sequence[str]) -> list[str]:
     """Names with commas between, unless a column is called so.
 
-    >>> _parts("a,b", ["a", "b"]), _parts("a,b", ["a,b"])
+    >>> parts_of("a,b", ["a", "b"]), parts_of("a,b", ["a,b"])
     (['a', 'b'], ['a,b'])
     """
     return [name] if name in names else [part.strip() for part in name.split(",")]

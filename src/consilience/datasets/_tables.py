@@ -1,4 +1,4 @@
-"""Tables of numbers from files: CSV, Parquet and numpy arrays, checked cell by cell.
+"""Tables of numbers from files of many kinds, checked cell by cell.
 
 A whole file is looked at before anything is refused, so that one error lists every column
 that cannot be used; memory stays near the size of the numbers, which are 8 bytes each.
@@ -8,28 +8,43 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from consilience._formulas import holds_guarded, unguarded
-from consilience._validation import NoneValue, Options, Rule, check_value
+from consilience._validation import Boolean, NoneValue, Options, Rule, check_value
 from consilience._words import plural
+from consilience.datasets._annotated import obs_columns, read_annotated
 from consilience.datasets._blocks import CsvReader
 from consilience.datasets._cells import Decimal
 from consilience.datasets._columns import Columns
 from consilience.datasets._csv import NotUtf8Error
 from consilience.datasets._encodings import check_encoding, guessed_encoding, in_utf8
 from consilience.datasets._files import (
+    ARROW_ENDINGS,
     CSV_ENDINGS,
+    MATRIX_ENDINGS,
     SPARSE,
+    TEXT_ENDINGS,
     checked_path,
     is_sparse,
     main_array,
+    position_of,
     read_arrays,
     sparse_matrix,
+    unique_names,
 )
+from consilience.datasets._genes import (
+    features_beside,
+    looks_like_genes,
+    plain_recipe,
+    said_of_genes,
+    turned,
+)
+from consilience.datasets._matrix_market import read_matrix_market
 from consilience.datasets._parquet import ParquetReader
 from consilience.datasets._prepare import (
     Encode,
@@ -40,15 +55,20 @@ from consilience.datasets._prepare import (
     prepare_like,
 )
 from consilience.datasets._recipe import Column, Recipe
-from consilience.datasets._roles import NO_IDS, Roles
+from consilience.datasets._roles import NO_IDS, Roles, named_like_ids, parts_of
+from consilience.datasets._spaced import with_tabs
+from consilience.datasets._workbooks import sheet_as_text
 from consilience.errors import InvalidInputError, warn
 
 __all__ = ["Table", "read_like", "read_table"]
 
+# What the names of rows of annotated data are called where a column is.
+_OBS_NAMES = "obs_names"
 _RULES: dict[str, list[Rule]] = {
     "impute": [Options(("median", "mean", "drop-rows", "keep")), NoneValue()],
     "encode": [Options(("onehot", "mixed", "dates")), NoneValue()],
     "decimal": [Options((".", ",")), NoneValue()],
+    "transpose": [Boolean()],
 }
 
 
@@ -109,8 +129,12 @@ def read_table(
     decimal: Decimal | None = None,
     encoding: str | None = None,
     ordinal: Ordinal | None = None,
+    columns: Sequence[str] = (),
+    sheet: str | None = None,
+    layer: str | None = None,
+    transpose: bool = False,
 ) -> Table:
-    """Numbers of a CSV, Parquet or numpy file, with identifiers and known groups apart.
+    """Numbers of a file, with identifiers and known groups apart.
 
     Whatever is done to the values besides reading them is said in a `ConsilienceWarning`.
 
@@ -119,10 +143,13 @@ def read_table(
     path : str or path-like
         ``.csv`` or ``.tsv`` (also ``.gz``), delimiter ``,`` ``;`` tab or ``|`` taken from
         the header line; a first line of numbers only is data, and the columns are then named
-        c0, c1, ... Lines that start with ``#`` above the header are comments. ``.parquet``
-        (needs pyarrow). ``.npy`` or ``.npz`` with one two-dimensional array, or with one named
-        ``X``, or with a sparse matrix as `scipy.sparse.save_npz` writes it, which stays
-        sparse; columns are named c0, c1, ...
+        c0, c1, ... Lines that start with ``#`` above the header are comments. ``.txt`` is read
+        the same way; there blanks may part the columns. ``.parquet`` and ``.feather`` (need
+        pyarrow). ``.xlsx`` (extra ``tables``): formulas are not computed, their stored values are
+        read; macros and links are never opened. ``.h5ad`` (extra ``anndata``): the matrix X with
+        the names of cells and genes. ``.mtx``, also ``.gz``: Matrix Market. ``.npy`` or ``.npz``
+        with one two-dimensional array, or with one named ``X``, or with a sparse matrix as
+        `scipy.sparse.save_npz` writes it, which stays sparse; columns are named c0, c1, ...
     id_column : str, optional
         Column of identifiers; it is not clustered. Without it, a column that can only be
         identifiers is taken: one without a name (as pandas writes its index), one named like
@@ -156,6 +183,17 @@ def read_table(
         Of a text file, such as ``"cp1252"``. Without it a file is UTF-8 or, where that cannot
         be, what Windows writes in Western Europe, or UTF-16 by its mark. Another encoding than
         UTF-8 takes three times the file's size of memory.
+    columns : sequence of str
+        The columns to read as data; the others are left out, but for identifiers that are named
+        or named like some. One text may hold several, with commas between. All by default.
+    sheet : str, optional
+        Of a workbook; by default the first that can be seen.
+    layer : str, optional
+        Of annotated data: a name of ``layers`` or ``obsm``, such as ``"counts"`` or ``"X_pca"``;
+        by default X. ``truth_column`` is a column of ``obs``.
+    transpose : bool, default=False
+        Whether the objects are the columns of the file, as in tables with a gene a row: its
+        identifiers are then the names of the columns. Such tables are of numbers only.
     ordinal : mapping of str to sequence of str, optional
         Columns whose categories have an order, with these from the lowest to the highest: they
         become 0, 1, 2, ...
@@ -190,7 +228,12 @@ def read_table(
     >>> table.X.tolist(), table.ids.tolist()
     ([[1.0, 2.0], [3.0, 4.0]], ['a', 'b'])
     """
-    for name, value in (("impute", impute), ("encode", encode), ("decimal", decimal)):
+    for name, value in (
+        ("impute", impute),
+        ("encode", encode),
+        ("decimal", decimal),
+        ("transpose", transpose),
+    ):
         check_value(name, value, _RULES[name], owner="read_table")
     check_encoding(encoding)
     source, ending = checked_path(path)
@@ -198,9 +241,35 @@ def read_table(
         raise InvalidInputError(
             f"id_column and truth_column must be two columns. Got {id_column!r} for both."
         )
-    named = _Named(id_column, truth_column, (ignore,) if isinstance(ignore, str) else ignore)
+    named = _Named(id_column, truth_column, _several(ignore), columns=_several(columns))
     ways = _Ways(impute, encode, decimal, ordinal=_checked_ordinal(ordinal))
-    return _read(source, ending, named, ways, encoding)
+    part = _part(source, ending, sheet, layer)
+    if transpose:
+        return _read_transposed(source, ending, named, ways, encoding, part)
+    table = _read(source, ending, named, ways, encoding, part)
+    _warn_of_genes(table, named)
+    return table
+
+
+def _several(names: str | Sequence[str]) -> Sequence[str]:
+    return (names,) if isinstance(names, str) else names
+
+
+class _Part(NamedTuple):
+    """What is read of a file that holds several tables."""
+
+    sheet: str | None = None
+    layer: str | None = None
+
+
+def _part(source: Path, ending: str, sheet: str | None, layer: str | None) -> _Part:
+    for name, value, kind in (("sheet", sheet, ".xlsx"), ("layer", layer, ".h5ad")):
+        if value is not None and ending != kind:
+            raise InvalidInputError(
+                f"The {name!r} parameter of read_table (--{name}) belongs to {kind} files, and "
+                f"{source.name!r} is none. Leave it out."
+            )
+    return _Part(sheet, layer)
 
 
 def _checked_ordinal(ordinal: Any) -> Ordinal:
@@ -245,16 +314,39 @@ def read_like(path: str | PathLike[str], recipe: Recipe, *, may_lack: Sequence[s
     source, ending = checked_path(path)
     named = _Named(recipe.id_column, None, (), recipe, may_lack)
     ways = _Ways(None, recipe.encode, recipe.decimal, recipe)  # type: ignore[arg-type]
-    return _read(source, ending, named, ways, recipe.encoding)
+    # The other file may be of another kind.
+    part = _Part(
+        recipe.sheet if ending == ".xlsx" else None, recipe.layer if ending == ".h5ad" else None
+    )
+    if recipe.transposed:
+        return _read_transposed(source, ending, named, ways, recipe.encoding, part)
+    return _read(source, ending, named, ways, recipe.encoding, part)
 
 
-def _read(source: Path, ending: str, named: "_Named", ways: "_Ways", encoding: str | None) -> Table:
+def _read(
+    source: Path,
+    ending: str,
+    named: "_Named",
+    ways: "_Ways",
+    encoding: str | None,
+    part: _Part,
+) -> Table:
     notes: list[str] = []
     try:
         if ending in CSV_ENDINGS:
             found = _read_csv(source, named, ways, notes, encoding)
-        elif ending == ".parquet":
+        elif ending in TEXT_ENDINGS:
+            with with_tabs(source) as text:
+                found = _read_csv(text, named, ways, notes, encoding)
+        elif ending in ARROW_ENDINGS:
             found = _read_parquet(source, named, ways, notes)
+        elif ending == ".xlsx":
+            with sheet_as_text(source, part.sheet, notes) as text:
+                found = _read_utf8(text, named, ways, notes)
+        elif ending == ".h5ad":
+            found = _read_annotated(source, part.layer, named, ways, notes)
+        elif ending in MATRIX_ENDINGS:
+            found = _read_matrix(source, read_matrix_market(source), {}, named, ways, notes)
         else:
             found = _read_array(source, named, ways, notes)
     finally:  # also of a file that is refused: notes help to understand why
@@ -269,7 +361,13 @@ def _read(source: Path, ending: str, named: "_Named", ways: "_Ways", encoding: s
         source,
         found.sources,
         found.left_out,
-        replace(found.recipe, encoding=encoding, decimal=ways.decimal),
+        replace(
+            found.recipe,
+            encoding=encoding,
+            decimal=ways.decimal,
+            sheet=part.sheet,
+            layer=part.layer,
+        ),
     )
 
 
@@ -282,13 +380,33 @@ class _Named:
     ignore: Sequence[str]
     recipe: Recipe | None = None
     may_lack: Sequence[str] = ()
+    columns: Sequence[str] = ()
+
+    def asked(self) -> list[str]:
+        """Names of columns with a role."""
+        return [name for name in (self.id_column, self.truth_column) if name is not None]
+
+    def others(self, source: Path, names: list[str]) -> list[str]:
+        """Columns that are not among those wanted."""
+        if not self.columns:
+            return []
+        wanted = {part for name in self.columns for part in parts_of(name, names)}
+        for name in sorted(wanted):
+            position_of(source, names, name, "columns")
+        kept = {*wanted, self.id_column, self.truth_column, ""}
+        return [
+            name
+            for name in names
+            if name not in kept and not (self.id_column is None and named_like_ids(name))
+        ]
 
     def roles(self, source: Path, names: list[str], notes: list[str]) -> Roles:
         if self.recipe is not None:
             others = self.recipe.others(source, names, notes, self.may_lack)
             ids = self.id_column if self.id_column in names else NO_IDS
             return Roles.named(source, names, ids, None, others, notes)
-        return Roles.named(source, names, self.id_column, self.truth_column, self.ignore, notes)
+        ignore = [*self.ignore, *self.others(source, names)]
+        return Roles.named(source, names, self.id_column, self.truth_column, ignore, notes)
 
 
 @dataclass(frozen=True)
@@ -327,6 +445,85 @@ class _Ways:
             guess=guess,
             ordinal=self.ordinal,
         )
+
+
+def _read_transposed(
+    source: Path, ending: str, named: "_Named", ways: "_Ways", encoding: str | None, part: _Part
+) -> Table:
+    """A table whose objects are the columns of the file."""
+    _check_transposed(named, ways)
+    like = named.recipe
+    inner = _Named(None if like else named.id_column, None, ())
+    table = _read(source, ending, inner, _Ways("keep", None, ways.decimal), encoding, part)
+    X, ids, names = turned(table.X, table.ids, table.columns)
+    unique_names(source, names)
+    notes: list[str] = []
+    roles = _Named(None, None, named.ignore, like, named.may_lack, named.columns)
+    kept = roles.roles(source, names, notes).data
+    if like is not None:
+        kept = [names.index(column.name) for column in like.columns if column.name in names]
+    for note in notes:
+        warn(note)
+    X, columns = X[:, kept], tuple(names[j] for j in kept)
+    keeps = ways.impute == "keep" or (like is not None and like.keep_gaps)
+    if not sparse.issparse(X) and np.isnan(X).any() and not keeps:
+        raise InvalidInputError(
+            f"{source.name!r} has {int(np.isnan(X).sum())} missing values. Keep them as gaps with "
+            "impute='keep' (--impute keep)."
+        )
+    recipe = replace(plain_recipe(columns, keeps), encoding=encoding, decimal=ways.decimal)
+    recipe = replace(recipe, sheet=part.sheet, layer=part.layer)
+    return Table(X, columns, ids, None, table.name, source, columns, recipe=recipe)
+
+
+def _check_transposed(named: "_Named", ways: "_Ways") -> None:
+    """Refuse what belongs to columns of a table, where columns are objects."""
+    given = {
+        "truth_column": named.truth_column,
+        "encode": ways.encode,
+        "ordinal": ways.ordinal or None,
+        "impute": None if ways.impute == "keep" else ways.impute,
+    }
+    for name, value in given.items():
+        if value is not None and named.recipe is None:
+            more = "; impute='keep' can be" if name == "impute" else ""
+            raise InvalidInputError(
+                f"The {name!r} parameter of read_table (--{name.replace('_', '-')}) cannot be used "
+                f"with transpose: the columns of the file are objects{more}. Leave it out."
+            )
+
+
+def _warn_of_genes(table: Table, named: "_Named") -> None:
+    id_column = table.recipe.id_column if table.recipe is not None else None
+    if len(table.columns) > 1 and looks_like_genes(id_column or named.id_column, table.ids):
+        n = table.X.shape[0]
+        warn(said_of_genes(table.path.name, "genes or the like", n, table.columns))
+    beside = features_beside(table.path)
+    if beside is not None and table.path.name.lower().endswith(MATRIX_ENDINGS):
+        warn(
+            f"Beside {table.path.name!r} lies {beside!r}: such matrices have a gene a row, and "
+            "each row is clustered as an object. To cluster the columns, say transpose=True "
+            "(--transpose)."
+        )
+
+
+def _read_annotated(
+    source: Path, layer: str | None, named: "_Named", ways: "_Ways", notes: list[str]
+) -> Prepared:
+    """A matrix of annotated data; columns about its rows may be identifiers and groups."""
+    asked = [name for name in named.asked() if name not in (NO_IDS, _OBS_NAMES)]
+    found = read_annotated(source, layer, asked)
+    for name in asked:
+        if name not in found.about and named.recipe is None:
+            position_of(source, obs_columns(source), name, "id_column or truth_column")
+    vectors = {
+        name: np.array(["" if cell is None else cell for cell in cells])
+        for name, cells in found.about.items()
+    }
+    if named.id_column is None:
+        named = replace(named, id_column=_OBS_NAMES)
+    vectors[_OBS_NAMES] = found.ids
+    return _read_matrix(source, found.X, vectors, named, ways, notes, found.columns)
 
 
 def _read_csv(
@@ -377,17 +574,31 @@ def _read_array(source: Path, named: _Named, ways: _Ways, notes: list[str]) -> P
     arrays = read_arrays(source)
     if is_sparse(arrays):
         return _read_sparse(source, arrays, named, notes)
-    values = main_array(source, arrays, "X")
+    return _read_matrix(source, main_array(source, arrays, "X"), arrays, named, ways, notes)
+
+
+def _read_matrix(
+    source: Path,
+    values: Any,
+    arrays: Mapping[str, NDArray[Any]],
+    named: _Named,
+    ways: _Ways,
+    notes: list[str],
+    names: list[str] | None = None,
+) -> Prepared:
+    """A matrix, with vectors that may be identifiers or groups."""
+    if sparse.issparse(values):
+        return _sparse_table(source, values, arrays, named, notes, names)
     if values.dtype.kind not in "biuf":
         raise InvalidInputError(
             f"{source.name!r} holds values of type {values.dtype}, not real numbers. Convert "
             "them, for instance with array.astype(float)."
         )
-    names = [f"c{j}" for j in range(values.shape[1])]
+    names = [f"c{j}" for j in range(values.shape[1])] if names is None else names
     # A vector of the file may serve as identifiers or groups as well as a column may.
     vectors = [
         name
-        for name in (named.id_column, named.truth_column)
+        for name in named.asked()
         if name in arrays and arrays[name].shape == values.shape[:1] and name not in names
     ]
     roles = named.roles(source, names + vectors, notes)
@@ -407,16 +618,27 @@ def _read_sparse(
     source: Path, arrays: dict[str, NDArray[Any]], named: _Named, notes: list[str]
 ) -> Prepared:
     """A matrix as SciPy writes it; other arrays of the file may be identifiers and groups."""
-    X = sparse_matrix(source)
+    return _sparse_table(source, sparse_matrix(source), arrays, named, notes)
+
+
+def _sparse_table(
+    source: Path,
+    X: Any,
+    arrays: Mapping[str, NDArray[Any]],
+    named: _Named,
+    notes: list[str],
+    names: list[str] | None = None,
+) -> Prepared:
+    """Rows of a sparse matrix; vectors beside it may be identifiers and groups."""
     if not np.isfinite(X.data).all():
         raise InvalidInputError(
             f"{source.name!r} has {int((~np.isfinite(X.data)).sum())} values that are missing or "
             "infinite, and is sparse. Leave them out of the matrix: what is not there is 0."
         )
-    names = [f"c{j}" for j in range(X.shape[1])]
+    names = [f"c{j}" for j in range(X.shape[1])] if names is None else names
     vectors = [
         name
-        for name in (named.id_column, named.truth_column)
+        for name in named.asked()
         if name in arrays and name not in SPARSE and arrays[name].shape == X.shape[:1]
     ]
     roles = named.roles(source, names + vectors, notes)

@@ -3,6 +3,7 @@
 from consilience.generate.checkpoint import ResumeError, RunFolder
 from consilience.generate.clusterers import NJW, PAM, Linkage
 from consilience.generate.combined import Combined, with_defaults
+from consilience.generate.communities import CommunityEnsemble
 from consilience.generate.defaults import GeneratorChoice, default_generator
 from consilience.generate.distances import METRICS, DistanceEnsemble
 from consilience.generate.estimators import EstimatorEnsemble
@@ -35,6 +36,7 @@ __all__ = [
     "USPEC",
     "Centres",
     "Combined",
+    "CommunityEnsemble",
     "DistanceEnsemble",
     "EstimatorEnsemble",
     "FuzzyCMeans",

@@ -10,6 +10,7 @@ from consilience.workflow.ambiguity import AmbiguityResult, ambiguous_objects
 from consilience.workflow.cluster_result import ClusterResult
 from consilience.workflow.clusters import cluster
 from consilience.workflow.doctor import Diagnosis, doctor
+from consilience.workflow.graphs import GraphResult, cluster_graph
 from consilience.workflow.large import LargeResult
 from consilience.workflow.large_minority import LargeMinorityResult
 from consilience.workflow.minority import MinorityResult, minority_groups
@@ -20,6 +21,7 @@ __all__ = [
     "AmbiguityResult",
     "ClusterResult",
     "Diagnosis",
+    "GraphResult",
     "LargeMinorityResult",
     "LargeResult",
     "MinorityResult",
@@ -27,6 +29,7 @@ __all__ = [
     "TwoAnswers",
     "ambiguous_objects",
     "cluster",
+    "cluster_graph",
     "compare_results",
     "doctor",
     "load",

@@ -23,7 +23,7 @@ from consilience.errors import InvalidInputError, InvalidParameterError
 from consilience.rows import Rows, rows_of
 from consilience.workflow._columns import Columns, number_columns
 
-__all__ = ["Data", "check_scale", "checked_ensemble", "gather"]
+__all__ = ["Data", "check_lengths", "check_scale", "checked_ensemble", "gather"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -263,7 +263,7 @@ def gather(
     if X is not None and plain:
         values = _with_gaps(values) if gappy else _numbers(values, owner=owner).values
     n = ensemble.n_objects if values is None else _length(values)  # type: ignore[union-attr]
-    _check_lengths({"ids": ids, "truth": truth, "object_weights": weights}, n, owner=owner)
+    check_lengths({"ids": ids, "truth": truth, "object_weights": weights}, n, owner=owner)
     _check_same_objects(n, ensemble, owner=owner)
     index = getattr(X, "index", None) if is_frame(X) else None
     if ids is None:
@@ -420,7 +420,7 @@ def _check_same_objects(n_objects: int, ensemble: Ensemble | None, *, owner: str
         )
 
 
-def _check_lengths(given: dict[str, Any], n_objects: int, *, owner: str) -> None:
+def check_lengths(given: dict[str, Any], n_objects: int, *, owner: str) -> None:
     for name, values in given.items():
         if values is None:
             continue

@@ -22,7 +22,7 @@ from consilience._optional import optional
 from consilience._validation import memory_in_bytes
 from consilience.consensus import CONSENSUS, BlockConsensus, combine_blocks, default_method
 from consilience.consensus.large import check_by_rows
-from consilience.datasets._files import CSV_ENDINGS
+from consilience.datasets._files import CSV_ENDINGS, TEXT_ENDINGS
 from consilience.datasets._large import is_large_path, is_text_path, open_rows
 from consilience.datasets._scale import Scaling, standardise
 from consilience.engines import releasing, watched
@@ -332,7 +332,8 @@ def does_not_fit(
         return None
     if path.is_dir() and not _holds_rows(path):
         return None
-    if path.is_dir() or (is_text_path(path) and not path.name.lower().endswith(CSV_ENDINGS)):
+    known = (*CSV_ENDINGS, *TEXT_ENDINGS)
+    if path.is_dir() or (is_text_path(path) and not path.name.lower().endswith(known)):
         return f"{path.name!r} is read block by block, as all files of its kind are."
     try:
         n, d = _guessed_shape(path)
