@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from consilience._files import written_whole
 from consilience._labels import UNSEEN
 from consilience._optional import optional
-from consilience.errors import InvalidInputError, MissingPackageError
+from consilience.errors import InvalidInputError, MissingFileError, MissingPackageError
 
 # Labels are written as format 1, memberships as 2: who reads only labels must not take them so.
 _FORMAT, _SOFT_FORMAT = 1, 2
@@ -45,7 +45,7 @@ def save(ensemble: Stored, path: str | PathLike[str]) -> None:
             "alone: ensemble.harden().save(path)."
         )
     if not target.parent.is_dir():
-        raise FileNotFoundError(f"There is no folder {str(target.parent)!r}. Make it first.")
+        raise MissingFileError(f"There is no folder {str(target.parent)!r}. Make it first.")
     meta = {
         "format": _FORMAT if ensemble.soft is None else _SOFT_FORMAT,
         "names": ensemble.names,
@@ -61,7 +61,7 @@ def load(path: str | PathLike[str]) -> Stored:
     """Read an ensemble that `save` wrote."""
     source = _checked(path)
     if not source.is_file():
-        raise FileNotFoundError(f"There is no file {str(source)!r}.")
+        raise MissingFileError(f"There is no file {str(source)!r}.")
     read = _read_npz if source.suffix == ".npz" else _read_parquet
     try:
         labels, index, meta, soft = read(source)

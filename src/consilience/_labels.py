@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from consilience._validation import shown
 from consilience.errors import InvalidInputError
 
 NOISE = -1
@@ -123,10 +124,17 @@ def _as_numbers(
     if all(issubclass(kind, Integral) for kind in kinds):
         numbers = _as_integers(present, what)
     else:
-        numbers = np.asarray(present, float)
+        numbers = _as_floats(present, what)
     out = np.zeros(len(values), numbers.dtype)
     out[~absent] = numbers
     return out, absent
+
+
+def _as_floats(present: list[Any], what: str) -> NDArray[Any]:
+    try:
+        return np.asarray(present, float)
+    except OverflowError:
+        raise _beyond_64_bits(present, what) from None
 
 
 def _as_integers(present: list[Any], what: str) -> NDArray[Any]:
@@ -136,9 +144,13 @@ def _as_integers(present: list[Any], what: str) -> NDArray[Any]:
             return np.array(present, kind)
         except OverflowError:
             continue
-    raise InvalidInputError(
-        f"{what} must be whole numbers that fit into 64 bits, or names. Got {max(present)!r} "
-        "among them. Pass them as text."
+    raise _beyond_64_bits(present, what)
+
+
+def _beyond_64_bits(present: list[Any], what: str) -> InvalidInputError:
+    return InvalidInputError(
+        f"{what} must be whole numbers that fit into 64 bits, or names. Got "
+        f"{shown(max(present, key=abs))} among them. Pass them as text."
     )
 
 

@@ -13,19 +13,33 @@ from sklearn import utils
 from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.utils import validation
 
+from consilience.errors import InvalidInputError
+
 __all__ = ["CallbackSupportMixin", "Steps", "check_array", "validate_data", "with_callbacks"]
 
 
 def check_array(X: Any, **options: Any) -> Any:
     """scikit-learn's; without its warnings about sums of numbers near the largest there are."""
-    with np.errstate(over="ignore", invalid="ignore"):
+    with _refusing_huge(), np.errstate(over="ignore", invalid="ignore"):
         return utils.check_array(X, **options)
 
 
 def validate_data(estimator: Any, X: Any, **options: Any) -> Any:
     """scikit-learn's; see `check_array`."""
-    with np.errstate(over="ignore", invalid="ignore"):
+    with _refusing_huge(), np.errstate(over="ignore", invalid="ignore"):
         return validation.validate_data(estimator, X, **options)
+
+
+@contextmanager
+def _refusing_huge() -> Iterator[None]:
+    """Refuse whole numbers that no float can hold in our words; scikit-learn does not look."""
+    try:
+        yield
+    except OverflowError as error:
+        raise InvalidInputError(
+            f"X contains whole numbers too large for floating-point numbers ({error}). Express "
+            "the columns in another unit."
+        ) from error
 
 
 class Steps:

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from consilience._optional import optional
 from consilience._words import listed
-from consilience.errors import ClusterLostError, InvalidInputError
+from consilience.errors import ClusterLostError, InvalidInputError, MissingFileError
 from consilience.kernels._blocks import BLOCK_ROWS
 
 __all__ = [
@@ -286,7 +286,7 @@ def _is_sliced(X: Any) -> bool:
 def _of_path(path: Path, ignore: Sequence[str]) -> Stored:
     """The table in a file or folder, by its ending."""
     if not path.exists():
-        raise FileNotFoundError(f"There is no file or folder {str(path)!r}.")
+        raise MissingFileError(f"There is no file or folder {str(path)!r}.")
     ending = path.suffix.lower()
     if ending == ".npy" and path.is_file():
         try:

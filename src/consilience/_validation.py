@@ -27,6 +27,7 @@ __all__ = [
     "DEVICE",
     "MEMORY",
     "NOT_NEGATIVE",
+    "NO_NUMBERS",
     "N_JOBS",
     "N_MEMBERS",
     "POSITIVE",
@@ -38,13 +39,20 @@ __all__ = [
     "RandomState",
     "Rule",
     "Satisfies",
+    "as_array",
+    "as_numbers",
     "check_jobs",
     "check_n_clusters",
     "check_params",
     "check_value",
     "memory_in_bytes",
     "positive_numbers",
+    "shown",
 ]
+
+
+#: What numpy raises for values that are no numbers, or whole numbers too large for a float.
+NO_NUMBERS = (TypeError, ValueError, OverflowError)
 
 
 class Rule(Protocol):
@@ -74,8 +82,9 @@ class Interval:
 
     def _holds(self, value: Any) -> bool:
         """Whether a number of the right kind is finite and between the ends."""
-        # Whole numbers are finite, and may be too large to ask numpy.
-        if not isinstance(value, Integral) and not math.isfinite(value):
+        if isinstance(value, np.generic):
+            value = value.item()  # an end may be beyond the range of its type
+        if not _is_finite(value):
             return False
         if self.low is not None and (value <= self.low if self.open_low else value < self.low):
             return False
@@ -89,6 +98,14 @@ class Interval:
         low = "" if self.low is None else f"{'above' if self.open_low else 'at least'} {self.low:g}"
         high = "" if self.high is None else f"at most {self.high:g}"
         return f"{noun} {' and '.join(part for part in (low, high) if part)}"
+
+
+def _is_finite(value: Any) -> bool:
+    """Whether a number is finite; whole numbers beyond all floats count as infinite."""
+    try:
+        return math.isfinite(value)
+    except OverflowError:
+        return False
 
 
 @dataclass(frozen=True)
@@ -183,7 +200,7 @@ class Satisfies:
 def _are_positive(value: Any) -> bool:
     try:
         values = np.asarray(value, np.float64)
-    except (TypeError, ValueError):
+    except NO_NUMBERS:
         return False
     return bool(values.ndim == 1 and np.isfinite(values).all() and (values > 0).all())
 
@@ -238,7 +255,7 @@ def check_value(name: str, value: Any, rules: Iterable[Rule], *, owner: str) -> 
         return
     raise InvalidParameterError(
         f"The {name!r} parameter of {owner} must be {' or '.join(map(str, rules))}. "
-        f"Got {_shown(value)} instead."
+        f"Got {shown(value)} instead."
     )
 
 
@@ -282,8 +299,26 @@ def memory_in_bytes(value: float | str, *, owner: str, name: str = "max_memory")
         return int(value)
     raise InvalidParameterError(
         f"The {name!r} parameter of {owner} must be a number of bytes or a text such as '2 GiB'. "
-        f"Got {_shown(value)} instead."
+        f"Got {shown(value)} instead."
     )
+
+
+def as_array(values: Any) -> NDArray[Any]:
+    """What numpy makes of values, and of lists of different lengths a row of objects.
+
+    Numpy refuses those with words of its own; as objects they are refused by whoever looks at the
+    shape or the type, as everything else that is no row of numbers.
+
+    >>> as_array([1, 2]).dtype.kind, as_array([[1], [2, 3]]).dtype.kind
+    ('i', 'O')
+    """
+    try:
+        return np.asarray(values)
+    except ValueError:
+        found = np.empty(len(values), object)
+        for place, value in enumerate(values):
+            found[place] = value
+        return found
 
 
 def as_numbers(
@@ -304,9 +339,11 @@ def as_numbers(
     array([1. , 2.5])
     """
     try:
+        if np.iscomplexobj(values):
+            raise TypeError  # numpy would drop half of each number with a warning
         found = np.asarray(values, np.float64)
-    except (TypeError, ValueError, OverflowError):
-        got = _shown(values)
+    except NO_NUMBERS:
+        got = shown(values)
     else:
         if shape is not None and not _fits(found.shape, shape):
             got = f"an array of shape {found.shape}"
@@ -337,7 +374,10 @@ def same_length(lengths: Sequence[int], *, what: str) -> None:
             )
 
 
-def _shown(value: Any) -> str:
+def shown(value: Any) -> str:
     """Short text of a value for an error message."""
-    text = repr(value)
+    try:
+        text = repr(value)
+    except ValueError:  # Python writes no number of more than some thousand digits
+        text = f"a value of type {type(value).__name__}"
     return text if len(text) <= 80 else text[:77] + "..."

@@ -14,6 +14,7 @@ __all__ = [
     "InvalidInputError",
     "InvalidParameterError",
     "MemoryBudgetError",
+    "MissingFileError",
     "MissingPackageError",
 ]
 
@@ -31,6 +32,10 @@ class InvalidParameterError(ConsilienceError, ValueError, TypeError):
 
 class InvalidInputError(ConsilienceError, ValueError):
     """Data, labels or a file cannot be used as they are."""
+
+
+class MissingFileError(ConsilienceError, FileNotFoundError):
+    """A file or folder that was named is not there."""
 
 
 class MissingPackageError(ConsilienceError, ImportError):

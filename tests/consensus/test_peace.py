@@ -357,6 +357,17 @@ def test_pairs_nobody_saw_say_nothing():
     assert found.objective == pytest.approx(0.0, abs=1e-6)
 
 
+@pytest.mark.parametrize("two_rates", [False, True])
+def test_members_that_saw_one_object_each_say_nothing(two_rates):
+    members = np.where(np.eye(4, dtype=bool), 0, -2).tolist()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        with pytest.warns(ConsilienceWarning, match="No member put any two objects together"):
+            found = peace(Ensemble(members), 2, two_rates=two_rates, random_state=0)
+    assert np.isfinite(found.details["rates"]).all()
+    assert len(found.labels) == 4
+
+
 def test_objects_nobody_placed_are_told_apart_in_every_run():
     ensemble = Ensemble([[0, 0, 0, 1, 1, 1, -1, None], [0, 0, 1, 1, 1, 1, -1, None]] * 2)
     found = quiet(peace, ensemble, 2, n_init=3, random_state=0)

@@ -1,6 +1,7 @@
 """The ambiguity paper's tables: cell by cell on BREAST and WINE, as claims on mixtures."""
 
 import os
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from sklearn.metrics import adjusted_rand_score
 from consilience import EAC
 from consilience.datasets import make_gaussians
 from consilience.errors import InvalidParameterError
-from consilience.experiments import EXPERIMENTS, Plan, conclude
+from consilience.experiments import EXPERIMENTS, Plan, ambiguity, conclude
 from consilience.experiments._cells import of, published
 from consilience.experiments._reclustering import Reclustered
 from consilience.experiments.ambiguity import METHODS, ROWS, SETS, ambiguity_tables
@@ -109,3 +110,22 @@ def test_reclustering_by_average_link_is_evidence_accumulation(seed):
 def test_unknown_sets_are_refused():
     with pytest.raises(InvalidParameterError, match="Got 'Moon'"):
         next(ambiguity_tables(Plan(sets=("Moon",))))
+
+
+def test_only_wine_is_standardised_and_has_its_first_features(monkeypatch):
+    X = np.random.default_rng(0).normal(3, 2, (30, 13))
+    monkeypatch.setattr(
+        "consilience.experiments.ambiguity.load",
+        lambda name, home: SimpleNamespace(X=X, truth=[name] * 30),
+    )
+    for name, wanted in (("WINE", 12), ("BREAST", 13)):
+        about = ambiguity.SETS[name]
+        found, truth = ambiguity._read(about, None)
+        assert found.shape[1] == min(wanted, about.n_features or 13)
+        assert set(truth) == {about.name}
+        plain = X[:, : about.n_features]
+        if name == "WINE":
+            np.testing.assert_allclose(found.mean(axis=0), 0, atol=1e-12)
+            np.testing.assert_allclose(np.std(found, axis=0) / np.std(found[:, 0]), 1, rtol=1e-6)
+        else:
+            np.testing.assert_array_equal(found, plain)

@@ -145,6 +145,7 @@ _ODD = (
     lambda X, at, rng: sparse.csr_array(X.shape),
     lambda X, at, rng: X.astype("datetime64[s]"),
     lambda X, at, rng: X.astype("V8"),
+    lambda X, at, rng: _with(X.astype(object), at, 10**400),
 )
 _LABELINGS = (
     lambda codes: codes,

@@ -17,7 +17,7 @@ from consilience.ensemble import Ensemble
 from consilience.errors import InvalidInputError
 from consilience.minority import consistency, references, thresholds
 
-__all__ = ["Call", "draw", "length", "short"]
+__all__ = ["NOUNS", "Call", "draw", "length", "short"]
 
 Rng = np.random.Generator
 
@@ -26,12 +26,12 @@ _LEFT_OUT = {
     "GRAMS", "grams", "one_thread", "with_defaults", "rank_diagram", "rank_text", "rank_bars",
     "kmeans_labels", "largest_eigenvectors", "leading_eigenvectors", "unit_rows", "lifetimes",
     "summary", "source_samples",
-    "consistency_over", "bbc", "score_objects", "choose_bipartite", "has_metis", "metis",
-    "split_graph", "spectral", "adjust", "bergmann_hommel", "ranks", "ranks_from_means", "paired",
-    "default_method", "default_generator", "relative_overlap", "compare_methods",
+    "consistency_over", "score_objects", "choose_bipartite", "has_metis", "metis",
+    "split_graph", "spectral", "bergmann_hommel", "ranks", "ranks_from_means",
+    "default_method", "default_generator", "compare_methods",
 }  # fmt: skip
 # Results of other functions, handed on: their types are not looked at again.
-_NOUNS = ("joined", "seen", "order", "graph", "gram", "groups")
+NOUNS = ("joined", "seen", "order", "graph", "gram", "groups")
 _ROOMS = (consensus, evidence, generate, minority, metrics, partition, compare, thresholds,
           references, consistency)  # fmt: skip
 
@@ -148,7 +148,7 @@ def _function(rng: Rng) -> Call:
                 legal(rng, key, rules[key], n) if key in rules else argument(rng, key, n, parameter)
             )
     given |= {key: value for key, value in cheap(signature).items() if key not in given}
-    keys = [key for key in signature if key not in _NOUNS]
+    keys = [key for key in signature if key not in NOUNS]
     if keys and rng.random() < 0.2:
         key = one_of(rng, *keys)
         given[key] = illegal(rng, key)
@@ -207,7 +207,7 @@ def _check(found: Any, n: int) -> None:
         elif labels.dtype != np.int32:
             raise Broken(f"labels are {labels.dtype}, not int32")
     sure = getattr(found, f"confidence{end}", None)
-    if sure is not None:
+    if isinstance(sure, np.ndarray):  # a comparison has a level of confidence
         check_confidence(sure, len(sure), "confidence")
     soft = getattr(found, f"memberships{end}", None)
     if isinstance(soft, np.ndarray) and not (np.isfinite(soft) & (soft >= -1e-9)).all():

@@ -14,14 +14,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-from fuzz import calls, commands, jobs
+from fuzz import calls, commands, jobs, sweep
 from fuzz.oracle import Broken
 
 from consilience.consensus import _clarity
 
-__all__ = ["LIMIT", "Outcome", "run_case"]
+__all__ = ["LIMIT", "Outcome", "run_case", "run_sweep"]
 
 #: Seconds of work after which a case counts as one that does not end.
 LIMIT = 120
@@ -49,16 +50,29 @@ def run_case(seed: int, index: int) -> Outcome:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of numbers made too large on purpose
             case = _drawn(rng)
-        try:
-            with _few_references(), _time_limit(LIMIT):
-                ended, _, why = case.run().partition(": ")
-        except Broken as error:
-            ended, why = "broken", str(error)
-        except BaseException as error:
-            if isinstance(error, KeyboardInterrupt):
-                raise
-            ended, why = "broken", "".join(traceback.format_exception(error)[-4:])
+        ended, why = _ended(case)
     return Outcome(seed, index, case.kind, ended, case.what, why)
+
+
+def run_sweep(name: str, odd: tuple[Any, ...] | None = None) -> list[tuple[str, str, str]]:
+    """How the calls of a unit of `sweep` ended, what they were, and why."""
+    with tempfile.TemporaryDirectory(prefix="fuzz-") as folder, _inside(Path(folder)):
+        found = [(call.what, *_ended(call)) for call in sweep.sweep(name, odd)]
+    return [(ended, what, why) for what, ended, why in found]
+
+
+def _ended(case: commands.Case | calls.Call) -> tuple[str, str]:
+    """How a case ended, and why."""
+    try:
+        with _few_references(), _time_limit(LIMIT):
+            ended, _, why = case.run().partition(": ")
+    except Broken as error:
+        ended, why = "broken", str(error)
+    except BaseException as error:
+        if isinstance(error, KeyboardInterrupt):
+            raise
+        ended, why = "broken", "".join(traceback.format_exception(error)[-4:])
+    return ended, why
 
 
 def _drawn(rng: np.random.Generator) -> commands.Case | calls.Call:

@@ -300,7 +300,9 @@ def _change(result: Any, rng: Rng) -> None:
     elif kind == "merge":
         changed = result.merge([one_of(rng, *groups), one_of(rng, *groups)])
     else:
-        changed = result.rename({one_of(rng, *groups): one_of(rng, "a", "", "<b>", 3, None)})
+        group = one_of(rng, *groups)
+        group = group if type(group).__hash__ else str(group)  # no mapping has a list for a key
+        changed = result.rename({group: one_of(rng, "a", "", "<b>", 3, None)})
     check_result(changed, result.n_objects)
     _strict_json(changed.to_dict())
 

@@ -55,6 +55,8 @@ class Case:
 _FEW = ("--members", "6", "-k", "3")
 _CLUSTER = ("cluster", "data.csv", *_FEW, "--method", "eac")  # a quick one
 _LABELS = ("cluster", "--labels", "made.csv", "-k", "3")
+# Gone through in blocks, written in parts.
+_BLOCKS = ("cluster", "large.npy", *_FEW, "--max-memory", "1MiB")
 CASES = [
     Case(_LABELS),
     Case(("cluster", "data.csv", *_FEW, "--no-report")),
@@ -68,6 +70,8 @@ CASES = [
     Case(("minority", "data.csv", "--repetitions", "20", "--force"), _CLUSTER),
     Case(("ambiguous", "data.csv", *_FEW, "--force"), ("minority", "data.csv")),
     Case(("reproduce", "counting", "--force"), ("reproduce", "counting", "--runs", "3")),
+    Case(_BLOCKS),
+    Case((*_BLOCKS, "--force"), (*_BLOCKS, "--seed", "1")),
     Case(("demo",), long=True),
     Case(("demo", "--force"), ("demo",), long=True),
 ]
@@ -310,13 +314,18 @@ def _be_the_command(words, where, told, pipe, step):
 
 
 def main(words):
-    """The command line, with a small table that can be reproduced and few reference tables."""
+    """The command line, with a small table that can be reproduced, few reference tables, blocks."""
+    from consilience import _stored
     from consilience.cli import main as consilience
     from consilience.consensus import _clarity
     from consilience.experiments import EXPERIMENTS, Cell
     from consilience.experiments._registry import experiment
+    from consilience.kernels._blocks import BLOCK_ROWS
+    from consilience.workflow import large
 
     _clarity.REFERENCES = 3
+    _stored.BLOCK = 2 * BLOCK_ROWS
+    large._ALWAYS_READ, large._SAMPLE, large._PART = 0, 300, 3000
     if "counting" not in EXPERIMENTS:
 
         @experiment("counting", title="Counting", paper="Nobody (2026)", needs_data=False)
@@ -337,6 +346,8 @@ def _write_data(folder):
     table = np.where(draw.random((42, 6)) < 0.1, 0, np.repeat([0, 1, 2], 14)[:, None])
     lines = ["a,b,c,d,e,f", *(",".join(map(str, row)) for row in table)]
     (folder / "made.csv").write_text("\n".join(lines) + "\n")
+    rows = np.concatenate([draw.normal(3 * i, 0.7, (3000, 2)) for i in range(3)])
+    np.save(folder / "large.npy", draw.permutation(rows))
 
 
 def _warm_up(kills):

@@ -2,9 +2,11 @@
 
     python tests/fuzz/run.py --cases 10000 --seed 7 --jobs 4
     python tests/fuzz/run.py --seed 7 --only 1234
+    python tests/fuzz/run.py --sweep --jobs 4
 
 A case is a function of the seed and its number. Exit status 1 if any is broken; each of those
-is printed with the command that runs it alone.
+is printed with the command that runs it alone. ``--sweep`` draws nothing: it gives every parameter
+every odd value, see ``sweep.py``; ``--unit NAME`` does so for one estimator, function or job.
 """
 
 import argparse
@@ -18,7 +20,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from fuzz.cases import Outcome, run_case
+from fuzz.cases import Outcome, run_case, run_sweep
+from fuzz.sweep import units
 
 
 def main() -> int:
@@ -29,7 +32,11 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--only", type=int, help="run this one case and print what it was")
     parser.add_argument("--slow", type=float, help="also print cases that take this many seconds")
+    parser.add_argument("--sweep", action="store_true", help="every parameter, every odd value")
+    parser.add_argument("--unit", help="of a sweep, only the estimator, function or job named so")
     asked = parser.parse_args()
+    if asked.sweep:
+        return _sweep([asked.unit] if asked.unit else units(), asked.jobs)
     if asked.only is not None:
         found = run_case(asked.seed, asked.only)
         print(f"{found.kind}\n{found.what}\n{found.ended} {found.why}")
@@ -39,6 +46,18 @@ def main() -> int:
     _print_counts(found)
     print(f"{len(found)} cases, seed {asked.seed}, {time.perf_counter() - start:.0f} s")
     return int(any(outcome.ended == "broken" for outcome, _ in found))
+
+
+def _sweep(names: list[str], jobs: int) -> int:
+    start, ends = time.perf_counter(), Counter()
+    with ProcessPoolExecutor(jobs) as pool:
+        for name, found in zip(names, pool.map(run_sweep, names), strict=True):
+            ends.update(ended for ended, *_ in found)
+            for _, what, why in (one for one in found if one[0] == "broken"):
+                print(f"BROKEN --sweep --unit {name}: {what}\n    {why}", flush=True)
+    counts = ", ".join(f"{ends[end]} {end}" for end in ("ok", "refused", "broken"))
+    print(f"{counts}; {len(names)} units, {time.perf_counter() - start:.0f} s")
+    return int(ends["broken"] > 0)
 
 
 def _all(seed: int, cases: int, jobs: int) -> Iterator[tuple[Outcome, float]]:

@@ -1,7 +1,8 @@
 """A bounded part of the fuzzer, with seeds that stay; ``run.py`` beside it runs the whole."""
 
 import pytest
-from fuzz.cases import run_case
+from fuzz.cases import run_case, run_sweep
+from fuzz.sweep import units
 from numba import config as numba_config
 
 pytest.importorskip("cyclopts")
@@ -31,3 +32,19 @@ def test_a_case_is_a_function_of_its_seed_and_number():
     )
     assert first == second[::-1] or {c.index: c for c in first} == {c.index: c for c in second}
     assert len({case.what for case in first}) > 1
+
+
+# Lists of different lengths, numbers beyond all floats and complex ones: what numpy refuses with
+# words, exceptions and warnings of its own, wherever it is asked.
+STRANGE = ([[1], [2, 3]], [10**400] * 12, [1j] * 12)
+
+
+@pytest.mark.parametrize("part", range(6))
+def test_no_parameter_hands_strange_lists_on_to_numpy(part):
+    broken = [
+        f"{what}\n{why}"
+        for name in units()[part::6]
+        for ended, what, why in run_sweep(name, STRANGE)
+        if ended == "broken"
+    ]
+    assert not broken, "\n\n".join(broken)

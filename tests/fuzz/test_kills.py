@@ -30,7 +30,7 @@ def test_killed_jobs_run_again_to_the_same_files_and_two_at_once_are_refused():
         if line[:6].strip()[:1].isdigit()
     }
     # The trials are of use only if they reached every kind of state.
-    assert counts["kills before a step"] == 12 * 6
+    assert counts["kills before a step"] == 14 * 6
     assert counts["races"] == 6
     for state in ("no summary", "summary of the earlier run", "summary of the new run", "resumed"):
         assert counts[state] > 3, counts

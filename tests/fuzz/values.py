@@ -21,7 +21,7 @@ from consilience._validation import (
 from consilience.evidence import vat
 from consilience.generate import KMeansEnsemble, Linkage
 
-__all__ = ["argument", "cheap", "illegal", "legal"]
+__all__ = ["LARGE", "ODD", "argument", "cheap", "illegal", "is_work", "legal"]
 
 Rng = np.random.Generator
 
@@ -31,6 +31,18 @@ _WORK = (
     "max_sweeps", "max_rounds", "n_rounds", "n_steps", "n_iter", "n_eps", "n_part", "n_pairs",
     "n_samples", "n_objects", "n_features", "n_sources",
 )  # fmt: skip
+_HUGE = 10**400
+#: Values that hardly anything takes; some are right for some parameters, and must work there.
+ODD: tuple[Any, ...] = (
+    None, -1, 0, 1, 0.5, 2.5, "x", "", "auto", float("nan"), float("inf"), -float("inf"), 1e308,
+    5e-324, True, [], (), {}, object(), np.array([1.0, 2.0]), np.float32(0.25), np.int8(2), b"x",
+    [1, 2], (2, 3), (3, 2), [None], 1j, len, np.array(3), "1 GiB", -(10**20), -_HUGE,
+    [[1], [2, 3]], [[1, 2]], {1, 2}, ["a", 1], [[0.5] * 12] * 12, [1j] * 12, np.array([1j] * 12),
+    [float("nan")] * 12, [1e308] * 12, ["a"] * 12, [None] * 12, [-1] * 12, np.zeros((0, 3)),
+    np.zeros((12, 0)), np.zeros(12, "M8[s]"), range(12),
+)  # fmt: skip
+# A number of members or rounds would be obeyed.
+LARGE: tuple[Any, ...] = (10**20, 2**31, 2**63, 10**9, _HUGE, [_HUGE] * 12, [_HUGE, 1])
 #: What keeps a case cheap where nothing else is drawn.
 _CHEAP: dict[str, Any] = {
     "n_members": 3,
@@ -53,13 +65,12 @@ def cheap(names: Iterable[str]) -> dict[str, Any]:
 
 def illegal(rng: Rng, name: str) -> Any:
     """Something that is hardly ever right; a case in ten is, and must then work."""
-    large = () if name in _WORK else (10**20, 2**31, 2**63, 10**9)
-    return one_of(
-        rng, None, -1, 0, 1, 0.5, 2.5, "x", "", "auto", float("nan"), float("inf"), -float("inf"),
-        1e308, 5e-324, True, False, [], (), {}, object(), np.array([1.0, 2.0]), np.float32(0.25),
-        np.int8(2), b"x", np.str_("a"), [1, 2], (2, 3), (3, 2), [None], 1j, np.bool_(True), len,
-        np.array(3), "1 GiB", -(10**20), *large,
-    )  # fmt: skip
+    return one_of(rng, *ODD, *(() if is_work(name) else LARGE))
+
+
+def is_work(name: str) -> bool:
+    """Whether a large value of a parameter of this name is obeyed, and takes as long."""
+    return name in _WORK
 
 
 def legal(rng: Rng, name: str, rules: Iterable[Rule], n: int) -> Any:

@@ -8,6 +8,8 @@ __all__ = ["COMPILER", "ROOMS", "left_out", "likely_tests", "sources", "stored_t
 
 #: Every public function with workers refuses the same numbers of them.
 _WORKERS = "test_workers.py"
+#: What no parameter means is refused in every room.
+_ODD = "test_odd_values.py"
 #: Room: its files below ``src/consilience``, its tests below ``tests``. Its stored answers, in
 #: ``stored/test_ROOM*.py``, come before these.
 ROOMS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
@@ -16,18 +18,18 @@ ROOMS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         ("engines/**/*.py",),
         ("engines/test_*.py", "gpu/test_*.py", "scale/test_*.py", "kernels/test_*.py"),
     ),
-    "evidence": (("evidence/*.py",), ("evidence/test_*.py", _WORKERS)),
+    "evidence": (("evidence/*.py",), ("evidence/test_*.py", _WORKERS, _ODD)),
     "metrics": (("metrics.py",), ("test_metrics.py",)),
-    "consensus": (("consensus/*.py",), ("consensus/test_*.py", _WORKERS)),
-    "generate": (("generate/*.py",), ("generate/test_*.py", _WORKERS)),
-    "minority": (("minority/*.py",), ("minority/test_*.py", "gpu/test_faces.py", _WORKERS)),
-    "partition": (("partition/*.py",), ("partition/test_*.py", _WORKERS)),
+    "consensus": (("consensus/*.py",), ("consensus/test_*.py", _WORKERS, _ODD)),
+    "generate": (("generate/*.py",), ("generate/test_*.py", _WORKERS, _ODD)),
+    "minority": (("minority/*.py",), ("minority/test_*.py", "gpu/test_faces.py", _WORKERS, _ODD)),
+    "partition": (("partition/*.py",), ("partition/test_*.py", _WORKERS, _ODD)),
     "datasets": (("datasets/*.py",), ("datasets/test_*.py", "test_cli_tables.py")),
-    "compare": (("compare/*.py",), ("compare/test_*.py", _WORKERS)),
-    "explain": (("explain/*.py",), ("explain/test_*.py",)),
+    "compare": (("compare/*.py",), ("compare/test_*.py", _WORKERS, _ODD)),
+    "explain": (("explain/*.py",), ("explain/test_*.py", _ODD)),
     "report": (
         ("report/*.py", "explore/*.py"),
-        ("report/test_*.py", "explore/test_*.py", "cli_values/test_*.py"),
+        ("report/test_*.py", "explore/test_*.py", "cli_values/test_*.py", _ODD),
     ),
     "plot": (("plot/*.py",), ("plot/test_*.py",)),
     "experiments": (("experiments/*.py",), ("experiments/test_*.py", "test_reproduce.py")),
@@ -35,7 +37,7 @@ ROOMS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         ("workflow/*.py", "predict/*.py", "keep/*.py"),
         (
             "workflow/test_*.py", "predict/test_*.py", "keep/test_*.py", "test_cli*.py",
-            "cli_*/test_*.py", _WORKERS,
+            "cli_*/test_*.py", _WORKERS, _ODD,
         ),
     ),
     "_cli": (
@@ -44,16 +46,18 @@ ROOMS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     ),
     "core": (
         (
-            "__init__.py", "ensemble.py", "errors.py", "rows.py", "_contingency.py", "_docs.py",
+            "__init__.py", "ensemble.py", "soft_ensemble.py", "errors.py", "rows.py",
+            "_contingency.py", "_docs.py",
             "_ensemble_store.py", "_files.py", "_formulas.py", "_labels.py", "_optional.py",
             "_sklearn.py", "_stored.py", "_text.py", "_threads.py", "_units.py", "_validation.py",
             "_words.py",
         ),
         (
-            "test_ensemble*.py", "test_labels.py", "test_validation.py", "test_contingency.py",
+            "test_ensemble*.py", "test_soft_ensemble.py", "test_labels.py", "test_validation.py",
+            "test_contingency.py",
             "test_files.py", "test_optional.py", "test_metrics.py", "test_docs.py", "test_rows.py",
             "test_formulas.py", "test_import.py", "test_wrong_arguments.py", "test_cli.py",
-            "test_cli_progress.py", "test_one_thread.py", "test_stored.py",
+            "test_cli_progress.py", "test_one_thread.py", "test_stored.py", _ODD,
         ),
     ),
 }  # fmt: skip

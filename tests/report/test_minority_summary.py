@@ -139,6 +139,9 @@ def test_curves_are_those_of_compare(toy):
     assert at["x"] == pytest.approx([hits.recall], abs=1e-3)
     assert at["y"] == pytest.approx([hits.precision], abs=1e-3)
     assert first["series"][-1]["y"] == pytest.approx(at["x"], abs=1e-3)
+    # The border's mark lies on the curve: background that is taken for foreground.
+    wrong = (model.labels_ >= 0)[~np.asarray(y, bool)].mean()
+    assert first["series"][-1]["x"] == pytest.approx([wrong], abs=1e-3)
 
 
 def test_the_histogram_counts_every_object(toy):

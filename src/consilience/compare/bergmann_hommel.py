@@ -16,7 +16,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from consilience._validation import Interval, Options, check_value
+from consilience._validation import Interval, Options, as_array, check_value
 from consilience.compare._exhaustive import by_cliques, possible_true_counts
 from consilience.compare.ranks import Ranks, ranks
 from consilience.errors import InvalidInputError
@@ -223,7 +223,8 @@ def _monotone(raw: Floats, own: Floats) -> Floats:
 
 
 def _symmetric(p: Any) -> Floats:
-    table = np.array(p, float)
+    table = as_array(p)
+    table = table.astype(np.float64) if table.dtype.kind in "biuf" else np.empty(0)
     if table.ndim != 2 or table.shape[0] != table.shape[1] or len(table) < 2:
         raise InvalidInputError(
             "adjust needs a square table of p-values of at least two methods. "

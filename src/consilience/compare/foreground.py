@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 
+from consilience._validation import as_array
 from consilience.errors import InvalidInputError
 from consilience.minority._score_mixture import finite_scores
 from consilience.minority._truth import foreground_truth
@@ -226,7 +227,7 @@ def _counts(
 
 def _found(labels: Any, *, owner: str) -> NDArray[np.bool_]:
     """True where a hard result says foreground."""
-    vector = np.asarray(labels)
+    vector = as_array(labels)
     if vector.ndim != 1 or vector.size == 0 or vector.dtype.kind not in "biuf":
         raise InvalidInputError(
             f"{owner} needs a vector with one label for each object: -1 for the background, "

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from consilience._validation import Interval, Satisfies, check_value
+from consilience._validation import Interval, Satisfies, as_array, check_value
 from consilience.errors import InvalidInputError
 
 __all__ = ["PairedTest", "paired"]
@@ -133,13 +133,15 @@ def paired(first: Any, second: Any, *, confidence: float = 0.95) -> PairedTest:
 
 def _per_pair(values: Any, which: str) -> Floats:
     """One finite number for each pair; several runs become their mean."""
-    table = np.asarray(values, float)
-    if table.ndim not in (1, 2) or table.size == 0 or not np.isfinite(table).all():
+    table = as_array(values)
+    known = table.dtype.kind in "biuf" and bool(np.isfinite(table).all())
+    if table.ndim not in (1, 2) or table.size == 0 or not known:
         raise InvalidInputError(
             f"paired needs finite numbers, one for each pair or one row of runs for each data "
             f"set. The {which} has shape {table.shape}"
-            + ("." if np.isfinite(table).all() else " and values that are not finite.")
+            + ("." if known else " and values that are not finite.")
         )
+    table = table.astype(np.float64)
     return table if table.ndim == 1 else np.asarray(table.mean(axis=1))
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from consilience._validation import Boolean, Interval, check_value
+from consilience._validation import NO_NUMBERS, Boolean, Interval, check_value
 from consilience.errors import InvalidInputError, warn
 
 __all__ = ["Ranks", "ranks", "ranks_from_means"]
@@ -212,7 +212,7 @@ def _numbers(values: Any, *, owner: str) -> Floats:
     """Numbers as an array, whatever its shape; NaN may be among them."""
     try:
         return np.asarray(values, float)
-    except (TypeError, ValueError) as error:
+    except NO_NUMBERS as error:
         raise InvalidInputError(
             f"{owner} needs numbers, as many in every row and NaN where one is missing. "
             f"Got {repr(values)[:80]} instead."

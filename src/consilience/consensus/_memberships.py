@@ -131,7 +131,8 @@ def around_centres(
     def table(r: int, start: int, stop: int) -> Floats:
         squares = _squares(X[start:stop], centres[r])
         squares -= squares.min(axis=1, keepdims=True)
-        squares /= -widths[r]
+        with np.errstate(over="ignore"):  # of a width near 0 only the nearest centre counts
+            squares /= -widths[r]
         np.exp(squares, out=squares)
         squares /= squares.sum(axis=1, keepdims=True)
         return squares

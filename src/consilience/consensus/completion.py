@@ -404,7 +404,8 @@ def complete(
         before = N
         N, values = _shrink((middle + middle.T) / 2, 1.0 / mu)
         Z = A - N + Y / mu
-        E = np.where(where, np.sign(Z) * np.maximum(np.abs(Z) - C * D / mu, 0.0), Z)
+        with np.errstate(over="ignore"):  # of a huge C nothing is left, as should be
+            E = np.where(where, np.sign(Z) * np.maximum(np.abs(Z) - C * D / mu, 0.0), Z)
         rest = A - N - E
         Y += mu * rest
         mu = min(mu * _GROWTH, _MOST)

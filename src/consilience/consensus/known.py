@@ -18,6 +18,7 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 from sklearn.utils import check_random_state
 
+from consilience._validation import shown
 from consilience._words import listed
 from consilience.consensus._auto_rule import whole_score
 from consilience.consensus._lines import Partition, partitions
@@ -244,10 +245,23 @@ def _partial(given: Any, n: int, places: Any, owner: str) -> Ints:
         items = list(enumerate(values))
     names: dict[Any, int] = {}
     for row, value in items:
+        if not _is_name(value):
+            raise InvalidInputError(
+                f"The 'partial_labels' parameter of {owner} must name one group for each object. "
+                f"Got {shown(value)} among them."
+            )
         unknown = value is None or value != value or value == "" or value == -1
         if not unknown:
             found[row] = names.setdefault(value, len(names))
     return found
+
+
+def _is_name(value: Any) -> bool:
+    try:
+        hash(value)
+    except TypeError:
+        return False
+    return True
 
 
 def _components(n: int, must: Ints) -> NDArray[np.int32]:

@@ -171,10 +171,9 @@ def nearest_by_rows(name: str) -> Method:
 def check_by_rows(name: str) -> Method:
     """A method that combines labels larger than memory; raises for others, naming the nearest."""
     can = sorted(one.name for one in CONSENSUS.values() if one.by_rows)
-    if name not in can:
-        near = (
-            f" Take {nearest_by_rows(name).name!r}, the nearest to it." if name in CONSENSUS else ""
-        )
+    if not isinstance(name, str) or name not in can:
+        known = isinstance(name, str) and name in CONSENSUS
+        near = f" Take {nearest_by_rows(name).name!r}, the nearest to it." if known else ""
         raise InvalidParameterError(
             f"The 'method' parameter of {_OWNER} must be one of {listed(map(repr, can), 'or')}: "
             f"these combine labels larger than memory. Got {name!r} instead.{near}"

@@ -11,7 +11,7 @@ from sklearn import config_context
 from sklearn.metrics import euclidean_distances
 from sklearn.utils import check_random_state
 
-from consilience._validation import Boolean, RandomState, Satisfies, check_value
+from consilience._validation import Boolean, RandomState, Satisfies, as_array, check_value
 from consilience._words import listed, plural
 from consilience.consensus._clarity import Clarity, Verdict, judge
 from consilience.consensus._group_tree import Node, group_tree
@@ -238,7 +238,7 @@ def levels(
     ensemble = usable_ensemble(ensemble, owner=owner)
     check_value("deeper", deeper, [Boolean()], owner=owner)
     check_value("random_state", random_state, [RandomState()], owner=owner)
-    groups = np.asarray(labels)
+    groups = as_array(labels)
     if groups.shape != (ensemble.n_objects,) or not np.issubdtype(groups.dtype, np.integer):
         raise InvalidInputError(
             f"The 'labels' parameter of {owner} must be one whole number for each of the "

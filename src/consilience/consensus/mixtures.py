@@ -272,10 +272,10 @@ def fit_bce(rows: Rows, beta: Floats, alpha: Floats, max_iter: int, tol: float, 
     while len(path) < max_iter and not converged:
         sums, logs = np.zeros_like(beta), np.zeros(len(alpha))
         path.append(
-            bce_pass(members, starts, counts, beta, alpha, tol, max_iter, sums, logs, gamma)
+            bce_pass(members, starts, counts, beta, alpha, float(tol), max_iter, sums, logs, gamma)
         )
         fresh = normal_blocks(sums + lap, starts)
-        converged = bool(np.abs(fresh - beta).sum() <= tol * beta.sum())
+        converged = bool(np.abs(fresh - beta).sum() / beta.sum() <= tol)
         beta = fresh
         alpha = dirichlet_step(alpha, logs / counts.sum(), max_iter=max_iter)
     return Fit(gamma / gamma.sum(axis=1, keepdims=True), path, converged, alpha)

@@ -165,7 +165,8 @@ def peace(
 
 def _first_rates(pairs: Pairs) -> np.ndarray:
     """Rates to start from: half and half between the mean and the published ones."""
-    mean = pairs.weights @ pairs.joined / (pairs.weights @ pairs.scale)
+    seen = pairs.weights @ pairs.scale
+    mean = pairs.weights @ pairs.joined / seen if seen else 0.0  # nobody saw any two
     return np.array([mean / 2, (1 + mean) / 2])
 
 

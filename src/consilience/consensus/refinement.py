@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from consilience._validation import check_jobs
+from consilience._validation import as_array, check_jobs
 from consilience.consensus._order import object_order
 from consilience.consensus._solve import ConsensusResult, by_first_appearance
 from consilience.ensemble import Ensemble, takes_ensemble
@@ -76,7 +76,7 @@ def refine(
     ([0, 0, 1, 1, 1, 1], [2])
     """
     check_jobs(n_jobs, owner="refine")
-    given = np.asarray(labels)
+    given = as_array(labels)
     if given.ndim != 1 or given.dtype.kind not in "biu":
         raise InvalidInputError(
             "labels must be one whole number for each object, below 0 for objects in no cluster. "

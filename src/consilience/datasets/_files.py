@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from consilience._optional import optional
 from consilience._words import listed, plural
-from consilience.errors import ConsilienceError, InvalidInputError
+from consilience.errors import ConsilienceError, InvalidInputError, MissingFileError
 
 CSV_ENDINGS = (".csv", ".csv.gz", ".tsv", ".tsv.gz")
 #: Text whose columns may stand apart by blanks.
@@ -68,7 +68,7 @@ def checked_path(path: str | PathLike[str], endings: Sequence[str] = ENDINGS) ->
             f"{listed(endings, 'or', most=20)}."
         )
     if not source.exists():
-        raise FileNotFoundError(f"There is no file {str(source)!r}.")
+        raise MissingFileError(f"There is no file {str(source)!r}.")
     if ending is None:
         raise InvalidInputError(
             f"{source.name!r} cannot be read: files must end in {listed(endings, 'or', most=20)}. "

@@ -21,7 +21,7 @@ from consilience.datasets._blocks import CsvReader
 from consilience.datasets._cells import Decimal
 from consilience.datasets._columns import Columns, Part
 from consilience.datasets._roles import NO_IDS, Roles
-from consilience.errors import InvalidInputError, warn
+from consilience.errors import InvalidInputError, MissingFileError, warn
 from consilience.rows import Rows, stored_rows
 
 __all__ = ["is_large_path", "is_text_path", "open_rows"]
@@ -96,7 +96,7 @@ def is_large_path(path: str | PathLike[str]) -> bool:
 
 def _of_text(source: Path, ignore: Sequence[str], decimal: Decimal | None) -> Rows:
     if not source.exists():
-        raise FileNotFoundError(f"There is no file {str(source)!r}.")
+        raise MissingFileError(f"There is no file {str(source)!r}.")
     notes: list[str] = []
     reader = CsvReader.open(source, decimal, notes)
     roles = Roles.named(source, reader.names, NO_IDS, None, ignore, notes)

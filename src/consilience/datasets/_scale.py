@@ -40,9 +40,16 @@ class Scaling:
 
     def applied(self, X: NDArray[np.floating[Any]]) -> Floats:
         """Rows of all columns as the others were scaled: the same numbers from the same rows."""
-        scaled = np.ascontiguousarray(X[:, self.kept] / self.unit)
-        scaled -= self.mean
-        scaled /= self.spread
+        with np.errstate(over="ignore"):
+            scaled = np.ascontiguousarray(X[:, self.kept] / self.unit)
+            scaled -= self.mean
+            scaled /= self.spread
+        if np.isinf(scaled).any():
+            raise InvalidInputError(
+                f"Values up to {np.abs(X[:, self.kept]).max():.3g} cannot be brought to the scale "
+                "of the columns: they leave the range of numbers. Express them in the unit of the "
+                "data that were clustered."
+            )
         return scaled
 
 

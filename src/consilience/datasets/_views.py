@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from consilience._labels import is_frame
+from consilience._validation import NO_NUMBERS
 from consilience._words import listed
 from consilience.datasets._frames import frame_table, holds_words
 from consilience.datasets._recipe import Column, Recipe
@@ -118,7 +119,7 @@ def _table(name: Any, view: Any, owner: str, keep_gaps: bool) -> Table:
         found = np.asarray(view, np.float64) if keep_gaps else rows_of(view, owner=owner).values
         if found.ndim != 2 or np.isinf(found).any():
             raise ValueError("it is no table of numbers")
-    except (TypeError, ValueError) as error:
+    except NO_NUMBERS as error:
         what = (str(error).splitlines() or ["it cannot be read"])[0].rstrip(":.")
         raise InvalidInputError(
             f"The view {str(name)!r} of {owner} must be a table, one row an object: {what}."

@@ -22,6 +22,7 @@ from consilience._validation import (
     RandomState,
     Rule,
     Satisfies,
+    as_array,
     check_jobs,
     check_value,
 )
@@ -52,12 +53,17 @@ Floats = NDArray[np.float64]
 _PAIR_BUDGET = 3 * 10**8
 _FEWEST_PAIRS = 50
 
+
+def _is_a_row(value: Any) -> bool:
+    return as_array(value).ndim == 1
+
+
 SCORES = Options(("relative", "anco"))
 #: What the parameters of `ambiguous` may be; `AmbiguityAware` has the same.
 AMBIGUITY_RULES: dict[str, list[Rule]] = {
     "score": [
         SCORES,
-        Satisfies(lambda value: np.ndim(value) == 1, "one score for each object"),
+        Satisfies(_is_a_row, "one score for each object"),
     ],
     "threshold": [Options(RULES), Interval(Real)],
     "max_share": [Interval(Real, 0, 1, open_low=True)],
@@ -206,6 +212,7 @@ def anco(
     )
 
 
+@takes_ensemble
 def relative_overlap(
     ensemble: Ensemble,
     *,
@@ -396,19 +403,22 @@ def _given_or_made(
     if isinstance(score, str):
         make = anco if score == "anco" else relative_overlap
         return make(ensemble, n_pairs=n_pairs, random_state=random_state, n_jobs=n_jobs)
-    given = np.array(score, np.float64)
+    given = as_array(score)
     if given.shape != (ensemble.n_objects,):
         raise InvalidInputError(
             f"score must hold one number for each of the {ensemble.n_objects} objects. "
             f"Got {len(given)} instead."
         )
-    if np.isinf(given).any():
+    if given.dtype.kind not in "biuf":
+        raise InvalidInputError(f"score must hold real numbers. Got {given.dtype} instead.")
+    found = np.array(given, np.float64)
+    if np.isinf(found).any():
         raise InvalidInputError("score must be finite, or NaN where it is unknown. Got inf.")
-    return given
+    return found
 
 
 def _consensus(labels: Any, n_objects: int) -> NDArray[np.int64]:
-    found = np.asarray(labels)
+    found = as_array(labels)
     if found.shape != (n_objects,) or found.dtype.kind not in "iu":
         raise InvalidInputError(
             f"labels must hold one whole number for each of the {n_objects} objects. Got shape "

@@ -7,7 +7,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from consilience._labels import UNSEEN
-from consilience._validation import DEVICE, Boolean, NoneValue, Options, check_jobs, check_value
+from consilience._validation import (
+    DEVICE,
+    Boolean,
+    NoneValue,
+    Options,
+    as_array,
+    check_jobs,
+    check_value,
+)
 from consilience.ensemble import Collapsed, Ensemble, takes_ensemble
 from consilience.errors import InvalidInputError
 from consilience.evidence._soft import soft_nearness
@@ -105,7 +113,7 @@ def confidence(
     check_value("exact", exact, [Boolean(), NoneValue()], owner="confidence")
     check_jobs(n_jobs, owner="confidence")
     check_value("device", device, DEVICE, owner="confidence")
-    labels = np.asarray(labels)
+    labels = as_array(labels)
     if labels.shape != (ensemble.n_objects,):
         raise InvalidInputError(
             f"labels must hold one label for each of the {ensemble.n_objects} objects. "
@@ -209,7 +217,7 @@ def _judged(
     labels: Any, confidence: Any, *, owner: str, name: str = "labels"
 ) -> tuple[NDArray[np.integer], NDArray[np.float64] | None]:
     """A whole number and a confidence for each object."""
-    found = np.asarray(labels)
+    found = as_array(labels)
     if found.ndim != 1 or found.dtype.kind not in "biu":
         raise InvalidInputError(
             f"The {name!r} parameter of {owner} must hold one whole number for each object. Got "
@@ -217,7 +225,7 @@ def _judged(
         )
     if confidence is None:
         return found, None
-    sure = np.asarray(confidence)
+    sure = as_array(confidence)
     if sure.shape != found.shape or sure.dtype.kind not in "biuf":
         raise InvalidInputError(
             f"The 'confidence' parameter of {owner} must hold one number for each of the "

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from consilience._validation import MISSING, Interval, check_value
+from consilience._validation import MISSING, Interval, as_array, check_value
 from consilience.ensemble import Ensemble
 from consilience.errors import InvalidInputError
 from consilience.evidence.coassociation import Missing, fractions
@@ -334,7 +334,7 @@ def _own_product(table: sparse.csr_array) -> Floats:
 
 def _checked_distances(evidence: Any) -> NDArray[Any]:
     """A square matrix of distances, or an error that says what is wrong with it."""
-    distances = np.asarray(evidence)
+    distances = as_array(evidence)
     if distances.dtype.kind not in "biuf" or distances.ndim != 2 or not distances.size:
         _refuse(f"a {distances.dtype} array of shape {distances.shape}")
     if distances.shape[0] != distances.shape[1]:

@@ -17,6 +17,7 @@ from consilience._validation import (
     Options,
     Rule,
     Satisfies,
+    as_array,
     as_numbers,
     check_jobs,
     check_value,
@@ -381,7 +382,7 @@ def _over_larger(joined: NDArray[Any], a: Any, b: Any) -> Floats:
 
 
 def _mask(ensemble: Ensemble, kept: Any) -> NDArray[np.bool_]:
-    chosen = np.asarray(kept.kept if isinstance(kept, ClusterSelection) else kept)
+    chosen = as_array(kept.kept if isinstance(kept, ClusterSelection) else kept)
     n_clusters = int(ensemble.offsets()[-1])
     if chosen.shape != (n_clusters,) or chosen.dtype != bool:
         raise InvalidParameterError(

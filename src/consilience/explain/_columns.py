@@ -3,6 +3,7 @@
 The one place that asks what a table is: an array, a frame of pandas or polars, a sparse matrix.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from consilience._labels import _values_and_missing, is_frame
+from consilience._validation import NO_NUMBERS, as_array
 from consilience._words import listed
 from consilience.errors import InvalidInputError
 
@@ -90,7 +92,7 @@ def columns_of(
     if X is None:
         return Columns(n_objects, (), np.empty((n_objects, 0)))
     if not is_frame(X) and not sparse.issparse(X):
-        X = np.asarray(X)
+        X = as_array(X)
     shape = X.shape
     if len(shape) != 2 or shape[0] != n_objects:
         raise InvalidInputError(
@@ -106,7 +108,12 @@ def columns_of(
     if sparse.issparse(X):
         words = sparse.csr_matrix(X)
         return Columns(n_objects, known, np.empty((n_objects, 0)), words=words, word_names=known)
-    return _of_kinds(X, known, sources)
+    if len(sources) not in (0, shape[1]):
+        raise InvalidInputError(
+            f"The 'sources' parameter of profile must name a source for each of the {shape[1]} "
+            f"columns. Got {len(sources)} names instead."
+        )
+    return _of_kinds(X, known, [str(source) for source in sources])
 
 
 def _names(X: Any, width: int) -> Sequence[Any]:
@@ -183,7 +190,7 @@ def _column(X: Any, j: int) -> tuple[NDArray[Any], NDArray[np.bool_]]:
         if not all(isinstance(cell, str | bytes) for cell in cells[~missing]):
             numbers[~missing] = cells[~missing].astype(np.float64)
             return numbers, ~np.isfinite(numbers)
-    except (TypeError, ValueError):
+    except NO_NUMBERS:
         pass
     return cells, missing
 
@@ -212,8 +219,8 @@ def _categories(name: str, cells: NDArray[Any], missing: NDArray[np.bool_]) -> C
 
 def _split(sources: Sequence[str]) -> set[str]:
     """Columns of a file that became several."""
-    found, counts = np.unique(list(sources), return_counts=True)
-    return set(found[counts > 1].tolist())
+    counts = Counter(sources)
+    return {name for name, count in counts.items() if count > 1}
 
 
 def _joined(

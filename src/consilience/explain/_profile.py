@@ -10,7 +10,16 @@ from numpy.typing import NDArray
 
 from consilience._labels import encode
 from consilience._optional import optional
-from consilience._validation import Boolean, Interval, Options, check_value
+from consilience._validation import (
+    Boolean,
+    Interval,
+    NoneValue,
+    Options,
+    Satisfies,
+    as_array,
+    check_value,
+)
+from consilience._validation import shown as in_short
 from consilience.ensemble import Ensemble, usable_ensemble
 from consilience.errors import InvalidInputError
 from consilience.evidence import doubtful as in_doubt
@@ -23,6 +32,7 @@ from consilience.explain._words import as_html, as_words
 __all__ = ["Profile", "profile"]
 
 Codes = NDArray[np.int64]
+Floats = NDArray[np.float64]
 Table = Mapping[str, NDArray[Any]]
 TableName = Literal["clusters", "columns", "differences", "objects"]
 
@@ -32,6 +42,14 @@ _MOST_FEATURES = 30
 _MOST_RULES = 50
 # Words in fewer objects tell nothing of groups; more columns than these no person reads.
 _FEWEST_HAVE, _MOST_WORDS = 2, 20_000
+
+
+def _is_a_list(value: Any) -> bool:
+    single = isinstance(value, str | bytes) or getattr(value, "shape", None) == ()
+    return hasattr(value, "__len__") and hasattr(value, "__iter__") and not single
+
+
+_A_LIST = Satisfies(_is_a_list, "a list")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -167,12 +185,15 @@ def profile(
     check_value("clustered", clustered, [Boolean()], owner="profile")
     groups, names = _groups(labels)
     n = len(groups)
-    for name, given in (("confidence", confidence), ("ids", ids)):
-        if given is not None and len(given) != n:
-            raise InvalidInputError(
-                f"The {name!r} parameter of profile must hold one value for each of the {n} "
-                f"objects. Got {len(given)} instead."
-            )
+    check_value("ids", ids, [_A_LIST, NoneValue()], owner="profile")
+    check_value("columns", columns, [_A_LIST, NoneValue()], owner="profile")
+    check_value("sources", sources, [_A_LIST], owner="profile")
+    if ids is not None and len(ids) != n:
+        raise InvalidInputError(
+            f"The 'ids' parameter of profile must hold one value for each of the {n} objects. Got "
+            f"{len(ids)} instead."
+        )
+    sure = None if confidence is None else _confidences(confidence, n)
     if ensemble is not None:
         ensemble = usable_ensemble(ensemble, owner="profile")
     if ensemble is not None and ensemble.n_objects != n:
@@ -184,7 +205,6 @@ def profile(
     found = differences(table, groups, len(names), level=level)
     strength = found.strength()
     rules = _rules(table, found, strength, groups, len(names))
-    sure = None if confidence is None else np.asarray(confidence, np.float64)
     shown = np.array([*names, -1][: len(strength)], dtype=object)
     return Profile(
         clusters=_cluster_table(groups, shown, sure, rules),
@@ -198,10 +218,21 @@ def profile(
     )
 
 
+def _confidences(given: Any, n: int) -> Floats:
+    sure = as_array(given)
+    numbers = sure.shape == (n,) and sure.dtype.kind in "biuf"
+    if not numbers or not ((sure >= 0) & (sure <= 1)).all():
+        raise InvalidInputError(
+            f"The 'confidence' parameter of profile must hold one number from 0 to 1 for each of "
+            f"the {n} objects. Got {in_short(given)} instead."
+        )
+    return sure.astype(np.float64)
+
+
 def _groups(labels: Any) -> tuple[Codes, list[Any]]:
     """Places of the groups, below 0 for none, and what each is called."""
     codes = np.maximum(encode(labels, what="labels"), -1)
-    values = np.asarray(labels)
+    values = as_array(labels if hasattr(labels, "__array__") else list(labels))
     _, first = np.unique(codes[codes >= 0], return_index=True)
     named = values[codes >= 0][first].tolist()
     whole = values.dtype.kind in "iufb"

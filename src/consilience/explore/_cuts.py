@@ -111,7 +111,7 @@ def only_cut(labels: Labels) -> Cuts:
     return Cuts(labels.astype(np.int16), groups[None], k, k, (), table, groups)
 
 
-def cuts_of(ensemble: Ensemble, labels: Labels, points: Floats | None, *, seed: int = 0) -> Cuts:
+def cuts_of(ensemble: Ensemble, labels: Labels, points: Floats | None, *, seed: int) -> Cuts:
     """The tree through an answer, cut for 1 to max(20, 2 k) groups.
 
     Parameters

@@ -15,6 +15,7 @@ from scipy.spatial.distance import pdist, squareform
 from sklearn.utils.extmath import randomized_svd
 
 from consilience._labels import UNSEEN
+from consilience._units import exponents, without_unit
 from consilience.ensemble import Ensemble
 from consilience.errors import InvalidInputError
 from consilience.plot.embedding import embedded_objects
@@ -34,6 +35,8 @@ _MORE_AXES = 4
 # Objects with equal labels lie on one spot; they are spread by this share of the map.
 _SPREAD = 0.015
 _STEPS = 200
+# Numbers of up to this power of two, and of the same below 1, are easily held in single precision.
+_EASY_POWER = 100
 
 
 class Map(NamedTuple):
@@ -64,7 +67,19 @@ def map_of_columns(X: Any, columns: tuple[str, ...]) -> Map | str:
         "others."
     )
     axes = (first, second or "random height, means nothing")
-    return Map("columns", words, axes, found.points.astype(np.float32))
+    return Map("columns", words, axes, _in_single_precision(found.points, found.names))
+
+
+def _in_single_precision(points: Floats, names: tuple[str, str]) -> NDArray[np.float32]:
+    """Places in another unit, a power of two, where their own is beyond single precision.
+
+    Columns have a unit each, components one in common.
+    """
+    powers = exponents(points)
+    if names[0] != "feature 0":
+        powers[:] = powers.max()
+    powers[np.abs(powers) <= _EASY_POWER] = 0
+    return np.asarray(without_unit(points, powers), np.float32)
 
 
 def map_of_evidence(ensemble: Ensemble, labels: Labels, *, seed: int = 0) -> Map:

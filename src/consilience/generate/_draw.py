@@ -106,10 +106,10 @@ def subset_size(share: float | int | tuple[float, float], total: int) -> int:
     """Size of a subset: rounded up, as the published figures need; the least of a range."""
     if isinstance(share, tuple):
         share = min(share)
-    if not isinstance(share, float):
+    if isinstance(share, Integral):
         return min(int(share), total)
     # A share such as 0.7 of 10 must not become 8 through 0.7 * 10 = 7.000000000000001.
-    return max(1, math.ceil(round(share * total, 9)))
+    return max(1, math.ceil(round(float(share) * total, 9)))
 
 
 def check_fits(generator: Any, clusters: Clusters | None, shape: tuple[int, int]) -> None:

@@ -1,6 +1,7 @@
 """Members that need distances only: any metric, or a matrix of distances that somebody has."""
 
 from collections.abc import Sequence
+from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
@@ -125,7 +126,11 @@ def check_distances(D: Any, *, owner: str) -> Floats:
 
 
 def _are_ways(value: Any) -> bool:
-    return isinstance(value, list | tuple) and bool(value) and set(value) <= set(_WAYS)
+    return (
+        isinstance(value, list | tuple)
+        and bool(value)
+        and all(isinstance(one, str) and one in _WAYS for one in value)
+    )
 
 
 class DistanceEnsemble(Generator):
@@ -215,7 +220,7 @@ class DistanceEnsemble(Generator):
 
     def _prepare(self, X: Any) -> int:
         high, owner = self._clusters(X).high, type(self).__name__
-        if isinstance(self.max_samples, int) and self.max_samples > len(X):
+        if isinstance(self.max_samples, Integral) and int(self.max_samples) > len(X):
             raise InvalidParameterError(
                 f"The 'max_samples' parameter of {owner} must be at most the number of objects, "
                 f"n_samples={len(X)}. Got {self.max_samples} instead."

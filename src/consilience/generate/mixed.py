@@ -1,14 +1,22 @@
 """Ensembles of tables with categories and gaps: members on numbers, on categories, on both."""
 
 from collections.abc import Sequence
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from consilience._labels import UNSEEN, is_frame
-from consilience._validation import COUNT, N_MEMBERS, Interval, NoneValue, Satisfies
+from consilience._validation import (
+    COUNT,
+    N_MEMBERS,
+    NO_NUMBERS,
+    Interval,
+    NoneValue,
+    Satisfies,
+    as_array,
+)
 from consilience.datasets._association import association_weights
 from consilience.datasets._mixed import as_mixed
 from consilience.errors import InvalidInputError, InvalidParameterError
@@ -41,6 +49,7 @@ def _are_weights(value: Any) -> bool:
         return value == "association"
     return (
         isinstance(value, list | tuple | np.ndarray)
+        and as_array(value).ndim == 1
         and len(value) > 0
         and all(Interval(Real, 0).accepts(one) for one in value)
         and any(one > 0 for one in value)
@@ -48,7 +57,18 @@ def _are_weights(value: Any) -> bool:
 
 
 def _are_kinds(value: Any) -> bool:
-    return isinstance(value, list | tuple) and bool(value) and set(value) <= set(_KINDS)
+    return (
+        isinstance(value, list | tuple)
+        and bool(value)
+        and all(isinstance(one, str) and one in _KINDS for one in value)
+    )
+
+
+def _are_views(value: Any) -> bool:
+    if isinstance(value, str | bytes) or not hasattr(value, "__len__"):
+        return False
+    found = as_array(value)
+    return found.ndim == 1 and found.dtype.kind in "biufUS"
 
 
 class MixedEnsemble(Generator):
@@ -123,7 +143,7 @@ class MixedEnsemble(Generator):
             Satisfies(_are_weights, "'association', or a number of at least 0 for each column"),
             NoneValue(),
         ],
-        "views": [Satisfies(lambda value: hasattr(value, "__len__"), "a list"), NoneValue()],
+        "views": [Satisfies(_are_views, "a list with a view for each column"), NoneValue()],
         "max_features": [SHARE],
         "min_known": [Interval(Real, 0, 1, open_low=True)],
         "max_iter": COUNT,
@@ -165,7 +185,7 @@ class MixedEnsemble(Generator):
             X, index = X.values, X.index
         try:
             found = as_mixed(X, self.categorical)
-        except (TypeError, ValueError, IndexError) as error:
+        except (*NO_NUMBERS, IndexError) as error:
             raise InvalidInputError(
                 f"X of {type(self).__name__} must be a frame, or an array of numbers with NaN for "
                 f"gaps, and 'categorical' must name columns of it: {error}."
@@ -219,7 +239,7 @@ class MixedEnsemble(Generator):
                 f"The 'n_clusters' parameter of {type(self).__name__} must be at most the number "
                 f"of objects, {n}. Got {self.n_clusters!r} instead. Ask for fewer clusters."
             )
-        if isinstance(self.max_features, int) and self.max_features > X.shape[1]:
+        if isinstance(self.max_features, Integral) and self.max_features > X.shape[1]:
             raise InvalidParameterError(
                 f"The 'max_features' parameter of {type(self).__name__} must be at most the number "
                 f"of features, n_features={X.shape[1]}. Got {self.max_features} instead."

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from consilience._validation import as_array
 from consilience.errors import InvalidInputError
 from consilience.minority._rivals import Rival, Space, nearest_centres, smallest
 from consilience.minority.divergences import Divergence, resolve
@@ -195,7 +196,9 @@ def best_centre(space: Space, size: int, criterion: str) -> int:
 
 def start_centres(space: Space, start: Any) -> Any:
     """Centres to start from, given as such or as labels."""
-    start = np.asarray(start)
+    start = as_array(start)
+    if start.dtype.kind not in "biuf":
+        start = np.empty(0)
     if start.ndim == 1 and start.shape == (space.n_objects,) and (start >= 0).any():
         # Any numbers will do here, so not by counting.
         alive, labels = np.unique(np.maximum(start, -1), return_inverse=True)

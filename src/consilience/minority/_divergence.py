@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from consilience._units import exponents, without_unit
-from consilience._validation import Interval, Options, check_value
+from consilience._validation import NO_NUMBERS, Interval, Options, check_value
 from consilience.engines import engine_for
 from consilience.errors import InvalidInputError, InvalidParameterError
 from consilience.rows import Stored
@@ -273,7 +273,7 @@ def as_floats(X: Any) -> Any:
         raise InvalidInputError(f"X must hold real numbers. Got numbers of type {X.dtype} instead.")
     try:
         return np.ascontiguousarray(X, X.dtype if X.dtype == np.float32 else np.float64)
-    except (TypeError, ValueError) as error:
+    except NO_NUMBERS as error:
         raise InvalidInputError(
             f"X must hold numbers. Got values of type {X.dtype}: {error}. Turn text and categories "
             "into numbers first, or compare them with a kernel function."

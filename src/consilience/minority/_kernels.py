@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from consilience._validation import Options, check_value
+from consilience._validation import NO_NUMBERS, Options, check_value
 from consilience.errors import InvalidInputError
 from consilience.minority._divergence import Divergence, Floats, Terms
 
@@ -73,7 +73,7 @@ class Kernel(Divergence):
         wanted = (_length(a), _length(b))
         try:
             found = np.asarray(self.function(_plain(a), _plain(b)), np.float64)
-        except (TypeError, ValueError) as error:
+        except NO_NUMBERS as error:
             raise InvalidInputError(
                 f"The kernel failed on {wanted[0]} and {wanted[1]} objects: {error}"
             ) from error

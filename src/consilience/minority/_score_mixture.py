@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from consilience._validation import NO_NUMBERS, as_array
 from consilience.errors import InvalidInputError
 
 __all__ = [
@@ -81,13 +82,20 @@ class ScoreMixture:
 
 def finite_scores(scores: Any, *, owner: str) -> Floats:
     """The scores as a vector of float64, or an error: empty, not a vector, NaN, infinite."""
-    vector = np.asarray(scores)
+    vector = as_array(scores)
     if vector.ndim != 1 or vector.size == 0:
         raise InvalidInputError(
             f"{owner} needs a vector with one score for each object. "
             f"Got an array of shape {vector.shape} instead."
         )
-    vector = vector.astype(np.float64)
+    try:
+        if vector.dtype.kind == "c":
+            raise TypeError
+        vector = vector.astype(np.float64)
+    except NO_NUMBERS:
+        raise InvalidInputError(
+            f"{owner} needs numbers as scores. Got values of type {vector.dtype} instead."
+        ) from None
     if not np.isfinite(vector).all():
         place = int(np.flatnonzero(~np.isfinite(vector))[0])
         raise InvalidInputError(

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from consilience._validation import NO_NUMBERS, as_array
 from consilience.errors import InvalidInputError, InvalidParameterError
 
 __all__ = ["foreground_truth", "source_numbers"]
@@ -22,7 +23,7 @@ def source_numbers(y: Any, n_objects: int, *, owner: str, instead: str = "") -> 
             f"The 'y' parameter of {owner} must be the true source of every object (0 for the "
             f"background). Got None instead. {instead}".rstrip()
         )
-    truth = np.asarray(y)
+    truth = as_array(y)
     if truth.shape != (n_objects,):
         raise InvalidInputError(
             f"{owner} needs one true source for each of the {n_objects} objects. "
@@ -31,10 +32,13 @@ def source_numbers(y: Any, n_objects: int, *, owner: str, instead: str = "") -> 
     if truth.dtype == bool:
         return truth.astype(np.int64)
     try:
+        if truth.dtype.kind == "c":
+            raise TypeError
         numbers = truth.astype(np.float64)
-    except (TypeError, ValueError):
+    except NO_NUMBERS:
         numbers = np.full(1, np.nan)
-    if not np.isfinite(numbers).all() or (numbers < 0).any() or (numbers % 1 != 0).any():
+    # NaN fails every comparison; past 2**53 numbers are no longer told apart.
+    if not ((numbers >= 0) & (numbers < 2**53)).all() or (numbers % 1 != 0).any():
         raise InvalidInputError(
             f"The true sources given to {owner} must be True/False or whole numbers: 0 for the "
             "background, 1, 2, ... for the foreground sources. Labels of a result, with -1 for "

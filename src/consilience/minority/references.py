@@ -12,7 +12,7 @@ from scipy.spatial import ConvexHull, QhullError
 from sklearn.utils import check_random_state
 
 from consilience._labels import encode
-from consilience._validation import RandomState, as_numbers, check_value
+from consilience._validation import RandomState, as_array, as_numbers, check_value
 from consilience.errors import InvalidInputError
 from consilience.minority._truth import foreground_truth, source_numbers
 
@@ -50,7 +50,7 @@ def random_foreground(y: Any, *, random_state: int | np.random.RandomState | Non
     [-1, -1, -1, -1]
     """
     check_value("random_state", random_state, [RandomState()], owner="random_foreground")
-    truth = foreground_truth(y, np.size(y), owner="random_foreground")
+    truth = foreground_truth(y, as_array(y).size, owner="random_foreground")
     rng = check_random_state(random_state)
     share = truth.mean() if truth.size else 0.0
     return np.where(rng.uniform(size=len(truth)) < share, 0, -1).astype(np.int32)

@@ -41,7 +41,8 @@ _RULES: dict[str, list[Any]] = {
     "n_clusters": [Interval(Integral, 1)],
     "beta": [Interval(Real, 0, 1_000_000, open_low=True)],
     "background": [Interval(Real, 0, 1), NoneValue()],
-    "log_density": [Interval(Real), NoneValue()],
+    # Sums over objects stay in the range of numbers.
+    "log_density": [Interval(Real, -1e100, 1e100), NoneValue()],
     "max_iter": [Interval(Integral, 1)],
     "tol": [Interval(Real, 0)],
     "random_state": [RandomState()],

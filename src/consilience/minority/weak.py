@@ -308,11 +308,16 @@ def weak_clusterer(
         return weak
     check_value("weak", weak, [Options(("soft", "hard", "split"))], owner="EWOCS")
     if weak == "split":
-        return RandomSplit(k_max=50 if k_max is None else k_max)
+        return RandomSplit(k_max=50 if k_max is None else _plain(k_max))
     found = resolve(divergence)
     return RandomBregman(
-        k_max=100 if k_max is None else k_max, soft=weak == "soft", divergence=found
+        k_max=100 if k_max is None else _plain(k_max), soft=weak == "soft", divergence=found
     )
+
+
+def _plain(k_max: Any) -> Any:
+    """A number of numpy as one of Python, which has no largest; anything else as it is."""
+    return k_max.item() if isinstance(k_max, np.integer) else k_max
 
 
 def blocks(objects: Terms, size: int) -> list[Terms]:
@@ -332,7 +337,9 @@ def blocks(objects: Terms, size: int) -> list[Terms]:
 
 def n_objects(X: Any) -> int:
     """Number of objects of an array, a sparse matrix or a list."""
-    shape = getattr(X, "shape", None) or ((len(X),) if hasattr(X, "__len__") else ())
+    shape = getattr(X, "shape", None)
+    if shape is None:
+        shape = (len(X),) if hasattr(X, "__len__") else ()
     if not shape:
         raise InvalidInputError(f"X must be a table of objects. Got {X!r} instead.")
     count = int(shape[0])

@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.utils import check_random_state
 
+from consilience._validation import as_array
 from consilience.errors import InvalidInputError
 from consilience.kernels.data.tall import (
     dense_dots,
@@ -105,7 +106,7 @@ def _checked_sizes(sizes: ArrayLike | None, k: int, n: int) -> Counts:
     """Sizes of k parts of n objects, as equal as can be unless they are given."""
     if sizes is None:
         return np.full(k, n // k, np.int64) + (np.arange(k) < n % k)
-    wanted = np.asarray(sizes)
+    wanted = as_array(sizes)
     kind = wanted.dtype.kind
     whole = kind in "iu" or (kind == "f" and bool((wanted == np.rint(wanted)).all()))
     if wanted.shape != (k,) or not whole or wanted.min() < 1 or wanted.sum() != n:
@@ -135,9 +136,12 @@ class _Rows:
             alike = entries.size > 0 and (entries == entries[0]).all()
             found = cls(n, p, None, csr.indptr, csr.indices, entries[:1] if alike else entries)
         else:
-            table = entries = np.ascontiguousarray(F, np.float64)
-            if table.ndim != 2:
-                raise InvalidInputError(f"F must be a table of rows. Got shape {table.shape}.")
+            given = as_array(F)
+            if given.ndim != 2 or given.dtype.kind not in "biuf":
+                raise InvalidInputError(
+                    f"F must be a table of rows. Got shape {given.shape} of {given.dtype}."
+                )
+            table = entries = np.ascontiguousarray(given, np.float64)
             none = np.zeros(0, np.int64)
             found = cls(table.shape[0], table.shape[1], table, none, none, np.zeros(0))
         if not np.isfinite(entries).all():

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-from consilience._validation import as_numbers
+from consilience._validation import as_array, as_numbers
 from consilience.errors import InvalidInputError
 
 __all__ = ["Graph", "bipartite_graph", "similarity_graph", "whole_vertex_weights", "whole_weights"]
@@ -93,8 +93,12 @@ def similarity_graph(S: Any, vertex_weights: Any = None) -> Graph:
     >>> graph.adjacency.nnz, graph.cut(np.array([0, 0, 1]))
     (4, 0.25)
     """
-    if len(np.shape(S)) != 2 or S.shape[0] != S.shape[1]:
-        raise InvalidInputError(f"A similarity matrix must be square. Got shape {np.shape(S)}.")
+    if not sparse.issparse(S):
+        S = as_array(S)
+    if len(S.shape) != 2 or S.shape[0] != S.shape[1]:
+        raise InvalidInputError(f"A similarity matrix must be square. Got shape {S.shape}.")
+    if S.dtype.kind not in "biuf":
+        raise InvalidInputError(f"A similarity matrix must hold real numbers. Got {S.dtype}.")
     kept = _off_diagonal(S)
     _check_entries(kept.data, "similarities")
     worst = _asymmetry(S if isinstance(S, np.ndarray) else kept)

@@ -10,7 +10,7 @@ from scipy import sparse
 from sklearn.utils import check_random_state
 
 from consilience._optional import optional
-from consilience._validation import Interval, check_value
+from consilience._validation import NO_NUMBERS, Interval, as_array, check_value
 from consilience.errors import InvalidInputError
 from consilience.partition._parts import Parts, check_n_parts, one_part
 
@@ -94,14 +94,14 @@ def _table(B: Any) -> Any:
     """The table of vertices and hyperedges as CSR, or an error that says what it must be."""
     try:
         return sparse.csr_array(B if sparse.issparse(B) else np.atleast_2d(B))
-    except (TypeError, ValueError) as error:
+    except NO_NUMBERS as error:
         raise InvalidInputError(
             f"B must be a table of numbers, vertices x hyperedges. Got {type(B).__name__} instead."
         ) from error
 
 
 def _checked_weights(weights: NDArray[Any], n_edges: int) -> NDArray[np.int64]:
-    found = np.asarray(weights)
+    found = as_array(weights)
     if found.shape != (n_edges,) or found.dtype.kind not in "iu" or (found < 1).any():
         raise InvalidInputError(
             f"edge_weights must be {n_edges} whole numbers of at least 1. "

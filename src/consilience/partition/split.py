@@ -206,7 +206,9 @@ def _metis_of_all_pairs(
     """METIS on a dense matrix, permuted while it is one: far cheaper than as a graph."""
     order = check_random_state(random_state).permutation(len(S))
     graph = similarity_graph(S[np.ix_(order, order)])
-    shares = None if sizes is None else np.asarray(sizes, np.float64)
+    shares = None
+    if sizes is not None:
+        shares = as_numbers("sizes", sizes, owner="the partitioner")
     found = metis(graph, k, shares=shares, n_cuts=n_cuts, shuffle=False)
     labels = np.empty_like(found.labels)
     labels[order] = found.labels

@@ -32,6 +32,8 @@ Floats = NDArray[np.float64]
 _NO_DEGREE = 1e-10
 # Rows of a dense matrix multiplied together.
 _BLOCK = 8192
+# Sums of products of larger ones might leave the range of numbers.
+_LARGEST_WEIGHT = 1e100
 
 
 def transfer_cut(
@@ -219,6 +221,11 @@ def _checked_weights(weights: Any, n: int) -> Floats:
     if found.min() < 0:
         raise InvalidInputError(
             f"weights of transfer_cut must not be negative. Got {found.min():g}."
+        )
+    if found.max() > _LARGEST_WEIGHT:
+        raise InvalidInputError(
+            f"weights of transfer_cut must be at most {_LARGEST_WEIGHT:g}, or their sums leave the "
+            f"range of numbers. Got {found.max():g}."
         )
     return found
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.cluster import hierarchy
 
 from consilience._optional import optional
-from consilience._validation import Interval, NoneValue, check_n_clusters, check_value
+from consilience._validation import NO_NUMBERS, Interval, NoneValue, check_n_clusters, check_value
 from consilience.errors import InvalidInputError
 from consilience.kernels.links.trees import cut_merges
 from consilience.plot._axes import ACCENT, GREY, MAIN, axes, cluster_colours, cluster_labels
@@ -186,7 +186,7 @@ def _checked(linkage: Any) -> Floats:
         inside = getattr(linkage, "linkage_", None)
     try:
         tree = np.asarray(linkage if inside is None else inside, np.float64)
-    except (TypeError, ValueError):
+    except NO_NUMBERS:
         tree = np.empty(0)
     if tree.ndim != 2 or tree.shape[1:] != (4,) or not len(tree):
         _refuse(f"{type(linkage).__name__} of shape {tree.shape}")

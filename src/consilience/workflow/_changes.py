@@ -58,7 +58,8 @@ def split(result: "ClusterResult", group: int, n_clusters: int | None) -> "Clust
 def merged(result: "ClusterResult", groups: Sequence[int]) -> "ClusterResult":
     """See `ClusterResult.merge`."""
     owner = "ClusterResult.merge"
-    several = list(groups) if isinstance(groups, Iterable) and not isinstance(groups, str) else []
+    single = isinstance(groups, str) or getattr(groups, "shape", None) == ()
+    several = list(groups) if isinstance(groups, Iterable) and not single else []
     for group in several:
         _check_group(result, group, "groups", owner)
     if len(set(several)) < 2:

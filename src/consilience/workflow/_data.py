@@ -424,12 +424,18 @@ def check_lengths(given: dict[str, Any], n_objects: int, *, owner: str) -> None:
     for name, values in given.items():
         if values is None:
             continue
-        if not hasattr(values, "__len__") or isinstance(values, str | bytes):
+        single = not hasattr(values, "__len__") or getattr(values, "shape", None) == ()
+        if single or isinstance(values, str | bytes):
             raise InvalidParameterError(
                 f"The {name!r} parameter of {owner} must hold one value for each of the "
                 f"{n_objects} objects. Got {values!r} instead."
             )
         shape = getattr(values, "shape", (len(values),))
+        if any(isinstance(one, list | tuple | dict | set) for one in values):
+            raise InvalidInputError(
+                f"The {name!r} parameter of {owner} must hold one value for each of the "
+                f"{n_objects} objects. Got lists among them."
+            )
         if shape != (n_objects,):
             got = len(values) if len(shape) == 1 else f"an array of shape {shape}"
             raise InvalidInputError(

@@ -197,7 +197,7 @@ def _wanted(method: Any, methods: Any, owner: str) -> tuple[tuple[str, ...], Map
     if methods is None:
         return (() if method is None else (method,)), {}
     listed = not isinstance(methods, str) and isinstance(methods, Sequence | Mapping)
-    if not listed or not len(methods):
+    if not listed or not len(methods) or not all(isinstance(name, str) for name in methods):
         raise InvalidParameterError(
             f"The 'methods' parameter of {owner} must be a list of names such as ['eac', 'mcla'], "
             f"or a mapping of names to options. Got {methods!r} instead."

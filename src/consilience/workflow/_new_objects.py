@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from consilience._labels import is_frame
+from consilience._validation import NO_NUMBERS
 from consilience._words import listed, plural
 from consilience.datasets import Table
 from consilience.datasets._frames import frame_like
@@ -227,7 +228,7 @@ def _finite(X: Any, names: Sequence[str], *, keep_gaps: bool = False) -> Any:
             rows_of(np.where(np.isnan(found), 0.0, found), owner="predict")
             return found
         return rows_of(X, owner="predict").values
-    except (TypeError, ValueError) as error:
+    except NO_NUMBERS as error:
         what = (str(error).splitlines() or ["they cannot be read"])[0].rstrip(":.")
         raise InvalidInputError(
             f"New objects must be finite numbers: {what}{_where_bad(X, names)}. Correct what is "
@@ -248,7 +249,7 @@ def _where_bad(X: Any, wanted: Sequence[str]) -> str:
 def _is_finite(cell: Any) -> bool:
     try:
         return math.isfinite(cell)
-    except (TypeError, ValueError, OverflowError):
+    except NO_NUMBERS:
         return False
 
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from consilience._labels import is_frame
+from consilience._validation import as_array
 from consilience._words import listed
 from consilience.compare import against_truth
 from consilience.datasets import Table
@@ -141,15 +142,13 @@ def copies_of(weights: Any, *, owner: str) -> Copies | None:
 
 
 def _checked(weights: Any, owner: str) -> Floats:
-    try:
-        values = np.asarray(weights, np.float64)
-    except (TypeError, ValueError):
-        values = np.empty(0)
-    if values.ndim != 1 or not values.size:
+    given = as_array(weights)
+    if given.ndim != 1 or not given.size or given.dtype.kind not in "biuf":
         raise InvalidInputError(
             f"The 'object_weights' parameter of {owner} must be one number for each object. Got "
-            f"{type(weights).__name__} of shape {np.shape(weights)} instead."
+            f"{type(weights).__name__} of shape {given.shape} instead."
         )
+    values = given.astype(np.float64)
     wrong = ~(np.isfinite(values) & (values > 0))
     if wrong.any():
         place = int(wrong.argmax())

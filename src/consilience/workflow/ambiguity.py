@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
 from consilience._labels import UNSEEN, encode
-from consilience._validation import NoneValue, Options, check_value
+from consilience._validation import COUNT, NoneValue, Options, check_value
 from consilience.compare import auc
 from consilience.consensus import default_method
 from consilience.ensemble import Ensemble
@@ -26,7 +26,7 @@ from consilience.workflow._members import check_source, run_folder
 from consilience.workflow._notes import noting
 from consilience.workflow._seeds import job_seed
 from consilience.workflow.clusters import check_members, check_objects, groups_of
-from consilience.workflow.result import Reported
+from consilience.workflow.result import Reported, check_page
 
 __all__ = ["AmbiguityResult", "ambiguous_objects"]
 
@@ -107,6 +107,7 @@ class AmbiguityResult(Reported):
 
     def most_ambiguous(self, most: int = 10) -> list[dict[str, Any]]:
         """The ambiguous objects, those that nobody saw and the lowest scores first."""
+        check_value("most", most, [*COUNT, NoneValue()], owner="most_ambiguous")
         flagged = np.flatnonzero(self.flags)
         scores = self.scores[flagged]
         order = flagged[np.argsort(np.where(np.isnan(scores), -np.inf, scores), kind="stable")]
@@ -145,6 +146,7 @@ class AmbiguityResult(Reported):
         self, *, title: str | None = None, about: Mapping[str, str] | None = None
     ) -> dict[str, Any]:
         """See `Reported.page`."""
+        check_page(title, about)
         known = self._about(Ambiguous=self.ambiguity.why)
         return face("report").summarise_consensus(
             self.ensemble,

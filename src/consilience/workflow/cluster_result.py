@@ -3,13 +3,14 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from numbers import Integral
 from os import PathLike
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from consilience._validation import check_jobs
+from consilience._validation import COUNT, Boolean, Interval, NoneValue, check_jobs, check_value
 from consilience.compare import Comparison
 from consilience.consensus import Alternative, Clarity, Levels, NumberChoice, levels
 from consilience.consensus._auto_choice import worth_a_look
@@ -38,7 +39,7 @@ from consilience.workflow._decisions import (
 from consilience.workflow._faces import face
 from consilience.workflow._new_objects import matched
 from consilience.workflow._view_agreement import ViewAgreement
-from consilience.workflow.result import Reported
+from consilience.workflow.result import Reported, check_page
 
 __all__ = ["ClusterResult"]
 
@@ -192,6 +193,8 @@ class ClusterResult(Reported):
 
     def mean_confidence(self, cluster: int | None = None) -> float | None:
         """Mean confidence in a cluster, or in all; None where one cluster has no rival."""
+        number = Interval(Integral, 0, self.n_clusters - 1)
+        check_value("cluster", cluster, [number, NoneValue()], owner="mean_confidence")
         if self.confidence is None or self.n_clusters < 2:
             return None
         objects = slice(None) if cluster is None else self.labels == cluster
@@ -199,6 +202,7 @@ class ClusterResult(Reported):
 
     def candidates(self, most: int = 4) -> list[int]:
         """Numbers of clusters worth a look, the best first, if the method says."""
+        check_value("most", most, COUNT, owner="candidates")
         if self.alternatives:
             return [one.n_clusters for one in self.worth_a_look(most)]
         if self.lifetimes is None:
@@ -209,10 +213,12 @@ class ClusterResult(Reported):
 
     def worth_a_look(self, most: int = 3) -> tuple[Alternative, ...]:
         """The division taken, and the next best ones whose groups are more than a few strays."""
+        check_value("most", most, COUNT, owner="worth_a_look")
         return worth_a_look(self.alternatives, most)
 
     def least_sure(self, most: int = 10) -> list[dict[str, Any]]:
         """The objects of least confidence, the least sure first; none that are fully sure."""
+        check_value("most", most, [*COUNT, NoneValue()], owner="least_sure")
         if self.confidence is None:
             return []
         found = np.argsort(self.confidence, kind="stable")[:most]
@@ -249,7 +255,7 @@ class ClusterResult(Reported):
         Profile
             See `consilience.explain.profile`.
         """
-        if X is None and columns is None and level == _LEVEL:
+        if X is None and columns is None and isinstance(level, float) and level == _LEVEL:
             return self._own_profile
         return self._profiled(X, columns, level)
 
@@ -367,6 +373,7 @@ class ClusterResult(Reported):
             ``labels``, ``confidence``, ``runner_up``, ``unlike``, ``known``, ``notes``.
         """
         check_jobs(n_jobs, owner="predict")
+        check_value("lookup", lookup, [Boolean()], owner="predict")
         placer = self.placer()
         found = matched(self.data, X)
         hashes = row_hashes(found.values) if lookup else None
@@ -486,6 +493,7 @@ class ClusterResult(Reported):
         self, *, title: str | None = None, about: Mapping[str, str] | None = None
     ) -> dict[str, Any]:
         """See `Reported.page`."""
+        check_page(title, about)
         known = self._about(Clusterings=self.why_members, Method=self.method_in_words())
         data = self.data
         # Heights of Ward's tree are no shares of clusterings.

@@ -4,12 +4,13 @@ from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import asdict, dataclass, replace
 from functools import partial
+from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from consilience._validation import RandomState, check_params, check_value
+from consilience._validation import Interval, RandomState, check_params, check_value
 from consilience.compare import auc, precision_recall_f1
 from consilience.errors import InvalidInputError, InvalidParameterError, warn
 from consilience.minority import EWOCS, thresholds
@@ -32,7 +33,7 @@ from consilience.workflow.large import (
     sample_of,
 )
 from consilience.workflow.large_minority import LargeMinorityResult, minority_large
-from consilience.workflow.result import Reported
+from consilience.workflow.result import Reported, check_page
 
 __all__ = ["MinorityResult", "minority_groups"]
 
@@ -121,7 +122,11 @@ class MinorityResult(Reported):
         return [int(size) for size in np.bincount(placed, minlength=self.n_clusters)]
 
     def mean_score(self, group: int) -> float:
-        """Mean score of a group."""
+        """Mean score of a group, or of the background, -1."""
+        number = Interval(Integral, -1, self.n_clusters - 1)
+        check_value("group", group, [number], owner="mean_score")
+        if not (self.labels == group).any():
+            return float("nan")
         return float(self.scores[self.labels == group].mean())
 
     def is_taken(self, rule: Threshold) -> bool:
@@ -185,6 +190,7 @@ class MinorityResult(Reported):
         self, *, title: str | None = None, about: Mapping[str, str] | None = None
     ) -> dict[str, Any]:
         """See `Reported.page`."""
+        check_page(title, about)
         known = self._about(Method=self.method_in_words())
         return face("report").summarise_minority(
             self.model,

@@ -7,12 +7,16 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from consilience._optional import optional
+from consilience._validation import NoneValue, Satisfies, check_value
 from consilience.workflow._data import Data
 from consilience.workflow._faces import face
 from consilience.workflow._html import as_html
 from consilience.workflow._places import in_words
 
 __all__ = ["Result"]
+
+_TEXT = Satisfies(lambda value: isinstance(value, str), "a text")
+_LINES = Satisfies(lambda value: isinstance(value, Mapping), "a mapping of names to texts")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -98,6 +102,12 @@ class Result(ABC):
         """What a report says was done."""
         name = f"{self.data.name}: " if self.data.name else ""
         return {"Data": f"{name}{self.data.in_words()}", **more, "Seed": str(self.seed)}
+
+
+def check_page(title: Any, about: Any) -> None:
+    """Raise `InvalidParameterError` unless a page has a title of text and lines of a mapping."""
+    check_value("title", title, [_TEXT, NoneValue()], owner="page")
+    check_value("about", about, [_LINES, NoneValue()], owner="page")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
