@@ -23,6 +23,8 @@ WORDS = {
     "consilience.consensus.CONSENSUS": "The consensus methods: name of the function → `Method`.",
     "consilience.datasets.STOP_WORDS": "The words that `load_reuters` leaves out: the common words "
     "of English that say nothing of a text's subject.",
+    "consilience.generate.METRICS": "The distances that members can go by, beside ``precomputed``: "
+    "names that scikit-learn knows.",
     "consilience.experiments.EXPERIMENTS": "The papers' tables: name → `Experiment`.",
     "consilience.minority.divergences.DIVERGENCES": "The divergences: name → class.",
     "consilience.minority.EXPECTED_FAILED_CHECKS": "scikit-learn's checks that a minority "

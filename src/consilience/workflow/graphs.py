@@ -56,7 +56,7 @@ class GraphResult(Result):
         The members heard: those that agree most with each other.
     n_rounds : int
         Rounds of members that it took.
-    graph : Graph
+    graph : consilience.datasets.Graph
     ensemble : Ensemble
         All members of the first round.
     generator : generator or None
@@ -257,7 +257,7 @@ def cluster_graph(
 
     Parameters
     ----------
-    graph : edge list, square matrix, networkx graph, frame or Graph
+    graph : edge list, square matrix, networkx graph, frame or consilience.datasets.Graph
         See `consilience.datasets.as_graph`; `consilience.datasets.read_graph` reads files. Taken
         without direction.
     resolution : float, (low, high) or None, default=None
