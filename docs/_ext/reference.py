@@ -23,7 +23,7 @@ WORDS = {
     "consilience.consensus.CONSENSUS": "The consensus methods: name of the function → `Method`.",
     "consilience.datasets.STOP_WORDS": "The words that `load_reuters` leaves out: the common words "
     "of English that say nothing of a text's subject.",
-    "consilience.generate.METRICS": "The distances that members can go by, beside ``precomputed``: "
+    "consilience.generate.METRICS": "The distances that members can go by: ``precomputed``, and "
     "names that scikit-learn knows.",
     "consilience.experiments.EXPERIMENTS": "The papers' tables: name → `Experiment`.",
     "consilience.minority.divergences.DIVERGENCES": "The divergences: name → class.",

@@ -339,9 +339,10 @@ def as_numbers(
     array([1. , 2.5])
     """
     try:
-        if np.iscomplexobj(values):
+        found = np.asarray(values)
+        if found.dtype.kind == "c":
             raise TypeError  # numpy would drop half of each number with a warning
-        found = np.asarray(values, np.float64)
+        found = found.astype(np.float64, copy=False)
     except NO_NUMBERS:
         got = shown(values)
     else:

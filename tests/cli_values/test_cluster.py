@@ -44,7 +44,7 @@ def test_the_summary_of_cluster_holds_the_figures_of_the_estimator(blobs, capsys
     assert found["ensemble"]["n_clusters_largest"] == k.max()
     assert found["method"]["paper"] == CONSENSUS["eac"].paper
     wanted = model.get_params(deep=False)
-    del wanted["generator"], wanted["confidence"]
+    del wanted["generator"], wanted["confidence"], wanted["device"]
     assert found["method"]["parameters"] == wanted
     order = np.argsort(sure, kind="stable")[:10]
     assert found["least_sure"] == [

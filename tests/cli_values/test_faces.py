@@ -14,6 +14,7 @@ from consilience._cli import explore as explore_command
 from consilience._cli import large as large_words
 from consilience._cli import stages
 from consilience._cli.arguments import ClusterWish
+from consilience._cli.by_blocks import goes_by_blocks
 from consilience._cli.show import show_places, show_written
 from consilience._cli.stages import shown_detail, stages_shown
 from consilience.cli import main
@@ -145,6 +146,9 @@ def test_clusters_of_blocks_are_shown_with_shares_and_the_rest():
     assert words_of(stream)[-1] == "0 5 100%"
 
 
+HOW = {"n_values": 100, "owner": "consilience cluster"}
+
+
 @pytest.mark.parametrize(
     ("asked", "why"),
     [
@@ -154,7 +158,7 @@ def test_clusters_of_blocks_are_shown_with_shares_and_the_rest():
     ],
 )
 def test_workers_that_are_asked_for_read_blocks(asked, why):
-    assert why in large_words.goes_by_blocks(ClusterWish(data=Path("a.npy"), **asked))
+    assert why in goes_by_blocks(ClusterWish(data=Path("a.npy"), **asked), **HOW)
 
 
 @pytest.mark.parametrize(
@@ -168,8 +172,8 @@ def test_workers_that_are_asked_for_read_blocks(asked, why):
 )
 def test_workers_that_cannot_be_are_refused(asked, said):
     with pytest.raises(InvalidParameterError, match=said):
-        large_words.goes_by_blocks(ClusterWish(**asked))
-    assert large_words.goes_by_blocks(ClusterWish(labels=Path("b.csv"))) is None
+        goes_by_blocks(ClusterWish(**asked), **HOW)
+    assert goes_by_blocks(ClusterWish(labels=Path("b.csv")), **HOW) is None
 
 
 def test_of_many_parts_the_first_and_the_last_are_named():

@@ -209,8 +209,8 @@ def test_scores_that_had_not_settled_are_said_not_to_have(blobs, converged, monk
     from consilience.workflow import minority as job
 
     class Told(EWOCS):
-        def fit(self, X, y=None):
-            super().fit(X, y)
+        def fit(self, X, y=None, **options):
+            super().fit(X, y, **options)
             self.converged_ = converged
             return self
 

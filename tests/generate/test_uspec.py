@@ -12,7 +12,7 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from consilience.errors import InvalidParameterError
-from consilience.generate import uspec
+from consilience.generate import _spectral, uspec
 from consilience.generate._spectral import Graph, Links, eigenvectors
 from consilience.generate.uspec import (
     USPEC,
@@ -254,7 +254,7 @@ def test_members_take_fewer_iterations_than_the_clusterer():
     assert (member["n_members"], member["n_clusters"]) == (20, (20, 60))
     assert alone["n_representatives"] is member["n_representatives"] is None
     assert alone["n_neighbors"] == member["n_neighbors"] == 5
-    assert uspec._REPRESENTATIVE_ITERATIONS == uspec._DRAWN == uspec._CANDIDATES == 10
+    assert uspec._REPRESENTATIVE_ITERATIONS == uspec._DRAWN == _spectral._CANDIDATES == 10
 
 
 def test_constant_data_make_members_of_one_cluster():
