@@ -86,6 +86,15 @@ def test_confidence_is_of_mean_co_associations(soft, missing, seed):
         assert found.confidence[i] == pytest.approx(wanted, abs=1e-10)
 
 
+def test_what_rounding_leaves_over_is_no_confidence():
+    # 0.1 squared is not a tenth of a tenth: the sum less its only term need not be 0.
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        one = rng.dirichlet(np.ones(3))
+        soft = SoftEnsemble([np.array([one, [0, 0, 0]]), np.array([one[::-1], [0, 0, 0]])])
+        assert confidence(soft, [0, 0], exact=True).confidence[0] == 0
+
+
 def test_weights_of_objects_come_from_the_expected_matrix():
     soft = SoftEnsemble([np.random.default_rng(m).dirichlet(np.ones(3), 9) for m in range(4)])
     A = co_association(soft)

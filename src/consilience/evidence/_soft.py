@@ -24,6 +24,9 @@ Floats = NDArray[np.float64]
 _BLOCK_BYTES = 2**25
 _BLOCK = 4096
 
+# Share of a sum that its rounding may be, of as many terms as there are.
+_ROUNDING = 1e-13
+
 
 def expected_rows(
     ensemble: SoftEnsemble, start: int, stop: int, *, by_pair: bool, shares: bool = True
@@ -139,7 +142,10 @@ def soft_nearness(
     mine = labels[placed]
     # Among the others of its own cluster the object itself does not count.
     mates = pairs[placed, mine] - alone[placed]
-    near = np.maximum(joined[placed, mine] - (H[placed] ** 2).sum(axis=1), 0.0)
+    own_share = (H[placed] ** 2).sum(axis=1)
+    near = joined[placed, mine] - own_share
+    # Of mates that it shares nothing with rounding is left over, which is no co-association.
+    near[near <= _ROUNDING * own_share] = 0.0
     own = np.zeros(n)
     own[placed] = np.divide(near, mates, out=np.zeros(len(mine)), where=mates > 0)
     own[placed[sizes[mine] == 1]] = 1.0
