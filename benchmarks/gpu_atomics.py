@@ -70,41 +70,52 @@ def float_sums(group: Any, members: Any, labels: Any) -> Any:
 
 
 @triton.jit
-def _atomic_sizes(
-    product, stride, rows, columns, bounds, inverse, most, sizes, n, width, factor, steep, height,
-    SEEDS: tl.constexpr, TILE: tl.constexpr, STEPS: tl.constexpr,
-    KIND: tl.constexpr, FAST: tl.constexpr,
+def _atomic_pass(
+    product, stride, rows, columns, bounds, inverse, sizes, n, width, factor, steep, height, table,
+    SEEDS: tl.constexpr, TILE: tl.constexpr, KIND: tl.constexpr, FAST: tl.constexpr,
 ):  # fmt: skip
-    """`_seed_sums` whose programs add to the sizes by atomics."""
+    """`_first_pass` of Gaussian kernels, whose programs add to the sizes by atomics."""
     chunk, r = tl.program_id(0), tl.program_id(1)
     low = tl.load(bounds + r)
     k = tl.load(bounds + r + 1) - low
+    objects = chunk * TILE + tl.arange(0, TILE)
+    inside = objects < width
+    row = tl.load(rows + objects, mask=inside, other=0.0)
+    total = tl.zeros((TILE,), tl.float32)
     for first in range(0, k, SEEDS):
         c = first + tl.arange(0, SEEDS)
-        total = tl.zeros((SEEDS, TILE), tl.float32)
-        for step in range(STEPS):
-            objects = (chunk * STEPS + step) * TILE + tl.arange(0, TILE)
-            inside = objects < width
-            place = r.to(tl.int64) * width + objects
-            row = tl.load(rows + objects, mask=inside, other=0.0)
-            share = tl.load(inverse + place, mask=inside, other=0.0)
-            value = weak_kernels._values(
-                product, stride, low, k, c, row, columns, objects, inside, factor, steep, height,
-                KIND, FAST,
-            )  # fmt: skip
-            total += weak_kernels._exp2(value, FAST) * share[None, :]
-        tl.atomic_add(sizes + low + c, tl.sum(total, axis=1), mask=c < k)
+        value = weak_kernels._values(
+            product, stride, low, k, c, row, columns, objects, inside, factor, steep, height,
+            table, KIND, FAST,
+        )  # fmt: skip
+        total += tl.sum(weak_kernels._weights(value, KIND, FAST), axis=0)
+    share = tl.where(objects < n, 1.0 / total, 0.0)
+    tl.store(inverse + r.to(tl.int64) * width + objects, share, mask=inside)
+    for back in range(0, k, SEEDS):
+        c = tl.cdiv(k, SEEDS) * SEEDS - SEEDS - back + tl.arange(0, SEEDS)
+        value = weak_kernels._values(
+            product, stride, low, k, c, row, columns, objects, inside, factor, steep, height,
+            table, KIND, FAST,
+        )  # fmt: skip
+        sums = tl.sum(weak_kernels._weights(value, KIND, FAST) * share[None, :], axis=1)
+        tl.atomic_add(sizes + low + c, sums, mask=c < k)
 
 
-def _sizes_by_atomics(common, inverse, top, n, numbers, shapes):
-    seeds, tile, steps, warps = weak_kernels.SEED_TILE
-    (n_repetitions, width), n_seeds = inverse.shape, len(common[3])
-    sizes = torch.zeros((1, n_seeds), device=inverse.device)
-    _atomic_sizes[(triton.cdiv(width, tile * steps), n_repetitions)](
-        *common, inverse, top, sizes, n, width, *numbers,
-        SEEDS=seeds, TILE=tile, STEPS=steps, num_warps=warps, **shapes,
-    )  # fmt: skip
-    return sizes
+class AtomicBlock(weak_kernels.WeakBlock):
+    """Sizes by atomics."""
+
+    def first(self, *, want_sizes: bool) -> "AtomicBlock":
+        """As that of `WeakBlock`."""
+        n_repetitions, width = self.shape
+        self.inverse = self.top = torch.empty(self.shape, device=self.device)
+        self.parts = torch.zeros((1, len(self.columns)), device=self.device)
+        numbers, shapes, _ = self._settings()
+        seeds, tile, warps = weak_kernels.FIRST_TILE
+        _atomic_pass[(triton.cdiv(width, tile), n_repetitions)](
+            *self._common(), self.inverse, self.parts, self.n, width, *numbers,
+            SEEDS=seeds, TILE=tile, num_warps=warps, **shapes,
+        )  # fmt: skip
+        return self
 
 
 def kmeans_steps(n: int = 1_000_000, d: int = 64) -> None:
@@ -149,16 +160,16 @@ def weak_steps(n: int = 844_331, p: int = 950) -> None:
     X = gpu.weak_data(n, p)
     rule = weak.Rule("gaussian", n, False, alpha=10.0, gamma=0.02)
     draws = list(gpu._draws(n, 64))
-    ours = weak_kernels._seed_parts
+    ours = kernels.WeakBlock
     for name in ("float16", "float8"):
         objects = weak.narrowed(X, (X**2).sum(dim=1), torch.device("cuda"), widest=name)
         sums = torch.zeros((2, n), dtype=torch.float64, device="cuda")
         taken = {}
-        for way, call in (("ours", ours), ("atomics", _sizes_by_atomics), ("ours again", ours)):
-            weak_kernels._seed_parts = call
+        for way, call in (("ours", ours), ("atomics", AtomicBlock), ("ours again", ours)):
+            kernels.WeakBlock = call
             taken[way] = gpu.seconds(lambda o=objects, s=sums: gpu._weak_run(o, rule, draws, *s))
             gpu.say(f"weak clusterings, {name}, {way}", taken[way])
-        weak_kernels._seed_parts = ours
+        kernels.WeakBlock = ours
         least = min(taken["ours"], taken["ours again"])
         print(f"  determinism costs {least / taken['atomics'] - 1:+.1%}")
 

@@ -136,8 +136,6 @@ def test_ewocs_scores_are_the_same_bits_for_any_limit(way, limited, monkeypatch,
     # Blocks of 1,024 objects.
     monkeypatch.setattr(weak, "_WHOLE", weak.BLOCK)
     monkeypatch.setattr(weak, "AT_ONCE", 1 << 13)
-    if way == "kernels" or DEVICE != "cpu":  # a card's EWOCS always goes through kernels
-        monkeypatch.setattr("consilience.engines._triton.weak.SEED_TILE", (4, 1024, 1, 4))
     rng = np.random.default_rng(0)
     X = rng.normal(size=(1100, 3)).astype(np.float32)
     if kind != "real":

@@ -122,6 +122,47 @@ def test_weak_clusterings(kind, n, logs):
                 np.testing.assert_allclose(one, other, rtol=bound, atol=bound)
 
 
+@pytest.mark.parametrize("low", [0, -2])
+def test_weights_of_whole_distances_come_from_a_table(low):
+    """As by exponentials, closer to float64; also at the largest distance there can be."""
+    from consilience.engines._device import weak
+
+    rng = np.random.default_rng(0)
+    X = torch.as_tensor(rng.integers(low, 3, (48, 5)).astype(np.float32))
+    X[:2] = torch.tensor([[2.0], [low]])
+    rows = (X**2).sum(dim=1)
+    draws = [np.array([0]), np.arange(1, 8), rng.permutation(48)[:21], np.array([1, 0])]
+    rule = weak.Rule("gaussian", 48, True, alpha=10.0, gamma=0.3)
+    cpu = torch.device("cpu")
+    reach = 4 * int(rows.max()) + 1
+    assert reach > ((X[:, None] - X[None]) ** 2).sum(dim=2).max()
+    found = []
+    for dtype, reach_of in ((torch.float32, reach), (torch.float32, 0), (torch.float64, 0)):
+        objects = weak.Objects(X.to(dtype), rows.to(dtype), cpu, reach=reach_of)
+        seeds = weak.seeds_from(objects, draws, factor=2.0)
+        found.append(weak.repetitions(objects, seeds, rule))
+        assert (objects._table is not None) == (reach_of > 0)
+    by_table, by_powers, exact = found
+    for one, power, wanted in zip(by_table, by_powers, exact, strict=True):
+        torch.testing.assert_close(one.double(), wanted, rtol=1e-6, atol=1e-6)
+        torch.testing.assert_close(power.double(), wanted, rtol=1e-5, atol=1e-5)
+
+
+def test_a_table_is_of_one_rule_and_of_squared_distances_only():
+    from consilience.engines._device import weak
+
+    X = torch.tensor([[0.0, 1.0], [1.0, 1.0], [1.0, 0.0]])
+    objects = weak.Objects(X, (X**2).sum(dim=1), torch.device("cpu"), reach=9)
+    for alpha, gamma in ((1.0, 0.5), (1.0, 0.25), (2.0, 0.25)):
+        table = objects.weights(weak.Rule("gaussian", 3, False, alpha=alpha, gamma=gamma))
+        wanted = np.exp(2 * alpha * np.exp(-gamma * np.arange(9)))
+        np.testing.assert_allclose(table.numpy(), wanted.astype(np.float32), rtol=1e-7)
+    draws = [np.array([0, 1])]
+    assert weak.seeds_from(objects, draws, factor=2.0).squared
+    assert not weak.seeds_from(objects, draws, factor=1.0).squared
+    assert not weak.seeds_from(objects, draws, factor=2.0, own_columns=False).squared
+
+
 @pytest.mark.parametrize("assign_all", [True, False])
 def test_members_of_few_objects_have_rows_of_their_own(assign_all):
     rng = np.random.default_rng(0)

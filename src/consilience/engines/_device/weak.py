@@ -8,7 +8,7 @@ clusters an object is in. The divergence of object i from seed c is
 Shapes of products follow from the job, never from free memory: objects come in blocks of a size
 that hangs on the seeds and columns of a batch alone, wherever they lie. Only products that are
 exact in any shape (whole numbers) are made at once where all objects are on the device. Sums over
-objects go by blocks of 1,024 objects, added in a tree; kernels add over 8,192.
+objects go by blocks of 1,024 objects, added in a tree; kernels add over 256.
 """
 
 from collections.abc import Iterator, Sequence
@@ -50,13 +50,18 @@ class Objects:
         Where it is computed.
     on_host : bool
         Whether the matrix stays on the host, also where that is the device.
+    reach : int
+        One more than the largest squared distance of two objects can be, where they are whole
+        numbers and row terms are squared lengths; 0 otherwise.
     """
 
     matrix: Any
     rows: Any
     device: Any
     on_host: bool = False
+    reach: int = 0
     _wide: Any = None
+    _table: Any = None
 
     def wide_rows(self) -> Any:
         """Row terms, zeros behind the objects; as many as the matrix has rows."""
@@ -66,6 +71,14 @@ class Objects:
             )
             self._wide[: len(self.rows)] = self.rows
         return self._wide
+
+    def weights(self, rule: "Rule") -> Any:
+        """Weights of whole squared distances from 0, ``exp(2 alpha exp(-gamma d))``, float32."""
+        if self._table is None or self._table[0] != (rule.alpha, rule.gamma):
+            far = torch.arange(self.reach, dtype=torch.float64, device=self.device)
+            values = torch.exp(2 * rule.alpha * torch.exp(-rule.gamma * far))
+            self._table = (rule.alpha, rule.gamma), values.to(torch.float32)
+        return self._table[1]
 
     @property
     def resident(self) -> bool:
@@ -99,6 +112,8 @@ class Seeds:
         Of the product.
     there : tensor of shape (n_repetitions + 1,), int32, optional
         The bounds on the device.
+    squared : bool
+        Whether seeds are objects and divergences their squared distances.
     """
 
     matrix: Any
@@ -106,6 +121,7 @@ class Seeds:
     bounds: list[int]
     factor: float = 1.0
     there: Any = None
+    squared: bool = False
 
 
 @dataclass
@@ -235,11 +251,13 @@ def _by_kernels(
     if seeds.there is None:
         seeds.there = torch.tensor(seeds.bounds, dtype=torch.int32, device=objects.device)
     n, rows, most = len(objects.rows), objects.wide_rows(), int(np.diff(seeds.bounds).max())
+    looks_up = rule.kind == "gaussian" and seeds.squared and objects.reach > 0
+    table = objects.weights(rule) if looks_up else None
     begun, kept = [], []
     for start, stop, product in _products(objects, seeds, parts):
         some = kernels.WeakBlock(
             product, rows[start : start + product.shape[1]], seeds.columns, seeds.there,
-            stop - start, rule, factor=seeds.factor, most=most,
+            stop - start, rule, factor=seeds.factor, most=most, table=table,
         )  # fmt: skip
         begun.append(some.first(want_sizes=sizes is None))
         if keep:
@@ -281,13 +299,16 @@ def narrowed(
     Whole numbers up to 16 are floats of 8 bits, up to 2,048 floats of 16 bits, which the products
     are written in; sums are single precision. Products are at most the largest squared length.
     """
-    kind = matrix.dtype
+    kind, reach = matrix.dtype, 0
     if device.type == "cuda" and widest != "float32" and rows.dtype == torch.float32:
         largest = float(matrix.abs().max()) if matrix.numel() else 0.0
-        length = float(matrix.square().sum(dim=1).max()) if matrix.numel() else 0.0
+        lengths = matrix.square().sum(dim=1)
+        length = float(lengths.max()) if matrix.numel() else 0.0
         whole = largest <= _SIXTEEN_BITS and bool((matrix == matrix.round()).all())
         if whole and length <= _SIXTEEN_BITS:
             kind = torch.float16
+            # Two vectors that long are at most twice the length apart.
+            reach = 4 * int(length) + 1 if torch.equal(rows.to(lengths), lengths) else 0
             if largest <= _EIGHT_BITS and widest == "float8" and _multiplies_eight_bits(device):
                 kind = torch.float8_e4m3fn
     # Products of the library and passes over them are fastest, or only there, with these.
@@ -295,7 +316,7 @@ def narrowed(
     on_host = limit is not None and shape[0] * shape[1] * kind.itemsize > limit
     out = torch.zeros(shape, dtype=kind, device="cpu" if on_host else device)
     out[: matrix.shape[0], : matrix.shape[1]] = matrix.to(out.device).to(kind)
-    return Objects(out, rows.to(device), device, on_host)
+    return Objects(out, rows.to(device), device, on_host, reach)
 
 
 def _multiplies_eight_bits(device: Any) -> bool:
@@ -335,7 +356,8 @@ def seeds_from(
     matrix = matrix.to(objects.device)
     columns = objects.rows.index_select(0, chosen)
     columns = columns if own_columns else torch.zeros_like(columns)
-    return Seeds(matrix, columns, bounds.tolist(), factor, there[:at])
+    squared = own_columns and factor == 2.0
+    return Seeds(matrix, columns, bounds.tolist(), factor, there[:at], squared)
 
 
 def batches_of(lengths: Sequence[int], n_objects: int, most: int = MOST) -> Iterator[slice]:

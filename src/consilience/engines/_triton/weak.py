@@ -1,4 +1,4 @@
-"""Weak clusterings: three passes over the product of a batch of seeds with the objects."""
+"""Weak clusterings: two passes over the product of a batch of seeds with the objects."""
 
 import math
 from collections.abc import Sequence
@@ -7,15 +7,14 @@ from typing import Any
 from consilience.engines._device._torch import torch
 from consilience.engines._triton._language import tl, triton
 
-__all__ = ["OBJECT_TILE", "SEED_TILE", "WeakBlock", "add_scores", "sizes_of"]
+__all__ = ["FIRST_TILE", "OBJECT_TILE", "WeakBlock", "add_scores", "sizes_of"]
 
 _LOG2E = 1.4426950408889634
 
-# Seeds, objects and warps of a tile of a pass over the objects: a thread holds all seeds of its
-# objects, so that sums over seeds need nobody else.
+# Seeds, objects and warps of a tile: a thread holds all seeds of its objects, so that sums over
+# seeds need nobody else. The first pass also adds over objects; within one warp nobody waits.
+FIRST_TILE = (4, 256, 1)
 OBJECT_TILE = (4, 1024, 4)
-# Seeds, objects, steps and warps of a pass over the seeds.
-SEED_TILE = (4, 1024, 8, 4)
 # Objects of a tile of hard grades.
 _HARD_TILE = 1024
 
@@ -31,42 +30,77 @@ def _exp2(x, FAST: tl.constexpr):
 
 
 @triton.jit
+def _looked_up(table, index, FAST: tl.constexpr):
+    """Numbers of a table, one for each place of a tile.
+
+    A load of Triton's would spread the tile over the threads anew, by addresses that it takes for
+    scattered; the card's own instruction leaves every number where its index is.
+    """
+    if FAST:
+        return tl.inline_asm_elementwise(
+            "{ .reg .u64 at; mad.wide.u32 at, $2, 4, $1; ld.global.nc.f32 $0, [at]; }",
+            "=f,l,r",
+            [table.to(tl.uint64), index],
+            dtype=tl.float32,
+            is_pure=True,
+            pack=1,
+        )
+    return tl.load(table + index)
+
+
+@triton.jit
 def _values(
-    product, stride, low, k, c, row, columns, objects, inside, factor, steep, height,
+    product, stride, low, k, c, row, columns, objects, inside, factor, steep, height, table,
     KIND: tl.constexpr, FAST: tl.constexpr,
 ):  # fmt: skip
     """Logarithms of a tile's weights to base 2, seeds by objects.
 
     KIND 0, of a Gaussian kernel: ``height`` is the logarithm of twice alpha, a factor that costs
-    nothing so. Past the last seed the distance is large, and the weight 1 to the last digit.
-    KIND 1, of divergences, and 2, of a kernel whose weights could overflow: up to a constant.
+    nothing so. KIND 1, of divergences, and 2, of a kernel whose weights could overflow: up to a
+    constant. KIND 3, of a Gaussian kernel where divergences are whole numbers: the weights
+    themselves, from the table, in place of two exponentials.
     """
     known = c < k
     place = (low + c).to(tl.int64)[:, None] * stride + objects[None, :]
     near = tl.load(product + place, mask=known[:, None] & inside[None, :], other=0.0)
     near = near.to(tl.float32) * factor
-    column = tl.load(columns + low + c, mask=known, other=1e30)
+    column = tl.load(columns + low + c, mask=known, other=0.0)
     if KIND == 1:
-        return tl.where(known[:, None], height * (near - column[:, None]), float("-inf"))
-    gap = tl.minimum(near - (row[None, :] + column[:, None]), 0.0)
-    if KIND == 0:
-        return _exp2(gap * steep + height, FAST)
-    return tl.where(known[:, None], height * tl.exp2(gap * steep), float("-inf"))
+        value = height * (near - column[:, None])
+    else:
+        gap = tl.minimum(near - (row[None, :] + column[:, None]), 0.0)
+        if KIND == 0:
+            value = _exp2(gap * steep + height, FAST)
+        elif KIND == 2:
+            value = height * tl.exp2(gap * steep)
+        else:
+            # Past the last seed the gap is a row term, which the table has too.
+            value = _looked_up(table, (-gap).to(tl.int32), FAST)
+    return tl.where(known[:, None], value, 0.0 if KIND == 3 else float("-inf"))
 
 
 @triton.jit
-def _object_sums(
-    product, stride, rows, columns, bounds, inverse, most, n, width, factor, steep, height,
-    SEEDS: tl.constexpr, TILE: tl.constexpr, KIND: tl.constexpr, FAST: tl.constexpr,
-):  # fmt: skip
-    """One over the sum of every object's weights, and their largest logarithm (not KIND 0).
+def _weights(value, KIND: tl.constexpr, FAST: tl.constexpr):
+    return value if KIND == 3 else _exp2(value, FAST)
 
-    Rows of all tables have ``width`` places, a multiple of 16, so that whole lines are read.
+
+@triton.jit
+def _first_pass(
+    product, stride, rows, columns, bounds, inverse, most, parts, n, width, n_seeds, factor, steep,
+    height, table,
+    SEEDS: tl.constexpr, TILE: tl.constexpr, KIND: tl.constexpr, FAST: tl.constexpr,
+    SIZES: tl.constexpr,
+):  # fmt: skip
+    """One over the sum of every object's weights, their largest logarithm (KIND 1 and 2), and the
+    sums of every seed's grades over the objects of the tile, into its row of parts.
+
+    Rows of all tables have ``width`` places, a multiple of 16, so that whole lines are read. The
+    second time seeds are read from the last to the first: the last are still in the caches.
     """
-    r = tl.program_id(1)
+    chunk, r = tl.program_id(0), tl.program_id(1)
     low = tl.load(bounds + r)
     k = tl.load(bounds + r + 1) - low
-    objects = tl.program_id(0) * TILE + tl.arange(0, TILE)
+    objects = chunk * TILE + tl.arange(0, TILE)
     inside = objects < width
     row = tl.load(rows + objects, mask=inside, other=0.0)
     total = tl.zeros((TILE,), tl.float32)
@@ -75,52 +109,32 @@ def _object_sums(
         c = first + tl.arange(0, SEEDS)
         value = _values(
             product, stride, low, k, c, row, columns, objects, inside, factor, steep, height,
-            KIND, FAST,
+            table, KIND, FAST,
         )  # fmt: skip
-        if KIND == 0:
-            total += tl.sum(_exp2(value, FAST), axis=0)
+        if KIND == 0 or KIND == 3:
+            total += tl.sum(_weights(value, KIND, FAST), axis=0)
         else:
             new = tl.maximum(top, tl.max(value, axis=0))
             more = tl.sum(tl.exp2(value - new[None, :]), axis=0)
             total = total * tl.exp2(top - new) + more
             top = new
     place = r.to(tl.int64) * width + objects
-    if KIND == 0:
-        total -= tl.cdiv(k, SEEDS) * SEEDS - k
-    else:
+    if KIND == 1 or KIND == 2:
         tl.store(most + place, top, mask=inside)
     # Who is no object counts nothing in the sums of the seeds.
-    tl.store(inverse + place, tl.where(objects < n, 1.0 / total, 0.0), mask=inside)
-
-
-@triton.jit
-def _seed_sums(
-    product, stride, rows, columns, bounds, inverse, most, parts, n, width, n_seeds, factor,
-    steep, height,
-    SEEDS: tl.constexpr, TILE: tl.constexpr, STEPS: tl.constexpr,
-    KIND: tl.constexpr, FAST: tl.constexpr,
-):  # fmt: skip
-    """Sums of the grades of every seed over the objects of a program, into its row of parts."""
-    chunk, r = tl.program_id(0), tl.program_id(1)
-    low = tl.load(bounds + r)
-    k = tl.load(bounds + r + 1) - low
-    for first in range(0, k, SEEDS):
-        c = first + tl.arange(0, SEEDS)
-        total = tl.zeros((SEEDS, TILE), tl.float32)
-        for step in range(STEPS):
-            objects = (chunk * STEPS + step) * TILE + tl.arange(0, TILE)
-            inside = objects < width
-            place = r.to(tl.int64) * width + objects
-            row = tl.load(rows + objects, mask=inside, other=0.0)
-            share = tl.load(inverse + place, mask=inside, other=0.0)
+    share = tl.where(objects < n, 1.0 / total, 0.0)
+    tl.store(inverse + place, share, mask=inside)
+    if SIZES:
+        for back in range(0, k, SEEDS):
+            c = tl.cdiv(k, SEEDS) * SEEDS - SEEDS - back + tl.arange(0, SEEDS)
             value = _values(
                 product, stride, low, k, c, row, columns, objects, inside, factor, steep, height,
-                KIND, FAST,
+                table, KIND, FAST,
             )  # fmt: skip
-            if KIND != 0:
-                value -= tl.load(most + place, mask=inside, other=float("inf"))[None, :]
-            total += _exp2(value, FAST) * share[None, :]
-        tl.store(parts + chunk.to(tl.int64) * n_seeds + low + c, tl.sum(total, axis=1), mask=c < k)
+            if KIND == 1 or KIND == 2:
+                value -= top[None, :]
+            sums = tl.sum(_weights(value, KIND, FAST) * share[None, :], axis=1)
+            tl.store(parts + chunk.to(tl.int64) * n_seeds + low + c, sums, mask=c < k)
 
 
 @triton.jit
@@ -135,7 +149,7 @@ def _scaled(mean, k, n_objects, floor, inside, LOGS: tl.constexpr):
 @triton.jit
 def _object_scores(
     product, stride, rows, columns, bounds, inverse, most, sizes, scores, parts, n, width,
-    n_repetitions, factor, steep, height, n_objects, floors,
+    n_repetitions, n_objects, floors, factor, steep, height, table,
     SEEDS: tl.constexpr, TILE: tl.constexpr, KIND: tl.constexpr, FAST: tl.constexpr,
     LOGS: tl.constexpr,
 ):  # fmt: skip
@@ -147,18 +161,17 @@ def _object_scores(
     inside = objects < width
     place = r.to(tl.int64) * width + objects
     row = tl.load(rows + objects, mask=inside, other=0.0)
-    top = tl.load(most + place, mask=inside, other=float("inf")) if KIND != 0 else row
     total = tl.zeros((TILE,), tl.float32)
     for first in range(0, k, SEEDS):
         c = first + tl.arange(0, SEEDS)
         size = tl.load(sizes + low + c, mask=c < k, other=0.0).to(tl.float32)
         value = _values(
             product, stride, low, k, c, row, columns, objects, inside, factor, steep, height,
-            KIND, FAST,
+            table, KIND, FAST,
         )  # fmt: skip
-        if KIND != 0:
-            value -= top[None, :]
-        total += tl.sum(_exp2(value, FAST) * size[:, None], axis=0)
+        if KIND == 1 or KIND == 2:
+            value -= tl.load(most + place, mask=inside, other=float("inf"))[None, :]
+        total += tl.sum(_weights(value, KIND, FAST) * size[:, None], axis=0)
     mean = total * tl.load(inverse + place, mask=inside, other=0.0)
     score = _scaled(mean, k, n_objects, floors / k, objects < n, LOGS)
     tl.store(scores + place, score, mask=inside)
@@ -237,7 +250,7 @@ def _add_scores(scores, stride, means, total, squares, n, n_repetitions, TILE: t
 class WeakBlock:
     """The passes over the product of a batch's seeds with a block of objects.
 
-    Three: sums of every object's weights, of every seed's grades (`first`), and scores (`last`).
+    Two: sums of every object's weights and of every seed's grades (`first`), and scores (`last`).
 
     Parameters
     ----------
@@ -252,6 +265,8 @@ class WeakBlock:
         Of the product.
     most : int
         Most seeds of a repetition.
+    table : tensor of shape (at least the largest divergence + 1,), float32, optional
+        Weights of whole divergences; see `consilience.engines._device.weak.Objects`.
     """
 
     def __init__(
@@ -265,10 +280,11 @@ class WeakBlock:
         *,
         factor: float,
         most: int,
+        table: Any = None,
     ) -> None:
         assert len(rows) % 16 == 0, "lines of memory are read whole"
         self.product, self.rows, self.columns, self.bounds = product, rows, columns, bounds
-        self.n, self.rule, self.factor, self.most = n, rule, factor, most
+        self.n, self.rule, self.factor, self.most, self.table = n, rule, factor, most, table
         self.shape, self.device = (len(bounds) - 1, len(rows)), rows.device
         # Sums of the seeds over the objects of every program; or counts, of hard grades.
         self.parts: Any = None
@@ -283,17 +299,17 @@ class WeakBlock:
             return self
         n_repetitions, width = self.shape
         self.inverse = torch.empty(self.shape, device=self.device)
-        numbers, shapes, kind = self._settings()
-        self.top = torch.empty_like(self.inverse) if kind else self.inverse
-        seeds, tile, warps = OBJECT_TILE
-        _object_sums[(triton.cdiv(width, tile), n_repetitions)](
-            *self._common(), self.inverse, self.top, self.n, width, *numbers,
-            SEEDS=seeds, TILE=tile, num_warps=warps, **shapes,
-        )  # fmt: skip
+        numbers, shapes, needs_top = self._settings()
+        self.top = torch.empty_like(self.inverse) if needs_top else self.inverse
+        (seeds, tile, warps), n_seeds = FIRST_TILE, len(self.columns)
+        n_chunks = triton.cdiv(width, tile)
         if want_sizes:
-            self.parts = _seed_parts(
-                self._common(), self.inverse, self.top, self.n, numbers, shapes
-            )
+            self.parts = torch.empty((n_chunks, n_seeds), device=self.device)
+        _first_pass[(n_chunks, n_repetitions)](
+            *self._common(), self.inverse, self.top, self.parts if want_sizes else self.inverse,
+            self.n, width, n_seeds, *numbers,
+            SIZES=want_sizes, SEEDS=seeds, TILE=tile, num_warps=warps, **shapes,
+        )  # fmt: skip
         return self
 
     def last(self, product: Any, sizes: Any) -> tuple[Any, Any]:
@@ -309,14 +325,19 @@ class WeakBlock:
         parts = torch.empty(grid, device=self.device)
         _object_scores[grid](
             *self._common(), self.inverse, self.top, sizes, scores, parts, self.n, width,
-            n_repetitions, *numbers, float(self.rule.n_objects), float(self.rule.floors),
+            n_repetitions, float(self.rule.n_objects), float(self.rule.floors), *numbers,
             LOGS=self.rule.logs, SEEDS=seeds, TILE=tile, num_warps=warps, **shapes,
         )  # fmt: skip
         return scores, parts
 
-    def _settings(self) -> tuple[tuple[float, ...], dict[str, Any], int]:
+    def _settings(self) -> tuple[tuple[Any, ...], dict[str, Any], bool]:
+        """Numbers and shapes of a pass, and whether it needs the largest logarithms."""
         steep, height, kind = _constants(self.rule)
-        return (self.factor, steep, height), {"KIND": kind, "FAST": self.rows.is_cuda}, kind
+        if kind == 0 and self.table is not None:
+            kind = 3
+        table = self.columns if self.table is None else self.table
+        shapes = {"KIND": kind, "FAST": self.rows.is_cuda}
+        return (self.factor, steep, height, table), shapes, kind in (1, 2)
 
     def _label(self) -> None:
         """Nearest seeds, and how many objects each has."""
@@ -347,21 +368,6 @@ def sizes_of(blocks: Sequence[WeakBlock], rule: Any) -> Any:
         return torch.stack([one.parts for one in blocks]).sum(dim=0).to(torch.float64)
     parts = [one.parts for one in blocks]
     return (parts[0] if len(parts) == 1 else torch.cat(parts)).sum(dim=0, dtype=torch.float64)
-
-
-def _seed_parts(
-    common: Any, inverse: Any, top: Any, n: int, numbers: Any, shapes: dict[str, Any]
-) -> Any:
-    """Sums of the grades of every seed over the objects of every program."""
-    seeds, tile, steps, warps = SEED_TILE
-    (n_repetitions, width), n_seeds = inverse.shape, len(common[3])
-    n_chunks = triton.cdiv(width, tile * steps)
-    parts = torch.empty((n_chunks, n_seeds), device=inverse.device)
-    _seed_sums[(n_chunks, n_repetitions)](
-        *common, inverse, top, parts, n, width, n_seeds, *numbers,
-        SEEDS=seeds, TILE=tile, STEPS=steps, num_warps=warps, **shapes,
-    )  # fmt: skip
-    return parts
 
 
 def _constants(rule: Any) -> tuple[float, float, int]:
