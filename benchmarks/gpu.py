@@ -228,7 +228,7 @@ def _members(n: int, n_members: int = 100) -> Any:
 def pairs_job(args: Any) -> None:
     """Co-association of 50,000 objects by 100 members, as bytes."""
     members = _members(50_000)
-    plain = lambda: pairs._filled(members, pairs.one_hot(members), False, pairs._COUNTS)  # noqa: E731
+    plain = lambda: pairs._filled(members, pairs.one_hot(members), False, pairs._COUNTS, False)  # noqa: E731
     wanted = plain()
     say("pairs 50,000 x 100: products of the library, half precision", seconds(plain))
     table = pairs.bytes_of(members)

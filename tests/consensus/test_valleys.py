@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.covariance import ledoit_wolf
 
-from consilience.consensus._valleys import _line, _shrunk_covariance, valleys
+from consilience.consensus._valleys import _lines, _Part, _shrunk, valleys
 
 
 def seen(points, labels, seed=0):
@@ -77,13 +77,30 @@ def test_the_covariance_is_ledoit_and_wolfs():
     rows = np.random.default_rng(0).normal(size=(40, 7)) @ np.diag(np.arange(1.0, 8))
     rows -= rows.mean(axis=0)
     wanted, _ = ledoit_wolf(rows, assume_centered=True)
-    np.testing.assert_allclose(_shrunk_covariance(rows), wanted, rtol=1e-6, atol=1e-6)
+    lengths = (rows**2).sum(axis=1)
+    found = _shrunk(rows.T @ rows, (lengths**2).sum(), np.array(40))
+    np.testing.assert_allclose(found, wanted, rtol=1e-6, atol=1e-6)
 
 
-def test_the_line_parts_two_groups_at_its_middle():
-    points, labels = two_groups(4, 8)
-    line, middle = _line(points[labels == 0], points[labels == 1])
-    assert ((points @ line > middle) == labels).mean() > 0.99
+def test_lines_are_fishers_of_either_half_and_cross_the_middle():
+    """Direction, unit and middle of every pair by scikit-learn's covariance of what lies within."""
+    rng = np.random.default_rng(0)
+    labels, halves = np.arange(150) % 3, rng.permutation(150) % 2
+    points = rng.normal(size=(150, 4)) + 4 * np.eye(3, 4)[labels]
+    parts = [_Part.of(points, np.flatnonzero(labels == group), halves) for group in range(3)]
+    counts = np.array([[len(half) for half in part.halves] for part in parts])
+    pairs = np.array([[0, 1], [1, 2]])
+    lines, middles = _lines(parts, counts, pairs)
+    for (a, b), own, at in zip(pairs, lines, middles, strict=True):
+        for half in (0, 1):
+            one, other = (points[(labels == g) & (halves == half)] for g in (a, b))
+            within = np.concatenate([one - one.mean(axis=0), other - other.mean(axis=0)])
+            spread = ledoit_wolf(within, assume_centered=True)[0]
+            line = np.linalg.solve(spread, other.mean(axis=0) - one.mean(axis=0))
+            line /= np.sqrt(line @ spread @ line)
+            np.testing.assert_allclose(own[half], line, rtol=1e-6)
+            middle = line @ (one.mean(axis=0) + other.mean(axis=0)) / 2
+            assert at[half] == pytest.approx(middle, rel=1e-6)
 
 
 def test_groups_of_copies_are_as_far_apart_as_can_be():

@@ -68,6 +68,20 @@ def test_it_is_the_distance_from_the_nearest_single_peak(seed):
         assert dip(values) == pytest.approx(max(slow_dip(values), 1 / (2 * n)), abs=1e-8)
 
 
+@pytest.mark.parametrize("seed", range(40))
+def test_places_with_many_objects_are_places(seed):
+    """Rounded numbers, thirds: what two equal gaps differ by in the last digit decides nothing."""
+    rng = np.random.default_rng(seed)
+    values = np.sort(np.round(rng.normal(size=30) * rng.choice([0.8, 1.5, 3.0])) / 3)
+    assert dip(values) == pytest.approx(max(slow_dip(values), 1 / 60), abs=1e-8)
+
+
+def test_of_two_places_beside_each_other_only_one_is_the_peak():
+    values = np.repeat(np.arange(-3, 4) / 3, [1, 7, 7, 3, 4, 4, 1])
+    assert dip(values) == pytest.approx(7 / 54)
+    assert slow_dip(values) == pytest.approx(7 / 54)
+
+
 @given(st.lists(st.integers(-50, 50), min_size=1, max_size=30))
 def test_it_lies_between_its_bounds_and_knows_no_unit(numbers):
     values = np.sort(np.array(numbers, float))

@@ -14,6 +14,7 @@ from numba import config
 from consilience import kernels
 from consilience.kernels import _jit, _plain
 from consilience.kernels._plain import Patience, PlainFirst, plain_form
+from consilience.kernels.data.borders import to_other_groups
 from consilience.kernels.data.columns import column_facts
 from consilience.kernels.data.place import place
 from consilience.kernels.kmeans import many
@@ -129,6 +130,10 @@ def data_results(rng):
          for method in ("single", "complete", "average", "centroid", "ward")],
         agglomerate(distances.astype(np.float32), "average"),
         agglomerate((distances * 60).astype(np.uint8), "complete"),
+        to_other_groups(
+            rng.random((N_OBJECTS, N_OBJECTS)), rng.integers(0, 5, N_OBJECTS).astype(np.int32),
+            np.array([True, True, False, True, True]),
+        ),
     ]  # fmt: skip
 
 

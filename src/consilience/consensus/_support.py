@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from consilience.consensus._likelihood import completed_likelihood
 from consilience.consensus._lines import CHAINS, LOOSE, OF_DATA, ROUND, Partition, Scene, narrow
+from consilience.kernels.data.borders import to_other_groups
 from consilience.kernels.labels.products import pair_products
 
 __all__ = ["Borders", "Support", "agreements", "border_sparsity", "reach", "supports"]
@@ -173,11 +174,11 @@ def border_sparsity(labels: Labels, far: Floats, core: Floats) -> Borders:
     groups = np.flatnonzero(sizes >= max(_FEWEST, _STRAY * n))
     if len(groups) < 2:
         return Borders(0.0, 0.0)
+    counts = np.zeros(len(sizes), np.bool_)
+    counts[groups] = True
+    nearest = to_other_groups(far, labels, counts)
     order = np.argsort(labels, kind="stable")
     starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
-    to_group = np.minimum.reduceat(far[:, order], starts, axis=1)
-    to_group[np.arange(n), labels] = np.inf
-    nearest = to_group[:, groups].min(axis=1)
     inside, across = core[order], nearest[order]
     spans = [slice(starts[g], starts[g] + sizes[g]) for g in groups]
     ratios = np.log([_at(across[span], _BORDER) / _at(inside[span], 0.5) for span in spans])

@@ -4,7 +4,7 @@ In many columns all objects lie about equally far from each other, and distances
 hardly tell a border from the inside of a group. Seen along one line they still do.
 """
 
-import math
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,35 +45,65 @@ def valleys(points: Floats, labels: Labels, rng: np.random.RandomState) -> float
     if len(groups) < 2:
         return 0.0
     halves = rng.permutation(n) % 2
-    members = [np.flatnonzero(labels == group) for group in groups]
-    means = np.array([points[its].mean(axis=0) for its in members])
-    apart = ((means[:, None] - means[None]) ** 2).sum(axis=2)
-    np.fill_diagonal(apart, np.inf)
-    known: dict[tuple[int, int], Floats] = {}
-    weakest = np.full((len(groups), len(_SHARES)), _MOST)
-    for group, row in enumerate(apart):
-        for other in np.argsort(row, kind="stable")[: min(_NEIGHBOURS, len(groups) - 1)].tolist():
-            pair = (min(group, other), max(group, other))
-            if pair not in known:
-                known[pair] = _between(points, members[pair[0]], members[pair[1]], halves)
-            weakest[group] = np.minimum(weakest[group], known[pair])
+    parts = [_Part.of(points, np.flatnonzero(labels == group), halves) for group in groups]
+    pairs, places = _neighbours(np.array([part.mean for part in parts]))
+    depths = _between(points, parts, pairs)
+    weakest = np.minimum(depths[places].min(axis=1), _MOST)
     # Strays count 0: a valley says nothing about them.
     return float((sizes[groups] / n @ weakest).min())
 
 
-def _between(points: Floats, one: Ints, other: Ints, halves: Ints) -> Floats:
-    """Dips of two groups, each object seen along a line that it had no part in."""
-    first, second = [], []
-    for half in (0, 1):
-        ours, theirs = points[one[halves[one] == half]], points[other[halves[other] == half]]
-        if min(len(ours), len(theirs)) < 3:
-            return np.zeros(len(_SHARES))
-        line, middle = _line(ours, theirs)
-        first.append(middle - points[one[halves[one] != half]] @ line)
-        second.append(points[other[halves[other] != half]] @ line - middle)
-    # Both count from the border into their own group.
-    near, far = (np.sort(np.concatenate(side)) for side in (first, second))
-    return np.array([_dip_of_nearest(near, far, share) for share in _SHARES])
+class _Part(NamedTuple):
+    """A group in two halves: its objects, and of each half mean, scatter and how uneven that is.
+
+    What two groups have within them is the sum of what each has, so nothing here is made twice.
+    """
+
+    halves: tuple[Ints, Ints]
+    mean: Floats
+    means: Floats
+    scatters: Floats
+    fourths: Floats
+
+    @classmethod
+    def of(cls, points: Floats, members: Ints, halves: Ints) -> "_Part":
+        both = members[halves[members] == 0], members[halves[members] == 1]
+        rows = [points[half] for half in both]
+        means = np.array([half.sum(axis=0) / max(len(half), 1) for half in rows])
+        within = [half - mean for half, mean in zip(rows, means, strict=True)]
+        scatters = np.array([half.T @ half for half in within])
+        fourths = np.array([(np.einsum("ij,ij->i", half, half) ** 2).sum() for half in within])
+        return cls(both, points[members].mean(axis=0), means, scatters, fourths)
+
+
+def _neighbours(means: Floats) -> tuple[Ints, Ints]:
+    """Pairs of groups to look at, (n_pairs, 2), and the pairs of each group with its nearest."""
+    apart = ((means[:, None] - means[None]) ** 2).sum(axis=2)
+    np.fill_diagonal(apart, np.inf)
+    nearest = np.argsort(apart, axis=1, kind="stable")[:, : min(_NEIGHBOURS, len(means) - 1)]
+    own = np.repeat(np.arange(len(means)), nearest.shape[1])
+    both = np.sort(np.column_stack([own, nearest.ravel()]), axis=1)
+    pairs, places = np.unique(both, axis=0, return_inverse=True)
+    return pairs, places.reshape(nearest.shape)
+
+
+def _between(points: Floats, parts: list[_Part], pairs: Ints) -> Floats:
+    """Dips of every pair of groups by share, each object seen along a line it had no part in."""
+    counts = np.array([[len(half) for half in part.halves] for part in parts])
+    depths = np.zeros((len(pairs), len(_SHARES)))
+    # Lines are learnt from three objects of each group at least.
+    able = np.flatnonzero(counts[pairs].min(axis=(1, 2)) >= 3)
+    if not len(able):
+        return depths
+    lines, middles = _lines(parts, counts, pairs[able])
+    for at, line, middle in zip(able, lines, middles, strict=True):
+        one, other = (parts[group].halves for group in pairs[at])
+        # Both count from the border into their own group.
+        near = [middle[half] - points[one[1 - half]] @ line[half] for half in (0, 1)]
+        far = [points[other[1 - half]] @ line[half] - middle[half] for half in (0, 1)]
+        sides = np.sort(np.concatenate(near)), np.sort(np.concatenate(far))
+        depths[at] = [_dip_of_nearest(*sides, share) for share in _SHARES]
+    return depths
 
 
 def _dip_of_nearest(near: Floats, far: Floats, share: float) -> float:
@@ -89,28 +119,38 @@ def _dip_of_nearest(near: Floats, far: Floats, share: float) -> float:
     return float(dip(values) * np.sqrt(len(values)))
 
 
-def _line(ours: Floats, theirs: Floats) -> tuple[Floats, float]:
-    """Direction that tells two groups apart best, of unit spread within them, and the middle."""
-    here, there = ours.mean(axis=0), theirs.mean(axis=0)
-    within = np.concatenate([ours - here, theirs - there])
-    spread = _shrunk_covariance(within)
-    # Groups of copies have no spread of their own; beside their distance this is next to nothing.
-    spread += 1e-9 * float(((there - here) ** 2).mean()) * np.eye(len(here))
-    direction = np.linalg.solve(spread, there - here)
-    scale = math.sqrt(max(float(direction @ spread @ direction), np.finfo(float).tiny))
-    return direction / scale, float(direction @ (here + there) / 2 / scale)
+def _lines(parts: list[_Part], counts: Ints, pairs: Ints) -> tuple[Floats, Floats]:
+    """Directions that tell the groups of each pair apart best, by half, and the middles there.
 
-
-def _shrunk_covariance(rows: Floats) -> Floats:
-    """Covariance of rows of mean 0, drawn towards a multiple of the identity.
-
-    Ledoit & Wolf (2004), J. Multivariate Analysis 88, lemma 3.2 to 3.4.
+    Of unit spread within the groups; (n_pairs, 2, n_columns) and (n_pairs, 2).
     """
-    n, d = rows.shape
-    spread = rows.T @ rows / n
-    mean = max(float(np.trace(spread)) / d, np.finfo(float).tiny)
-    off = float(((spread - mean * np.eye(d)) ** 2).sum())
-    noise = (float(((rows**2).sum(axis=1) ** 2).mean()) - float((spread**2).sum())) / n
-    share = 1.0 if off <= 0 else min(1.0, max(noise, 0.0) / off)
+    means, scatters, fourths = (
+        np.array([getattr(part, name) for part in parts])[pairs]
+        for name in ("means", "scatters", "fourths")
+    )
+    spread = _shrunk(scatters.sum(axis=1), fourths.sum(axis=1), counts[pairs].sum(axis=1))
+    gap = means[:, 1] - means[:, 0]
+    # Groups of copies have no spread of their own; beside their distance this is next to nothing.
+    spread += 1e-9 * (gap**2).mean(axis=2)[..., None, None] * np.eye(gap.shape[2])
+    lines = np.linalg.solve(spread, gap[..., None])[..., 0]
+    scales = np.einsum("phi,phij,phj->ph", lines, spread, lines, optimize=True)
+    lines /= np.sqrt(np.maximum(scales, np.finfo(float).tiny))[..., None]
+    return lines, (lines * means.sum(axis=1)).sum(axis=2) / 2
+
+
+def _shrunk(scatters: Floats, fourths: Floats, counts: Ints) -> Floats:
+    """Covariances drawn towards a multiple of the identity, (..., d, d).
+
+    Of rows of mean 0: the sums of their products, of the squares of their squared lengths, and how
+    many they are. Ledoit & Wolf (2004), J. Multivariate Analysis 88, lemma 3.2 to 3.4.
+    """
+    d = scatters.shape[-1]
+    spread = scatters / counts[..., None, None]
+    mean = np.maximum(np.trace(spread, axis1=-2, axis2=-1) / d, np.finfo(float).tiny)
+    round_part = mean[..., None, None] * np.eye(d)
+    off = ((spread - round_part) ** 2).sum(axis=(-2, -1))
+    noise = (fourths / counts - (spread**2).sum(axis=(-2, -1))) / counts
+    share = np.where(off > 0, np.minimum(np.maximum(noise, 0.0) / np.where(off > 0, off, 1), 1), 1)
+    share = share[..., None, None]
     # A little of the identity always: columns may repeat each other.
-    return (1 - share) * spread + (share + 1e-9) * mean * np.eye(d)
+    return (1 - share) * spread + (share + 1e-9) * round_part

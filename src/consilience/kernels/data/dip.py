@@ -67,7 +67,11 @@ def _height(values, first, last, at):
 
 @compiled
 def _widest(values, below, n_below, above, n_above):
-    """Where the majorant is farthest above the minorant: by how much, and the knots around it."""
+    """Where the majorant is farthest above the minorant: by how much, and the knots around it.
+
+    Equal values are one place, with a knot at its foot and one at its top: the minorant is seen
+    from the foot, the majorant from the top, and a place that is widest is an interval by itself.
+    """
     gap, left, right = 0.0, below[0], above[0]
     piece = 0
     for a in range(n_below):
@@ -75,13 +79,18 @@ def _widest(values, below, n_below, above, n_above):
         while piece + 1 < n_above and values[above[piece + 1]] < values[i]:
             piece += 1
         end = above[min(piece + 1, n_above - 1)]
-        here = _height(values, above[piece], end, values[i]) + 1 - i
+        here = end + 1.0 - i
+        if values[end] > values[i]:
+            here = _height(values, above[piece], end, values[i]) + 1 - i
         if here > gap:
             gap, left, right = here, i, max(end, i)
     piece = 0
     for a in range(n_above):
         i = above[a]
-        while piece + 1 < n_below and values[below[piece + 1]] < values[i]:
+        while piece + 1 < n_below and values[below[piece + 1]] <= values[i]:
+            # The foot of the last place, not its top.
+            if values[below[piece + 1]] == values[below[piece]]:
+                break
             piece += 1
         end = below[min(piece + 1, n_below - 1)]
         here = i + 1 - _height(values, below[piece], end, values[i])
