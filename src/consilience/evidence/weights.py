@@ -98,8 +98,7 @@ def object_weights(
     Notes
     -----
     All forms work on distinct label rows, of which there are u. Quadratic: time O(u R^2),
-    memory O(u R + C^2) for C clusters in all members (past 256 MiB tables are made pair of
-    members by pair of members). Entropy, and ``missing="pair"`` where objects are unseen:
+    memory O(u R) and at most 64 MiB of tables, or one pair's. Entropy, and ``missing="pair"`` where objects are unseen:
     time O(u^2 R) by row blocks of pair counts, memory O(u R). Sampled: O(u m R) for m
     samples.
 
