@@ -7,14 +7,14 @@ member with four others lie side by side and are gone through at once: an additi
 for the last one to its cell, has the next table to go on with.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from consilience.kernels._jit import compiled
 
-__all__ = ["BEFORE", "PairTables", "Tiles", "cell", "count_cells", "count_tile", "table_widths"]
+__all__ = ["BEFORE", "PairTables", "Tiles", "cell", "count_cells", "count_tile"]
 
 Ints = NDArray[np.int64]
 
@@ -25,11 +25,6 @@ BEFORE = 2
 _SIDE = 4
 # Objects that the tables of a tile are given at once: their labels stay in the nearest cache.
 _BLOCK = 2048
-
-
-def table_widths(members: NDArray[np.signedinteger[Any]]) -> Ints:
-    """Rows or columns that each member has in a table."""
-    return np.maximum(members.max(axis=1).astype(np.int64) + 1, 0) + BEFORE
 
 
 class PairTables(NamedTuple):

@@ -13,15 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from consilience.kernels._jit import compiled
-from consilience.kernels._parallel import Team
+from consilience.kernels._parallel import Team, by_rows
 from consilience.kernels._tasks import counter, next_task, shrinking_blocks
-from consilience.kernels.labels.cells import (
-    BEFORE,
-    Tiles,
-    cell,
-    count_tile,
-    table_widths,
-)
+from consilience.kernels.labels.cells import BEFORE, Tiles, cell, count_tile
+from consilience.kernels.labels.contingency import first_columns
 
 __all__ = ["COUNT", "INFORMATION", "RELATIVE", "mean_overlap", "pairs_that_saw", "sum_worths"]
 
@@ -36,6 +31,8 @@ INFORMATION, RELATIVE, COUNT = 0, 1, 2
 # each all tables are read.
 _BLOCK, _LEAST = 8192, 1024
 _TABLE_BYTES = 2**26
+# Objects of a slice for work that is short.
+_SLICE = 1 << 14
 
 
 def mean_overlap(
@@ -44,6 +41,7 @@ def mean_overlap(
     pairs: NDArray[np.int64],
     kind: int,
     *,
+    starts: NDArray[np.int64] | None = None,
     n_jobs: int = 1,
     max_table: int = _TABLE_BYTES,
 ) -> tuple[Floats, NDArray[np.int64]]:
@@ -59,6 +57,8 @@ def mean_overlap(
         Pairs of different members.
     kind : INFORMATION or RELATIVE
         See `_worths`.
+    starts : (n_members + 1,) int64, optional
+        `first_columns` of the members, where they are known.
     n_jobs : int, default=1
         Threads; the result does not depend on it.
     max_table : int, default=2**26
@@ -77,13 +77,21 @@ def mean_overlap(
     >>> mean_overlap(members, np.ones(6), np.array([[0, 1]]), RELATIVE)[0].round(3).tolist()
     [1.0, 1.0, 0.354, 1.0, 1.0, 1.0]
     """
-    sums, counts = np.zeros(members.shape[1]), pairs_that_saw(members, pairs)
-    sum_worths(members, weights, pairs, kind, sums, n_jobs=n_jobs, max_table=max_table)
-    return np.divide(sums, counts, out=np.zeros(len(sums)), where=counts > 0), counts
+    means, counts = np.zeros(members.shape[1]), np.empty(members.shape[1], np.int64)
+    starts = first_columns(members) if starts is None else starts
+    sum_worths(members, starts, weights, pairs, kind, means, n_jobs=n_jobs, max_table=max_table)
+
+    def divide(some: slice) -> None:
+        counts[some] = pairs_that_saw(members[:, some], pairs)
+        means[some] /= np.maximum(counts[some], 1)
+
+    by_rows(divide, len(means), n_jobs, size=_SLICE)
+    return means, counts
 
 
 def sum_worths(
     members: Labels,
+    starts: NDArray[np.int64],
     weights: NDArray[Any],
     pairs: NDArray[np.int64],
     kind: int,
@@ -98,7 +106,7 @@ def sum_worths(
     """
     # One weight stands for all: then a pass over the objects reads nothing but labels.
     weights = np.ones(1) if np.all(weights == 1) else np.ascontiguousarray(weights, np.float64)
-    widths = table_widths(members)
+    widths = np.diff(starts) + BEFORE
     cells = widths[pairs[:, 0]] * widths[pairs[:, 1]]
     for first, last in _groups(cells, max(max_table // 8, 1)):
         _add_group(members, weights, pairs[first:last], widths, kind, n_jobs, sums)
@@ -139,6 +147,8 @@ def _add_group(
 
 def _groups(cells: NDArray[np.int64], most: int) -> list[tuple[int, int]]:
     """Runs of pairs whose tables together have at most so many cells, at least one pair each."""
+    if cells.sum() <= most:
+        return [(0, len(cells))]
     groups, first, total = [], 0, 0
     for p, size in enumerate(cells.tolist()):
         if p > first and total + size > most:

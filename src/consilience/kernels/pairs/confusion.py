@@ -28,6 +28,7 @@ def pair_moments(
     members: Labels,
     weights: NDArray[Any],
     *,
+    starts: NDArray[np.int64] | None = None,
     n_jobs: int = 1,
     max_table: int = _TABLE_BYTES,
 ) -> Moments:
@@ -41,6 +42,8 @@ def pair_moments(
         One row a member; -1 is noise, -2 unseen.
     weights : (n_objects,) numbers
         How often each object j counts. Whole numbers give exact sums.
+    starts : (n_members + 1,) int64, optional
+        `first_columns` of the members, where they are known.
     n_jobs : int, default=1
         Threads. Whole weights give the same result for any number of them.
     max_table : int, default=2**26
@@ -56,13 +59,15 @@ def pair_moments(
     >>> pair_moments(np.array([[0, 0, 1], [0, 1, 1]], np.int8), np.ones(3))
     (array([3., 4., 3.]), array([5., 6., 5.]))
     """
-    weights, starts = np.ascontiguousarray(weights, np.float64), first_columns(members)
+    weights = np.ascontiguousarray(weights, np.float64)
+    starts = first_columns(members) if starts is None else starts
     sizes = cluster_sums(members, starts, weights[:, None], n_jobs=n_jobs)
     first = row_sums(members, starts, sizes, n_jobs=n_jobs)[:, 0]
     second = np.zeros(members.shape[1])
     pairs = np.stack(np.triu_indices(len(members), 1), axis=1).astype(np.int64)
     if len(pairs):
-        sum_worths(members, weights, pairs, COUNT, second, n_jobs=n_jobs, max_table=max_table)
+        given = (members, starts, weights, pairs, COUNT, second)
+        sum_worths(*given, n_jobs=n_jobs, max_table=max_table)
     # Every pair of members counts twice, and a member with itself once.
     second *= 2.0
     second += first
