@@ -43,7 +43,7 @@ def test_groups_survive_hashes_that_collide(members):
 
 @pytest.mark.parametrize("n_jobs", [1, 2, 3, 5])
 @pytest.mark.parametrize("n_labels", [3, 200])
-def test_groups_do_not_depend_on_threads(n_jobs, n_labels):
+def test_many_equal_rows_or_hardly_any_do_not_depend_on_threads(n_jobs, n_labels):
     rng = np.random.default_rng(n_labels)
     members = rng.integers(-2, n_labels, (6, 3 * signatures._BLOCK)).astype(np.int16)
     assert_groups(group_rows(members, n_jobs), group_rows_slowly(members))

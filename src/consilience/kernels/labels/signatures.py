@@ -283,12 +283,11 @@ def _part_of(key, n_parts):
 @compiled
 def _alike(members, keys, i, j):
     """Whether two objects have the same labels."""
-    if keys[i] != keys[j]:
-        return False
-    for r in range(members.shape[0]):
-        if members[r, i] != members[r, j]:
-            return False
-    return True
+    same, r = keys[i] == keys[j], 0
+    while same and r < members.shape[0]:
+        same = members[r, i] == members[r, j]
+        r += 1
+    return same
 
 
 class RowTable:
