@@ -339,6 +339,8 @@ class Ensemble:
         threads hash; None means one.
         """
         first, inverse, counts = group_rows(self.members, n_jobs)
+        if len(first) == self.n_objects and type(self) is Ensemble and self.index is None:
+            return Signatures(self, inverse, counts)  # with what is known of it already
         distinct = len(first) == self.n_objects
         labels = self.members if distinct else np.take(self.members, first, axis=1)
         rows = Ensemble._trusted(labels, names=self.names, records=self.records)

@@ -38,9 +38,15 @@ def test_groups_survive_hashes_that_collide(members):
     wanted = group_rows_slowly(members)
     full = np.uint64(2**64 - 1)
     for keys in (np.zeros(n, np.uint64), np.full(n, full), (members[0] % 2).astype(np.uint64)):
-        first, inverse = np.empty(n, np.int64), np.empty(n, np.int64)
-        n_groups = signatures._probe(members, keys, first, inverse)
-        assert_groups((first[:n_groups], inverse), wanted[:2])
+        assert_groups(signatures._groups(members, keys, 1), wanted)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2, 3, 5])
+@pytest.mark.parametrize("n_labels", [3, 200])
+def test_many_equal_rows_or_hardly_any_do_not_depend_on_threads(n_jobs, n_labels):
+    rng = np.random.default_rng(n_labels)
+    members = rng.integers(-2, n_labels, (6, 3 * signatures._BLOCK)).astype(np.int16)
+    assert_groups(group_rows(members, n_jobs), group_rows_slowly(members))
 
 
 def test_group_rows_compares_labels_and_not_only_hashes(monkeypatch):

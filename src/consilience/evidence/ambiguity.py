@@ -477,7 +477,11 @@ def _overlap(
     if device is not None and _tables_fit(ensemble, device):
         return _overlap_there(ensemble, kind, pairs, device)
     rows, inverse, counts = ensemble.signatures(n_jobs=n_jobs)
-    means, seen = mean_overlap(rows.members, counts, pairs, kind, n_jobs=n_jobs or 1)
+    means, seen = mean_overlap(
+        rows.members, counts, pairs, kind, starts=rows.offsets(), n_jobs=n_jobs or 1
+    )
+    if len(means) == len(inverse):  # no two objects are equal, and each is where it was
+        return means, seen
     return means[inverse], seen[inverse]
 
 

@@ -26,7 +26,7 @@ from consilience._validation import (
 from consilience.ensemble import Ensemble, takes_ensemble
 from consilience.errors import InvalidParameterError
 from consilience.evidence.coassociation import Missing
-from consilience.kernels._parallel import in_threads
+from consilience.kernels._parallel import by_rows, in_threads
 from consilience.kernels.pairs.compare import count_type
 from consilience.kernels.pairs.confusion import pair_moments, sum_over_pairs
 from consilience.kernels.pairs.counts import count_pairs_block
@@ -40,6 +40,8 @@ Floats = NDArray[np.float64]
 _OWNER = "object_weights"
 # Rows of pair counts that exist at once, in bytes.
 _BLOCK_BYTES = 2**25
+# Objects of a slice for work that is short.
+_LARGE = 1 << 14
 
 
 @takes_ensemble(soft=True)
@@ -98,10 +100,9 @@ def object_weights(
     Notes
     -----
     All forms work on distinct label rows, of which there are u. Quadratic: time O(u R^2),
-    memory O(u R + C^2) for C clusters in all members (past 256 MiB tables are made pair of
-    members by pair of members). Entropy, and ``missing="pair"`` where objects are unseen:
-    time O(u^2 R) by row blocks of pair counts, memory O(u R). Sampled: O(u m R) for m
-    samples.
+    memory O(u R) and 64 MiB of tables, or those of one pair of members. Entropy, and
+    ``missing="pair"`` where objects are unseen: time O(u^2 R) by row blocks of pair counts,
+    memory O(u R). Sampled: O(u m R) for m samples.
 
     References
     ----------
@@ -135,7 +136,9 @@ def object_weights(
         raw = _over_rows(ensemble, confusion, pairwise, jobs)
     else:
         raw = _through_tables(ensemble, jobs, device)
-    weights = (np.maximum(raw, 0.0) + e) / (1.0 + e)
+    weights = np.maximum(raw, 0.0, out=raw)
+    weights += e
+    weights /= 1.0 + e
     return (weights, errors / (1.0 + e)) if return_error else weights
 
 
@@ -162,9 +165,16 @@ def _through_tables(ensemble: Ensemble, n_jobs: int, device: str | None) -> Floa
             found = _mean_confusion(*there.moments(), size[0], size[1])
             return np.asarray(found.cpu().numpy())
     rows, inverse, counts = ensemble.signatures(n_jobs=n_jobs)
-    first, second = pair_moments(rows.members, counts, n_jobs=n_jobs)
-    placed, R = _n_placed(rows.members), ensemble.n_members
-    return np.asarray(_mean_confusion(first, second, placed, R, int(counts.sum()))[inverse])
+    first, second = pair_moments(rows.members, counts, starts=rows.offsets(), n_jobs=n_jobs)
+    R, n = ensemble.n_members, int(counts.sum())
+    raw, everywhere = np.empty(rows.n_objects), rows._lowest >= 0
+
+    def judge(some: slice) -> None:
+        placed = R if everywhere else (rows.members[:, some] >= 0).sum(axis=0)
+        raw[some] = _mean_confusion(first[some], second[some], placed, R, n)
+
+    by_rows(judge, len(raw), n_jobs, size=_LARGE)
+    return raw if len(raw) == len(inverse) else raw[inverse]
 
 
 def _of_memberships(ensemble: SoftEnsemble) -> Floats:

@@ -52,15 +52,25 @@ def group_rows(
     >>> first.tolist(), inverse.tolist(), counts.tolist()
     ([0, 1], [0, 1, 0], [2, 1])
     """
-    n_objects = members.shape[1]
-    keys = np.empty(n_objects, np.uint64)
+    keys = np.empty(members.shape[1], np.uint64)
     hash_rows(members, keys, n_jobs)
-    first = np.empty(n_objects, np.int64)
-    inverse = np.empty(n_objects, np.int64)
-    n_groups = _probe(members, keys, first, inverse)
-    if n_groups == n_objects:
-        return first, inverse, np.ones(n_objects, np.int64)
-    return first[:n_groups].copy(), inverse, np.bincount(inverse, minlength=n_groups)
+    return _groups(members, keys, n_jobs)
+
+
+def _groups(
+    members: NDArray[np.signedinteger], keys: NDArray[np.uint64], n_jobs: int | None
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """`group_rows` of rows with these hashes."""
+    n = members.shape[1]
+    like = np.arange(n)
+    with Team(n_jobs, -(-n // _BLOCK)) as team:
+        repeated = team.run(lambda part: _first_alike(members, keys, part, team.size, like))
+    if not any(repeated):
+        return like, like.copy(), np.ones(n, np.int64)
+    n_groups = n - sum(repeated)
+    first, counts = np.empty(n_groups, np.int64), np.zeros(n_groups, np.int64)
+    _number(like, first, counts)
+    return first, like, counts
 
 
 def sort_rows(
@@ -160,12 +170,11 @@ def _sorted_groups(
     members: NDArray[np.signedinteger], keys: NDArray[np.uint64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
     """`sort_rows` where different labels have one hash: rare, so that one thread will do."""
-    first, inverse = np.empty(len(keys), np.int64), np.empty(len(keys), np.int64)
-    n_groups = _probe(members, keys, first, inverse)
-    order = np.argsort(keys[first[:n_groups]], kind="stable")
+    first, inverse, counts = _groups(members, keys, 1)
+    order = np.argsort(keys[first], kind="stable")
     rank = np.empty_like(order)
-    rank[order] = np.arange(n_groups)
-    return first[order], rank[inverse], np.bincount(inverse)[order]
+    rank[order] = np.arange(len(order))
+    return first[order], rank[inverse], counts[order]
 
 
 def taken(values: NDArray[Any], chosen: NDArray[np.int64], n_jobs: int | None) -> NDArray[Any]:
@@ -222,36 +231,63 @@ def _hash_rows(members, at, step, keys):
 
 
 @compiled(plain_up_to=100_000)
-def _probe(members, keys, first, inverse):
-    """Open addressing over the hashes; equal hashes are compared label by label."""
-    n_members, n_objects = members.shape
+def _first_alike(members, keys, part, n_parts, like):
+    """Put the first object with equal labels where there is one before; how many have one.
+
+    Of objects whose hash falls into one of so many parts. Open addressing over the hashes; equal
+    hashes are compared label by label.
+    """
+    own = 0
+    for i in range(keys.size):
+        own += _part_of(keys[i], n_parts) == part
     size = 16
-    while size < 2 * n_objects:
+    while size < 2 * own:
         size *= 2
     table = np.full(size, -1, np.int64)
-    n_groups = 0
-    for i in range(n_objects):
+    repeated = 0
+    for i in range(keys.size):
+        if _part_of(keys[i], n_parts) != part:
+            continue
         slot = np.int64(keys[i] & np.uint64(size - 1))
-        while True:
-            g = table[slot]
-            if g < 0:
-                table[slot] = n_groups
-                first[n_groups] = i
-                inverse[i] = n_groups
-                n_groups += 1
-                break
-            j = first[g]
-            if keys[i] == keys[j]:
-                same = True
-                for r in range(n_members):
-                    if members[r, i] != members[r, j]:
-                        same = False
-                        break
-                if same:
-                    inverse[i] = g
-                    break
+        while table[slot] >= 0 and not _alike(members, keys, i, table[slot]):
             slot = (slot + 1) & (size - 1)
-    return n_groups
+        if table[slot] < 0:
+            table[slot] = i
+        else:
+            like[i] = table[slot]
+            repeated += 1
+    return repeated
+
+
+@compiled(plain_up_to=100_000)
+def _number(like, first, counts):
+    """Number groups by their first objects, in the place of the objects that others are like."""
+    n_groups = 0
+    for i in range(like.size):
+        if like[i] == i:
+            first[n_groups] = i
+            like[i] = n_groups
+            n_groups += 1
+        else:
+            like[i] = like[like[i]]
+        counts[like[i]] += 1
+
+
+@compiled(inline="always")
+def _part_of(key, n_parts):
+    """The part of a hash by its upper half, which has no say in its place in a table."""
+    half = np.uint64(32)
+    return np.int64((key >> half) * np.uint64(n_parts) >> half)
+
+
+@compiled
+def _alike(members, keys, i, j):
+    """Whether two objects have the same labels."""
+    same, r = keys[i] == keys[j], 0
+    while same and r < members.shape[0]:
+        same = members[r, i] == members[r, j]
+        r += 1
+    return same
 
 
 class RowTable:

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from consilience.kernels._jit import compiled
 from consilience.kernels._parallel import in_turns
+from consilience.kernels.labels.cells import count_cells
 from consilience.kernels.labels.contingency import first_columns
-from consilience.kernels.pairs.ambiguity import count_cells
 
 __all__ = ["CRITERIA", "recognised"]
 
