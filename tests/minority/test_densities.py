@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from consilience.minority import EWOCS
+from consilience.minority import EWOCS, _densities
 from consilience.minority._densities import _unrounded, _valley, hills_of, shape_of
 
 FEW = {"n_repetitions": 50, "random_state": 0}
@@ -122,3 +122,16 @@ def test_a_gap_decides_where_references_hold_the_groups():
     assert model.reference_.gap > 2
     assert model.reference_.gap_share == pytest.approx(60 / 560, abs=0.01)
     assert abs(model.n_foreground_ - 60) < 10
+
+
+@pytest.mark.parametrize("d", [2, 20])
+def test_neighbours_are_those_of_all_objects_whatever_the_threads(seed, d):
+    X = np.random.default_rng(seed).normal(size=(_densities._AT_ONCE + 100, d))
+    X[50:100] = 0.0  # more equal objects than neighbours
+    wanted = np.linalg.norm(X[:, None] - X[None], axis=2)
+    np.fill_diagonal(wanted, np.inf)
+    for n_jobs in (1, 3):
+        distances, rows = _densities._neighbours(X, 7, n_jobs)
+        np.testing.assert_allclose(distances, np.sort(wanted, axis=1)[:, :7], atol=1e-7)
+        np.testing.assert_allclose(np.take_along_axis(wanted, rows, axis=1), distances, atol=1e-7)
+        np.testing.assert_array_equal(hills_of(X, n_jobs), hills_of(X))

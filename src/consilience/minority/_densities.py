@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.neighbors import NearestNeighbors
 
+from consilience._threads import one_thread
+from consilience.kernels._parallel import by_rows
 from consilience.kernels.minority.modes import hills
 
 __all__ = ["Shape", "hills_of", "shape_of"]
@@ -35,6 +37,8 @@ _A_GROUP = 0.06
 # Columns with at most this share of the objects as different values are rounded ones, unless
 # one value has more than the last.
 _ROUNDED, _ONE_VALUE = 0.25, 0.5
+# Objects whose neighbours are looked for at once: twice as many as scikit-learn multiplies at once.
+_AT_ONCE = 512
 
 
 @dataclass(frozen=True)
@@ -82,15 +86,17 @@ def shape_of(X: Floats, seed: int) -> Shape:
     return Shape(gap, share, clear or many > 1)
 
 
-def hills_of(X: Floats) -> Labels:
+def hills_of(X: Floats, n_jobs: int | None = 1) -> Labels:
     """Number of the hill of each object, 0, 1, ...; -1 for objects of hills that are too small.
 
     Parameters
     ----------
     X : array or CSR matrix of shape (n_objects, n_features)
         Two objects at least.
+    n_jobs : int or None
+        Threads that look for neighbours.
     """
-    heights, graph, count = _log_densities(X)
+    heights, graph, count = _log_densities(X, n_jobs)
     tops = _climbed(_finite(heights), graph, count)
     _, numbers, sizes = np.unique(tops, return_inverse=True, return_counts=True)
     large = sizes >= min(max(count, _A_GROUP * len(heights)), sizes.max())
@@ -98,20 +104,38 @@ def hills_of(X: Floats) -> Labels:
     return np.asarray(places[numbers], np.int64)
 
 
-def _log_densities(X: Floats) -> tuple[Floats, sparse.csr_matrix, int]:
+def _log_densities(X: Floats, n_jobs: int | None = 1) -> tuple[Floats, sparse.csr_matrix, int]:
     """Logarithm of the density at each object, the graph of its neighbours, and their number.
 
     Infinity where that many others are equal.
     """
     n, d = X.shape
     count = int(min(np.clip(round(np.sqrt(n) / _ROOT), _FEWEST, _MOST), n - 1))
-    found = NearestNeighbors(n_neighbors=count).fit(X)
-    distances, rows = found.kneighbors()
+    distances, rows = _neighbours(X, count, n_jobs)
     starts = np.arange(0, n * count + 1, count)
     graph = sparse.csr_matrix((np.ones(n * count, np.int8), rows.ravel(), starts), (n, n))
     with np.errstate(divide="ignore"):
         heights = -d * np.log(distances[:, -1])
     return heights, (graph + graph.T).tocsr(), count
+
+
+def _neighbours(X: Floats, count: int, n_jobs: int | None) -> tuple[Floats, Labels]:
+    """Distances of each object's nearest others, the nearest first, and who they are."""
+    found = NearestNeighbors(n_neighbors=count + 1).fit(X)
+    distances, rows = np.empty((X.shape[0], count)), np.empty((X.shape[0], count), np.int64)
+
+    def look(some: slice) -> None:
+        with one_thread():  # each of our threads would start as many as there are processors
+            near, who = found.kneighbors(X[some])
+        others = who != np.arange(some.start, some.stop)[:, None]
+        # Among too many equal objects it may not be one of the nearest itself.
+        others[others.all(axis=1), 0] = False
+        distances[some] = near[others].reshape(-1, count)
+        rows[some] = who[others].reshape(-1, count)
+
+    with one_thread():
+        by_rows(look, X.shape[0], n_jobs, size=_AT_ONCE)
+    return distances, rows
 
 
 def _finite(heights: Floats) -> Floats:

@@ -108,7 +108,7 @@ def by_consensus(
     if len(chosen) == 1 or n_clusters == 1:
         labels = np.zeros(len(chosen), np.int32)
     elif n_clusters is None and rows is not None:
-        labels = hills_of(rows[chosen]).astype(np.int32)
+        labels = hills_of(rows[chosen], n_jobs).astype(np.int32)
         # What is too small to be a group joins one below.
         chosen, labels = chosen[labels >= 0], labels[labels >= 0]
     else:
