@@ -4,8 +4,10 @@ What several of them come to by themselves is hardly an accident of one of them.
 at the same objects, a sample of large data.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -13,6 +15,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.spatial.distance import squareform
+from sklearn import config_context
 from sklearn.cluster import HDBSCAN
 from sklearn.decomposition import PCA
 from sklearn.mixture import GaussianMixture
@@ -22,6 +25,7 @@ from consilience.consensus._rules import Link
 from consilience.consensus._solve import ConsensusResult, by_first_appearance
 from consilience.consensus.accumulation import eac
 from consilience.ensemble import Ensemble
+from consilience.kernels._parallel import in_threads
 from consilience.kernels.links.trees import cut_merges
 from consilience.partition import kmeans_labels, leading_eigenvectors
 
@@ -109,10 +113,10 @@ class Partition:
         return int(self.labels.max()) + 1
 
 
-def partitions(scene: Scene, numbers: Sequence[int]) -> list[Partition]:
+def partitions(scene: Scene, numbers: Sequence[int], n_jobs: int | None = None) -> list[Partition]:
     """Everything that the lines say: no partition twice in a line, none of one group."""
     found: dict[tuple[str, bytes], Partition] = {}
-    for said in _all(scene, numbers):
+    for said in chain.from_iterable(in_threads(_said, _ways(scene, numbers), n_jobs)):
         labels = by_first_appearance(ConsensusResult(said.labels)).labels
         key = (said.line, labels.tobytes())
         if labels.max() > 0:
@@ -120,21 +124,38 @@ def partitions(scene: Scene, numbers: Sequence[int]) -> list[Partition]:
     return list(found.values())
 
 
-def _all(scene: Scene, numbers: Sequence[int]) -> Iterator[Partition]:
-    yield from _by_tree("average", scene, numbers)
-    yield from _by_tree("single", scene, numbers)
-    yield from _by_graph(scene, numbers)
-    yield from _by_density(scene)
-    yield from _by_ward(scene, numbers)
+def _said(way: Callable[[], Iterator[Partition]]) -> list[Partition]:
+    # Every thread has settings of scikit-learn of its own.
+    with config_context(array_api_dispatch=False):
+        return list(way())
+
+
+def _ways(scene: Scene, numbers: Sequence[int]) -> list[Callable[[], Iterator[Partition]]]:
+    """What the lines do, in pieces that know nothing of each other: each may have its thread."""
+    ways: list[Callable[[], Iterator[Partition]]] = [
+        partial(_by_tree, "average", scene, numbers),
+        partial(_by_tree, "single", scene, numbers),
+        partial(_by_graph, scene, numbers),
+        partial(_by_density, scene),
+        partial(_by_ward, scene, numbers),
+    ]
     if scene.points is None:
-        for member in scene.ensemble.members:
-            if (member >= 0).all():
-                yield Partition("members", member)
-        return
-    for k in numbers:
-        yield Partition("k-means", _kmeans(scene.points, k, scene))
-    yield from _by_mixture(scene.points, numbers)
-    yield from _by_chains(scene, max(numbers))
+        return [*ways, partial(_by_members, scene)]
+    ways += [partial(_by_kmeans, scene, scene.points, k) for k in numbers]
+    narrowed = narrow(scene.points)
+    ways += [partial(_by_mixture, narrowed, shape, numbers) for shape in _SHAPES]
+    return [*ways, partial(_by_chains, scene, max(numbers))]
+
+
+def _by_members(scene: Scene) -> Iterator[Partition]:
+    """The members themselves, those that place everybody."""
+    for member in scene.ensemble.members:
+        if (member >= 0).all():
+            yield Partition("members", member)
+
+
+def _by_kmeans(scene: Scene, points: Floats, k: int) -> Iterator[Partition]:
+    yield Partition("k-means", _kmeans(points, k, scene))
 
 
 def _kmeans(points: Floats, k: int, scene: Scene) -> Labels:
@@ -205,20 +226,18 @@ def _by_chains(scene: Scene, most: int) -> Iterator[Partition]:
                 return
 
 
-def _by_mixture(points: Floats, numbers: Sequence[int]) -> Iterator[Partition]:
-    """Mixtures of Gaussians of four shapes, while there is hope for a better BIC."""
-    points = narrow(points)
-    for shape in _SHAPES:
-        least, last = np.inf, 0
-        for k in numbers:
-            model = GaussianMixture(k, covariance_type=shape, reg_covar=1e-3, random_state=_SEED)
-            model.fit(points)
-            value = model.bic(points)
-            yield Partition("mixture", model.predict(points))
-            if value < least:
-                least, last = value, k
-            if k - last >= _PATIENCE:
-                break
+def _by_mixture(points: Floats, shape: str, numbers: Sequence[int]) -> Iterator[Partition]:
+    """Mixtures of Gaussians of one shape, while there is hope for a better BIC."""
+    least, last = np.inf, 0
+    for k in numbers:
+        model = GaussianMixture(k, covariance_type=shape, reg_covar=1e-3, random_state=_SEED)
+        model.fit(points)
+        value = model.bic(points)
+        yield Partition("mixture", model.predict(points))
+        if value < least:
+            least, last = value, k
+        if k - last >= _PATIENCE:
+            break
 
 
 def narrow(points: Floats) -> Floats:

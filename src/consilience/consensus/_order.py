@@ -19,6 +19,7 @@ from scipy import sparse
 
 from consilience.consensus._solve import ConsensusResult, Run
 from consilience.ensemble import Ensemble
+from consilience.kernels._parallel import by_rows
 from consilience.kernels.labels.refine import refined_keys
 from consilience.kernels.labels.signatures import hash_rows, stable_order
 
@@ -66,7 +67,7 @@ def object_order(ensemble: Ensemble, *more: Any, n_jobs: int | None = None) -> O
     hash_rows(members, keys, n_jobs)
     if not more:
         return stable_order(keys, n_jobs)
-    return np.lexsort([keys, *(_hashed_values(values) for values in more)][::-1])
+    return np.lexsort([keys, *(_hashed_values(values, n_jobs) for values in more)][::-1])
 
 
 def ordered(
@@ -117,17 +118,21 @@ def _hashed(members: Labels) -> Keys:
     return keys
 
 
-def _hashed_values(values: Any) -> Keys:
+def _hashed_values(values: Any, n_jobs: int | None = None) -> Keys:
     """A hash of each object's numbers: sums over columns, so that zeros may be left out."""
     if sparse.issparse(values):
         parts = _mixed(values.data, values.indices.astype(np.uint64))
         sums = np.append(np.uint64(0), np.cumsum(parts, dtype=np.uint64))
         found: Keys = sums[values.indptr[1:]] - sums[values.indptr[:-1]]
         return found
-    columns = np.asarray(values).reshape(len(values), -1).T
-    total = np.zeros(columns.shape[1], np.uint64)
-    for column, numbers in enumerate(columns):
-        total += _mixed(numbers, np.uint64(column))
+    table = np.asarray(values).reshape(len(values), -1)
+    places = np.arange(table.shape[1], dtype=np.uint64)
+    total = np.empty(len(table), np.uint64)
+
+    def put(rows: slice) -> None:
+        total[rows] = _mixed(table[rows], places).sum(axis=1, dtype=np.uint64)
+
+    by_rows(put, len(table), n_jobs)
     return total
 
 

@@ -150,7 +150,7 @@ class Predicts:
         placer = self._placer()
 
         def place(values: Any) -> Prediction:
-            hashes = row_hashes(values) if lookup else None
+            hashes = row_hashes(values, fitted.n_jobs) if lookup else None
             return placed(placer, values, hashes, n_jobs=fitted.n_jobs, index=rows.index)
 
         return placed_by_blocks(rows.values, place) if rows.is_stored else place(rows.values)

@@ -131,7 +131,7 @@ def _lines(parts: list[_Part], counts: Ints, pairs: Ints) -> tuple[Floats, Float
     spread = _shrunk(scatters.sum(axis=1), fourths.sum(axis=1), counts[pairs].sum(axis=1))
     gap = means[:, 1] - means[:, 0]
     # Groups of copies have no spread of their own; beside their distance this is next to nothing.
-    spread += 1e-9 * (gap**2).mean(axis=2)[..., None, None] * np.eye(gap.shape[2])
+    np.einsum("...ii->...i", spread)[...] += 1e-9 * (gap**2).mean(axis=2)[..., None]
     lines = np.linalg.solve(spread, gap[..., None])[..., 0]
     scales = np.einsum("phi,phij,phj->ph", lines, spread, lines, optimize=True)
     lines /= np.sqrt(np.maximum(scales, np.finfo(float).tiny))[..., None]
@@ -147,10 +147,12 @@ def _shrunk(scatters: Floats, fourths: Floats, counts: Ints) -> Floats:
     d = scatters.shape[-1]
     spread = scatters / counts[..., None, None]
     mean = np.maximum(np.trace(spread, axis1=-2, axis2=-1) / d, np.finfo(float).tiny)
-    round_part = mean[..., None, None] * np.eye(d)
-    off = ((spread - round_part) ** 2).sum(axis=(-2, -1))
-    noise = (fourths / counts - (spread**2).sum(axis=(-2, -1))) / counts
-    share = np.where(off > 0, np.minimum(np.maximum(noise, 0.0) / np.where(off > 0, off, 1), 1), 1)
-    share = share[..., None, None]
+    squares = np.einsum("...ij,...ij->...", spread, spread)
+    # How far from round: squares of what is left when the round part is taken off.
+    off = np.maximum(squares - d * mean**2, 0.0)
+    noise = np.maximum(fourths / counts - squares, 0.0) / counts
+    share = np.where(noise < off, noise / np.where(off > 0, off, 1.0), 1.0)
+    spread *= (1 - share)[..., None, None]
     # A little of the identity always: columns may repeat each other.
-    return (1 - share) * spread + (share + 1e-9) * round_part
+    np.einsum("...ii->...i", spread)[...] += ((share + 1e-9) * mean)[..., None]
+    return spread

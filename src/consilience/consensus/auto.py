@@ -167,7 +167,7 @@ def autoconsensus(
             warnings.simplefilter("ignore", ConvergenceWarning)
             return _found(placed, wanted, data, max_clusters, EFFORTS[effort], rng, device, n_jobs)
 
-    run_in_order = ordered(run, data=True)
+    run_in_order = ordered(run, data=True, n_jobs=n_jobs)
     return solve(
         ensemble, n_clusters, run_in_order, owner="AutoConsensus", X=X, splits_equals=X is not None
     )
@@ -199,7 +199,7 @@ def _found(
         numbers = _numbers(scene.n_objects, last, k)
         if not numbers:  # too few objects for two groups
             return _undivided(n, k, len(some))
-        found = partitions(scene, numbers)
+        found = partitions(scene, numbers, n_jobs)
         if most is not None:  # HDBSCAN finds its own number
             found = [one for one in found if one.n_clusters <= max(numbers)]
         if not found:

@@ -6,6 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from consilience.kernels._parallel import by_rows
+
 __all__ = ["Hashes", "known_rows", "row_hashes"]
 
 Hashes = NDArray[np.uint64]
@@ -15,7 +17,7 @@ _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _TOGETHER = 2**16
 
 
-def row_hashes(X: Any) -> Hashes:
+def row_hashes(X: Any, n_jobs: int | None = None) -> Hashes:
     """A 64-bit number of every row: equal for equal values, be they dense, sparse, -0.0 or 0.0.
 
     The sum over the values that are not 0 of a mixture of value and column (the finaliser of
@@ -24,6 +26,8 @@ def row_hashes(X: Any) -> Hashes:
     Parameters
     ----------
     X : ndarray of shape (n_objects, n_features), or CSR matrix
+    n_jobs : int or None
+        Threads, of a dense table.
 
     Examples
     --------
@@ -42,10 +46,11 @@ def row_hashes(X: Any) -> Hashes:
         sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(terms, dtype=np.uint64)])
         return sums[X.indptr[1:]] - sums[X.indptr[:-1]]
     out = np.empty(X.shape[0], np.uint64)
-    step = max(1, _TOGETHER // max(X.shape[1], 1))
-    for start in range(0, X.shape[0], step):
-        terms = _terms(X[start : start + step], salts)
-        out[start : start + step] = terms.sum(axis=1, dtype=np.uint64)
+
+    def put(rows: slice) -> None:
+        out[rows] = _terms(X[rows], salts).sum(axis=1, dtype=np.uint64)
+
+    by_rows(put, X.shape[0], n_jobs, size=max(1, _TOGETHER // max(X.shape[1], 1)))
     return out
 
 

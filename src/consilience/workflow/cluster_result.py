@@ -376,7 +376,7 @@ class ClusterResult(Reported):
         check_value("lookup", lookup, [Boolean()], owner="predict")
         placer = self.placer()
         found = matched(self.data, X)
-        hashes = row_hashes(found.values) if lookup else None
+        hashes = row_hashes(found.values, n_jobs) if lookup else None
         values = self.data.as_clustered(found.values)
         return placed(placer, values, hashes, n_jobs=n_jobs, notes=found.notes, index=found.index)
 

@@ -409,7 +409,7 @@ def cluster(
         found = _found(job, task, data, given, known)
         if copies is not None:
             found = copies.of_objects(found)
-        return {"seen": _seen(found["data"], found["generator"]), **found}
+        return {"seen": _seen(found["data"], found["generator"], task.n_jobs), **found}
 
     with noting() as notes:
         found = job.run(work)
@@ -418,11 +418,11 @@ def cluster(
     )
 
 
-def _seen(data: Data, generator: Any) -> Seen | None:
+def _seen(data: Data, generator: Any, n_jobs: int | None) -> Seen | None:
     """What new objects are placed by; None without data."""
     if data.rows is None or data.metric is not None:
         return None
-    hashes = None if data.X is data.original else row_hashes(data.original)
+    hashes = None if data.X is data.original else row_hashes(data.original, n_jobs)
     return Seen(data.X, getattr(generator, "models_", None), hashes)
 
 
