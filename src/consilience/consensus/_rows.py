@@ -60,6 +60,11 @@ def dividing(ensemble: Ensemble, k: int) -> NDArray[np.bool_]:
     """Members that divide the objects; all of them where those alone would not do."""
     if isinstance(ensemble, SoftEnsemble):
         return soft_dividing(ensemble.memberships, ensemble.offsets(), k)
+    if ensemble._lowest >= 0:  # then the number of clusters says it
+        n_clusters = ensemble.n_clusters
+        divides = n_clusters > 1
+        enough = divides.any() and int(n_clusters[divides].sum()) >= k
+        return divides if enough else np.ones(len(divides), bool)
     return dividing_members(ensemble.members, k)
 
 

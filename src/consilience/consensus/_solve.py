@@ -150,12 +150,15 @@ def few_rows(k: int, distinct: int) -> str:
 
 
 def by_first_appearance(result: ConsensusResult, *, n_jobs: int | None = None) -> ConsensusResult:
-    """The same result with clusters numbered as they first appear; empty ones vanish."""
+    """The same result with clusters numbered as they first appear; empty ones vanish.
+
+    Memberships are reordered where they are: they are the result's own, and may be large.
+    """
     names, labels = _in_order_of_first(result.labels, n_jobs)
     memberships = result.memberships
     if memberships is not None:
         empty = np.setdiff1d(np.arange(memberships.shape[1]), names)
-        memberships = _columns(memberships, np.concatenate([names, empty]), n_jobs)
+        _reorder(memberships, np.concatenate([names, empty]), n_jobs)
     return replace(result, labels=labels, n_clusters=len(names), memberships=memberships)
 
 
@@ -177,19 +180,15 @@ def _in_order_of_first(
     return found[order], taken(rank, codes, n_jobs)
 
 
-def _columns(
-    table: NDArray[np.float64], chosen: NDArray[np.int64], n_jobs: int | None
-) -> NDArray[np.float64]:
-    """``table[:, chosen]``, copied by threads; the table itself where that is all in order."""
-    if np.array_equal(chosen, np.arange(table.shape[1])):
-        return table
-    out = np.empty((len(table), len(chosen)))
+def _reorder(table: NDArray[np.float64], order: NDArray[np.int64], n_jobs: int | None) -> None:
+    """Bring the columns of a table into another order, in place and by threads."""
+    if np.array_equal(order, np.arange(table.shape[1])):
+        return
 
-    def copy(rows: slice) -> None:
-        np.take(table[rows], chosen, axis=1, out=out[rows], mode="clip")
+    def put(rows: slice) -> None:
+        table[rows] = np.take(table[rows], order, axis=1)
 
-    by_rows(copy, len(table), n_jobs)
-    return out
+    by_rows(put, len(table), n_jobs)
 
 
 def _over_all_objects(result: ConsensusResult, unplaced: NDArray[np.bool_]) -> ConsensusResult:

@@ -124,7 +124,9 @@ def hbgf(
 def _way(placed: Ensemble, solver: CutSolver) -> tuple[str, str]:
     """The solver to take, and why; memberships are cut by singular vectors."""
     if not placed.is_soft:
-        return choose_bipartite(int(np.count_nonzero(placed.members >= 0)), solver)
+        everywhere = placed._lowest >= 0
+        n_links = placed.members.size if everywhere else np.count_nonzero(placed.members >= 0)
+        return choose_bipartite(int(n_links), solver)
     if solver == "metis":
         raise InvalidParameterError(
             "The 'solver' parameter of HBGF must be 'spectral' or 'auto' for memberships. Got "
@@ -204,14 +206,15 @@ def _far_apart(
     """A random row, then again and again the row most at right angles to those chosen."""
     first = int(np.searchsorted(np.cumsum(counts), rng.randint(counts.sum()), side="right"))
     chosen = [first]
-    towards = np.zeros(len(U))
+    towards, lowest = np.zeros(len(U)), np.zeros(-(-len(U) // _LARGE), np.int64)
 
     def add(rows: slice) -> None:
         towards[rows] += np.abs(np.einsum("ij,j->i", U[rows], U[chosen[-1]]))
+        lowest[rows.start // _LARGE] = rows.start + towards[rows].argmin()
 
     for _ in range(k - 1):
         by_rows(add, len(U), n_jobs, size=_LARGE)
-        chosen.append(int(towards.argmin()))
+        chosen.append(int(lowest[towards[lowest].argmin()]))
     return U[chosen]
 
 

@@ -170,10 +170,11 @@ def meta_clusters(
     n_clusters = int(rows.starts[-1])
     check_n_parts(k, n_clusters, owner=owner)
     rng = check_random_state(random_state)
-    once = np.ones(rows.n_rows) if weights is None else np.asarray(weights, np.float64)
-    masses = once if vertex == "weight" else np.ones(rows.n_rows)
-    S = overlap(rows, once, n_jobs=n_jobs)
-    mass: Floats = np.sqrt(masses) * rows.counts
+    weights = None if weights is None else np.asarray(weights, np.float64)
+    S = overlap(rows, weights, n_jobs=n_jobs)
+    mass: Floats = rows.counts.astype(np.float64)
+    if weights is not None and vertex == "weight":
+        mass *= np.sqrt(weights)
     sizes = rows.cluster_sums(mass[:, None], n_jobs=n_jobs)[:, 0]
     if solver == "auto" and n_clusters < _FEW_CLUSTERS:
         solver = "spectral"
@@ -200,13 +201,13 @@ def let_compete(
     return MetaClusters(labels, shares, parts)
 
 
-def overlap(rows: Rows, weights: Floats, *, n_jobs: int | None = None) -> Floats:
+def overlap(rows: Rows, weights: Floats | None, *, n_jobs: int | None = None) -> Floats:
     """Weight of the objects in both of two clusters over that of the objects in either.
 
     Clusters x clusters, symmetric, in [0, 1]; clusters of one member have 0 in common. Of
     memberships p and q it is Tanimoto's: sums of p q over those of p^2 + q^2 - p q.
     """
-    mass = weights * rows.counts
+    mass = rows.counts.astype(np.float64) if weights is None else weights * rows.counts
     shared = rows.contingency(mass, n_jobs=n_jobs)
     own = shared.diagonal()
     either = own[:, None] + own[None, :] - shared
