@@ -11,9 +11,21 @@ from threadpoolctl import threadpool_limits
 from consilience.errors import ConsilienceWarning
 from consilience.experiments._cells import Cell, Plan, published
 from consilience.experiments._ewocs_systems import Scores
+from consilience.experiments._runs import Parts, Work, groups_of_runs, seeds
 from consilience.kernels._parallel import Parallel, delayed
 
-__all__ = ["PAPER", "Columns", "cell_of", "cells_of", "each", "mean_of", "rows_of", "steps_of"]
+__all__ = [
+    "PAPER",
+    "Columns",
+    "cell_of",
+    "cells_of",
+    "each",
+    "kept",
+    "mean_of",
+    "rows_of",
+    "setting_of",
+    "steps_of",
+]
 
 PAPER = "Gonzàlez & Turmo (2015), Unsupervised ensemble minority clustering, Machine Learning 98"
 
@@ -36,6 +48,46 @@ def _one(run: Callable[..., Any], *args: Any) -> Any:
         return run(*args)
 
 
+def kept(
+    plan: Plan,
+    table: str,
+    data: str,
+    setting: str,
+    run: Callable[..., Columns],
+    *args: Any,
+    default: int,
+) -> list[Columns]:
+    """As `each`, for runs that give columns: those in the plan's folder are not made again.
+
+    ``setting`` says all that fixes the figures of a run beside the data set and its number. Empty
+    where nothing may be made and nothing is kept.
+    """
+    works = [Work(data, setting, n, _as_parts, (run, *args)) for n in seeds(plan, default)]
+    return [
+        _as_columns(scores) for group in groups_of_runs(plan, table, works) for scores in group.runs
+    ]
+
+
+def _as_parts(run: Callable[..., Columns], *args: Any, seed: int, parts: Sequence[str]) -> Parts:
+    found = run(*args, seed)
+    scores = {(row, column): one[row] for column, one in found.items() for row in one}
+    return dict.fromkeys(parts, scores)
+
+
+def _as_columns(scores: Mapping[tuple[str, str], float]) -> Columns:
+    found: Columns = {}
+    for (row, column), value in scores.items():
+        found.setdefault(column, {})[row] = value
+    return found
+
+
+def setting_of(numbers: Sequence[int] | int | None) -> str:
+    """Numbers of repetitions as a setting; those of the table where there are none."""
+    if numbers is None:
+        return "R as published"
+    return f"R={numbers}" if isinstance(numbers, int) else f"R={','.join(map(str, numbers))}"
+
+
 def steps_of(plan: Plan, default: Sequence[int]) -> tuple[int, ...]:
     """Numbers of repetitions at which scores are looked at, ascending."""
     return tuple(sorted(set(plan.members or default)))
@@ -47,8 +99,10 @@ def mean_of(found: Sequence[Scores]) -> Scores:
 
 
 def rows_of(found: Sequence[Columns]) -> list[str]:
-    """Every row that a system of the first run has, as they first appear."""
-    return list(dict.fromkeys(row for one in found[0].values() for row in one))
+    """Every row that a system of the first run has, as they first appear; none without runs."""
+    return list(
+        dict.fromkeys(row for one in found[:1] for scores in one.values() for row in scores)
+    )
 
 
 def cells_of(
@@ -67,7 +121,7 @@ def cells_of(
     return [
         cell_of(table, data, row, column, [one[column][row] for one in found], note, known_as)
         for row in (rows_of(list(found)) if rows is None else rows)  # type: ignore[arg-type]
-        for column in found[0]
+        for column in (found[0] if found else ())
         if row in found[0][column]
     ]
 

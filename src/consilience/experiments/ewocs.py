@@ -5,7 +5,7 @@ system, so that systems are compared on the same sets. A figure of a cell belong
 set (the mean over starts where a system starts at random), so spreads are between data sets.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from math import sqrt
 from typing import Any
 
@@ -23,8 +23,10 @@ from consilience.experiments._ewocs_runs import (
     cell_of,
     cells_of,
     each,
+    kept,
     mean_of,
     rows_of,
+    setting_of,
 )
 from consilience.experiments._ewocs_systems import (
     DIMENSIONS,
@@ -152,6 +154,7 @@ def _softer(X: Any) -> Any:
 
 @experiment(
     "ewocs-table3",
+    keeps_runs=True,
     title="Table 3: minority clustering of generated data, AUC and best threshold",
     paper=PAPER,
     needs_data=False,
@@ -180,7 +183,7 @@ def ewocs_table3(plan: Plan) -> Iterator[list[Cell]]:
         The cells of one dimension, one a measure and system.
     """
     for name in wanted("ewocs-table3", "sets", plan.sets, tuple(DIMENSIONS)):
-        found = each(plan, _best_of_all, name, _repetitions(plan), default=RUNS)
+        found = _runs(plan, "ewocs-table3", name, _best_of_all)
         yield cells_of("3", name, found, ("AUC", "Precision", "Recall", "F1"), _note(plan))
 
 
@@ -198,6 +201,7 @@ def _best_of_all(name: str, n_repetitions: int | None, run: int) -> Columns:
 
 @experiment(
     "ewocs-table4",
+    keeps_runs=True,
     title="Table 4: thresholds on the scores of ensembles, two-dimensional generated data",
     paper=PAPER,
     needs_data=False,
@@ -226,7 +230,7 @@ def ewocs_table4(plan: Plan) -> Iterator[list[Cell]]:
     """
     asked = ("2-D",) if plan.sets is None else plan.sets
     for name in wanted("ewocs-table4", "sets", asked, tuple(DIMENSIONS)):
-        found = each(plan, _thresholds_of_all, name, _repetitions(plan), default=RUNS)
+        found = _runs(plan, "ewocs-table4", name, _thresholds_of_all)
         order = ("F1", "Precision", "Recall")
         rows = sorted(rows_of(found), key=lambda row: order.index(row.split()[0]))
         yield cells_of("4", name, found, rows, _note(plan))
@@ -241,8 +245,10 @@ def _thresholds_of_all(name: str, n_repetitions: int | None, run: int) -> Column
     return found
 
 
-def _repetitions(plan: Plan) -> int | None:
-    return None if plan.members is None else plan.members[0]
+def _runs(plan: Plan, table: str, name: str, run: Callable[..., Columns]) -> list[Columns]:
+    n_repetitions = None if plan.members is None else plan.members[0]
+    setting = setting_of(n_repetitions)
+    return kept(plan, table, name, setting, run, name, n_repetitions, default=RUNS)
 
 
 def _note(plan: Plan) -> str:

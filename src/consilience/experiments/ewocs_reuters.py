@@ -14,9 +14,10 @@ from consilience.experiments._ewocs_runs import (
     PAPER,
     Columns,
     cells_of,
-    each,
+    kept,
     mean_of,
     rows_of,
+    setting_of,
     steps_of,
 )
 from consilience.experiments._ewocs_systems import (
@@ -115,6 +116,7 @@ def _claims_of_table7(cells: Sequence[Cell]) -> list[Claim]:
 
 @experiment(
     "ewocs-table7",
+    keeps_runs=True,
     title="Table 7: news on 'earn' among other news (Reuters-21578)",
     paper=PAPER,
     judge=_claims_of_table7,
@@ -149,7 +151,8 @@ def ewocs_table7(plan: Plan) -> Iterator[list[Cell]]:
     """
     steps = steps_of(plan, _STEPS)
     for name in wanted("ewocs-table7", "sets", plan.sets, tuple(VARIANTS)):
-        found = each(plan, _news, plan.data_home, name, steps, default=1)
+        args = (plan.data_home, name, steps)
+        found = kept(plan, "ewocs-table7", name, setting_of(steps), _news, *args, default=1)
         rows = rows_of(found)
         note = f"EW: {steps[-1]} repetitions"
         table = [row for row in rows if "R=" not in row]
@@ -222,6 +225,7 @@ def _x(row: str) -> float:
 
 @experiment(
     "ewocs-figure12",
+    keeps_runs=True,
     title="Figure 12: BBOCC against the number of foreground objects it is told (Reuters-21578)",
     paper=PAPER,
     judge=_claims_of_figure12,
@@ -245,7 +249,9 @@ def ewocs_figure12(plan: Plan) -> Iterator[list[Cell]]:
     """
     for name in wanted("ewocs-figure12", "sets", plan.sets, ("REUTERS",)):
         n_repetitions = steps_of(plan, (300,))[-1]
-        found = each(plan, _by_share, plan.data_home, n_repetitions, default=3)
+        args = (plan.data_home, n_repetitions)
+        setting = setting_of(n_repetitions)
+        found = kept(plan, "ewocs-figure12", name, setting, _by_share, *args, default=3)
         yield cells_of("Figure 12", name, found, note=f"EW: {n_repetitions} repetitions")
 
 
@@ -293,6 +299,7 @@ def _claims_of_figure13(cells: Sequence[Cell]) -> list[Claim]:
 
 @experiment(
     "ewocs-figure13",
+    keeps_runs=True,
     title="Figure 13: repetitions of EW-SRBC x50 EUC on Reuters-21578, by rule",
     paper=PAPER,
     judge=_claims_of_figure13,
@@ -320,7 +327,9 @@ def ewocs_figure13(plan: Plan) -> Iterator[list[Cell]]:
     """
     steps = steps_of(plan, (30, 100, 300))
     for name in wanted("ewocs-figure13", "sets", plan.sets, tuple(_ASSIGNED)):
-        found = each(plan, _over_steps, plan.data_home, _ASSIGNED[name], steps, default=3)
+        args = (plan.data_home, _ASSIGNED[name], steps)
+        setting = setting_of(steps)
+        found = kept(plan, "ewocs-figure13", name, setting, _over_steps, *args, default=3)
         yield cells_of("Figure 13", name, found)
 
 

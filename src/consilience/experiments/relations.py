@@ -18,7 +18,7 @@ from consilience.compare import PairwiseTests, precision_recall_f1
 from consilience.datasets import EntityPairs, load_conll04
 from consilience.experiments._cells import Cell, Claim, Plan, paired_claim, published
 from consilience.experiments._ewocs_claims import alike, all_below, diagram, rank_tests
-from consilience.experiments._ewocs_runs import PAPER, Columns, cells_of, each, steps_of
+from consilience.experiments._ewocs_runs import PAPER, Columns, cells_of, kept, setting_of, steps_of
 from consilience.experiments._ewocs_systems import Scores, chance_of, hard_measures, measures
 from consilience.experiments._registry import experiment, wanted
 from consilience.minority import BBOCC, EWOCS, GRAMS, KMD, BBCPress
@@ -61,11 +61,14 @@ _DIVIDED_REMARK = (
 Job = Callable[..., Columns]
 
 
-def _over_pairs(plan: Plan, name: str, job: Job, *args: Any) -> Iterator[tuple[str, list[Columns]]]:
+def _over_pairs(
+    plan: Plan, name: str, job: Job, *steps: Sequence[int]
+) -> Iterator[tuple[str, list[Columns]]]:
     """Results of a job on every division of the pairs of each two types."""
+    setting = " ".join(map(setting_of, steps))
     for types in wanted(name, "sets", plan.sets, tuple(PAIRS)):
         pairs = load_conll04(PAIRS[types], plan.data_home)
-        yield types, each(plan, job, pairs, *args, default=RUNS)
+        yield types, kept(plan, name, types, setting, job, pairs, *steps, default=RUNS)
 
 
 # ---- Table 6 ---------------------------------------------------------------------------------
@@ -73,6 +76,7 @@ def _over_pairs(plan: Plan, name: str, job: Job, *args: Any) -> Iterator[tuple[s
 
 @experiment(
     "ewocs-table6",
+    keeps_runs=True,
     title="Table 6: sizes of the data for relations (CoNLL-2004 in place of APW-ACE)",
     paper=f"After {PAPER}",
     remarks=(
@@ -164,6 +168,7 @@ def _read_off(tests: PairwiseTests, row: str) -> list[Claim]:
 
 @experiment(
     "ewocs-relations",
+    keeps_runs=True,
     title="Table 8 and Figure 14: related pairs of entities in CoNLL-2004",
     paper=f"After {PAPER}",
     judge=_claims,
@@ -201,13 +206,13 @@ def ewocs_relations(plan: Plan) -> Iterator[list[Cell]]:
     list of Cell
         The cells of one pair of types.
     """
-    n_repetitions = steps_of(plan, (REPETITIONS,))[-1]
+    steps = steps_of(plan, (REPETITIONS,))[-1:]
     rows = ("AUC", "Precision", "Recall", "F1")
-    for types, found in _over_pairs(plan, "ewocs-relations", _held_out, n_repetitions):
+    for types, found in _over_pairs(plan, "ewocs-relations", _held_out, steps):
         yield cells_of("8", types, found, rows)
 
 
-def _held_out(pairs: EntityPairs, n_repetitions: int, seed: int) -> Columns:
+def _held_out(pairs: EntityPairs, steps: Sequence[int], seed: int) -> Columns:
     """Every system on one division of the sentences."""
     learn, judge = pairs.hold_out(random_state=seed)
     n_related = int(learn.y.sum())
@@ -220,7 +225,7 @@ def _held_out(pairs: EntityPairs, n_repetitions: int, seed: int) -> Columns:
     models: dict[str, Any] = {
         "BBOCC EUC": BBOCC(n_related, divergence="euclidean"),
         PRESS: BBCPress(10, n_related, divergence="euclidean"),
-        EW: _ensemble(n_repetitions),
+        EW: _ensemble(steps[-1]),
     }
     for column, model in models.items():
         model.set_params(random_state=seed).fit(learn.X)
@@ -302,6 +307,7 @@ _RULES_REMARK = (
 
 @experiment(
     "ewocs-table9",
+    keeps_runs=True,
     title="Table 9: thresholds on related pairs of entities in CoNLL-2004 (EW-SRBC)",
     paper=f"After {PAPER}",
     judge=_claims_of_table9,
@@ -321,7 +327,7 @@ def ewocs_table9(plan: Plan) -> Iterator[list[Cell]]:
     list of Cell
         The cells of one pair of types.
     """
-    steps = (steps_of(plan, (REPETITIONS,))[-1],)
+    steps = steps_of(plan, (REPETITIONS,))[-1:]
     for types, found in _over_pairs(plan, "ewocs-table9", _rules_by_step, steps):
         yield cells_of("9", types, [_last_step(one, steps[0]) for one in found])
 
@@ -372,6 +378,7 @@ def _x(row: str) -> int:
 
 @experiment(
     "ewocs-figure15",
+    keeps_runs=True,
     title="Figure 15: repetitions of EW-SRBC on related pairs of entities, by rule",
     paper=f"After {PAPER}",
     judge=_claims_of_figure15,
