@@ -201,6 +201,10 @@ def _ask(plan, run, *args, default):
     raise _Asked(f"{run.__name__} {plain} {default}")
 
 
+def _ask_kept(plan, table, data, setting, run, *args, default):
+    _ask(plan, run, table, data, setting, *args, default=default)
+
+
 @CASES
 def plans_without_wishes():
     """How often, and with how many repetitions, where nobody says so."""
@@ -211,7 +215,9 @@ def plans_without_wishes():
     with TemporaryDirectory() as place, ExitStack() as stack:
         home = make_home(Path(place))
         for module in modules:
-            stack.enter_context(patch.object(module, "each", _ask))
+            for name, asking in (("each", _ask), ("kept", _ask_kept)):
+                if hasattr(module, name):
+                    stack.enter_context(patch.object(module, name, asking))
         for name in (one for one in EXPERIMENTS if one.startswith("ewocs")):
             try:
                 next(iter(EXPERIMENTS[name].run(Plan(data_home=home))))
