@@ -41,6 +41,15 @@ def test_what_is_quoted_is_there():
         assert "\n#" not in text.partition(start)[2]
 
 
+def test_the_number_of_generated_sets_is_that_of_the_table():
+    text = (DOCS / "reproduction/ewocs-table3.md").read_text(encoding="utf-8")
+    (runs,) = {row.split("|")[3].strip() for row in text.splitlines() if "-D | F1 |" in row}
+    word = {"16": "sixteen", "40": "forty"}[runs]
+    assert f"{word} sets each | [ewocs-table3]" in INDEX
+    card = (DOCS / "methods/minority.md").read_text(encoding="utf-8")
+    assert f"over {word} generated data sets each" in card
+
+
 def test_statements_about_ranks_are_not_written_by_hand():
     own = re.sub(r"```.*?```", "", INDEX, flags=re.DOTALL)
     minority = own.partition("## Minority clustering")[2]
