@@ -208,3 +208,7 @@ def test_tables_of_the_minority_paper_go_on_where_they_were_stopped(
     assert len(list(store.iterdir())) == 2
     assert together == cells(Plan(runs=2, **plan))
     assert together == cells(Plan(runs=2, store=store, stored_only=True, **plan))
+
+
+def test_every_table_keeps_its_runs():
+    assert [name for name, one in EXPERIMENTS.items() if not one.keeps_runs] == []

@@ -196,13 +196,9 @@ class _Asked(Exception):
     """What an experiment asked for first."""
 
 
-def _ask(plan, run, *args, default):
+def _ask(plan, table, data, setting, run, *args, default):
     plain = [repr(one) for one in args if isinstance(one, int | str | tuple | list)]
-    raise _Asked(f"{run.__name__} {plain} {default}")
-
-
-def _ask_kept(plan, table, data, setting, run, *args, default):
-    _ask(plan, run, table, data, setting, *args, default=default)
+    raise _Asked(f"{table} {data} {setting!r}: {run.__name__} {plain} {default}")
 
 
 @CASES
@@ -215,9 +211,7 @@ def plans_without_wishes():
     with TemporaryDirectory() as place, ExitStack() as stack:
         home = make_home(Path(place))
         for module in modules:
-            for name, asking in (("each", _ask), ("kept", _ask_kept)):
-                if hasattr(module, name):
-                    stack.enter_context(patch.object(module, name, asking))
+            stack.enter_context(patch.object(module, "kept", _ask))
         for name in (one for one in EXPERIMENTS if one.startswith("ewocs")):
             try:
                 next(iter(EXPERIMENTS[name].run(Plan(data_home=home))))

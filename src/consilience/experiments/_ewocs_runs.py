@@ -1,25 +1,20 @@
 """What the minority-clustering paper's tables and figures share: runs, means, cells."""
 
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from math import nan
 from typing import Any
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
-from consilience.errors import ConsilienceWarning
 from consilience.experiments._cells import Cell, Plan, published
 from consilience.experiments._ewocs_systems import Scores
 from consilience.experiments._runs import Parts, Work, groups_of_runs, seeds
-from consilience.kernels._parallel import Parallel, delayed
 
 __all__ = [
     "PAPER",
     "Columns",
     "cell_of",
     "cells_of",
-    "each",
     "kept",
     "mean_of",
     "rows_of",
@@ -33,21 +28,6 @@ PAPER = "Gonzàlez & Turmo (2015), Unsupervised ensemble minority clustering, Ma
 Columns = dict[str, Scores]
 
 
-def each(plan: Plan, run: Callable[..., Any], *args: Any, default: int) -> list[Any]:
-    """One result for each run: runs are numbered from the seed on, so that they can be added to."""
-    numbers = range(plan.seed, plan.seed + (default if plan.runs is None else plan.runs))
-    jobs = Parallel(n_jobs=plan.n_jobs)
-    return list(jobs(delayed(_one)(run, *args, number) for number in numbers))
-
-
-def _one(run: Callable[..., Any], *args: Any) -> Any:
-    # One thread, however many processes there are: sums in another order change last digits.
-    # Hundreds of runs warn of the same; the remarks say what matters.
-    with threadpool_limits(1), warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConsilienceWarning)
-        return run(*args)
-
-
 def kept(
     plan: Plan,
     table: str,
@@ -57,10 +37,11 @@ def kept(
     *args: Any,
     default: int,
 ) -> list[Columns]:
-    """As `each`, for runs that give columns: those in the plan's folder are not made again.
+    """The columns of each run; those in the plan's folder are not made again.
 
-    ``setting`` says all that fixes the figures of a run beside the data set and its number. Empty
-    where nothing may be made and nothing is kept.
+    ``run(*args, number)`` makes one: runs are numbered from the seed on, so that they can be added
+    to. ``setting`` says all that fixes the figures of a run beside the data set and its number.
+    Empty where nothing may be made and nothing is kept.
     """
     works = [Work(data, setting, n, _as_parts, (run, *args)) for n in seeds(plan, default)]
     return [
