@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import sys
 import warnings
 
 import pytest
@@ -208,6 +209,29 @@ def test_tables_of_the_minority_paper_go_on_where_they_were_stopped(
     assert len(list(store.iterdir())) == 2
     assert together == cells(Plan(runs=2, **plan))
     assert together == cells(Plan(runs=2, store=store, stored_only=True, **plan))
+
+
+OF_MEMBERS = {"ewocs-table6": 1, "ewocs-figure10": 1}  # whose runs do not hang on --members
+
+
+@pytest.mark.parametrize("name", [name for name in EXPERIMENTS if name.startswith("ewocs")])
+def test_what_is_kept_under_one_setting_was_made_in_one_way(name, sentences, monkeypatch):
+    asked = []
+
+    def noted(plan, table, data, setting, run, *args, default):
+        asked.append((table, data, setting))
+        return []
+
+    module = EXPERIMENTS[name].run.__module__
+    monkeypatch.setattr(sys.modules[module], "kept", noted)
+    # What the small corpus has, and what needs none.
+    sets = {"relations": ("LOC-PER",), "ewocs_convergence": ("2-D",)}.get(module.split(".")[-1])
+    for members in (None, (310, 200), (200, 910)):
+        list(EXPERIMENTS[name].run(Plan(data_home=sentences, sets=sets, members=members)))
+    assert {table for table, _, _ in asked} == {name}
+    for data in {data for _, data, _ in asked}:
+        settings = [setting for _, at, setting in asked if at == data]
+        assert len(set(settings)) == OF_MEMBERS.get(name, len(settings)) > 0
 
 
 def test_every_table_keeps_its_runs():

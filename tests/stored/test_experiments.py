@@ -198,7 +198,7 @@ class _Asked(Exception):
 
 def _ask(plan, table, data, setting, run, *args, default):
     plain = [repr(one) for one in args if isinstance(one, int | str | tuple | list)]
-    raise _Asked(f"{table} {data} {setting!r}: {run.__name__} {plain} {default}")
+    raise _Asked(f"{run.__name__} {plain} {default}")
 
 
 @CASES
