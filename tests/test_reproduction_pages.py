@@ -62,6 +62,14 @@ def test_figures_of_reuters_are_those_of_the_table():
         assert f"(0{alone})" in page
     runs = {row.split("|")[3].strip() for row in page.splitlines() if "| AUC |" in row}
     assert runs == {{"six": "6", "ten": "10"}[told.split()[0]]}
+    curves = (DOCS / "reproduction/ewocs-figure13.md").read_text(encoding="utf-8")
+    gains = {
+        f"{float(gain):+.1f} ± {float(error):.1f}"
+        for gain, error in re.findall(r"([+-]\d+\.\d+) ± (\d+\.\d+)", curves)
+    }
+    quoted = re.findall(r"[+-]\d+\.\d ± \d\.\d", told)
+    assert len(quoted) == 4
+    assert set(quoted) <= gains
     which = (DOCS / "which-method.md").read_text(encoding="utf-8")
     for mean in re.findall(r"0\.\d{3}", which.partition("Reuters, AUC: ")[2].partition("([")[0]):
         assert f"{mean} ±" in page
