@@ -57,6 +57,10 @@ _DIVIDED_REMARK = (
     "70 % of the sentences to learn from, without their relations, 30 % to judge by; every "
     "run divides them anew, so runs share sentences and spreads are between divisions."
 )
+_LENGTH_REMARK = (
+    f"EW-SRBC has {REPETITIONS} repetitions where the command does not say otherwise (--members), "
+    "in the paper 50000."
+)
 
 Job = Callable[..., Columns]
 
@@ -181,6 +185,7 @@ def _read_off(tests: PairwiseTests, row: str) -> list[Claim]:
         "published ones. A test over five pairs finds hardly any difference significant.",
         "BBOCC and BBCPRESS are told the number of related pairs to learn from. kMD has no answer "
         "for new pairs: it sees all of them, Bernoulli models, and is judged on those held out.",
+        _LENGTH_REMARK,
         "GRAMS: patterns are whole sequences of at most five symbols from one entity to the other, "
         "also with one symbol left open, seen at least twice; an instance is a pair of names. So "
         "patterns vouch for each other, which is our reading of Hassan, Hassan & Emam (2006): "
@@ -311,7 +316,7 @@ _RULES_REMARK = (
     title="Table 9: thresholds on related pairs of entities in CoNLL-2004 (EW-SRBC)",
     paper=f"After {PAPER}",
     judge=_claims_of_table9,
-    remarks=(_CORPUS_REMARK, _DIVIDED_REMARK + " Per cent.", _RULES_REMARK),
+    remarks=(_CORPUS_REMARK, _DIVIDED_REMARK + " Per cent.", _RULES_REMARK, _LENGTH_REMARK),
 )
 def ewocs_table9(plan: Plan) -> Iterator[list[Cell]]:
     """Precision, recall and F1 by rule on pairs held out.
