@@ -41,6 +41,40 @@ def test_what_is_quoted_is_there():
         assert "\n#" not in text.partition(start)[2]
 
 
+def test_the_number_of_generated_sets_is_that_of_the_table():
+    text = (DOCS / "reproduction/ewocs-table3.md").read_text(encoding="utf-8")
+    (runs,) = {row.split("|")[3].strip() for row in text.splitlines() if "-D | F1 |" in row}
+    word = {"16": "sixteen", "40": "forty"}[runs]
+    assert f"{word} sets each | [ewocs-table3]" in INDEX
+    card = (DOCS / "methods/minority.md").read_text(encoding="utf-8")
+    assert f"over {word} generated data sets each" in card
+
+
+def test_figures_of_reuters_are_those_of_the_table():
+    page = (DOCS / "reproduction/ewocs-table7.md").read_text(encoding="utf-8")
+    told = INDEX.partition("\nReuters, ")[2].partition("```")[0]
+    means = re.findall(r"(?<!\d)(\.\d{3}) ± (\.\d+)", told)
+    assert len(means) > 5
+    for mean, error in means:
+        assert f"0{mean} ± 0{error}" in page
+    # Published figures and those of an error below the last digit stand without one.
+    for alone in set(re.findall(r"(?<!\d)(?<!± )(\.\d{3})\b(?! ±)", told)):
+        assert f"(0{alone})" in page
+    runs = {row.split("|")[3].strip() for row in page.splitlines() if "| AUC |" in row}
+    assert runs == {{"six": "6", "ten": "10"}[told.split()[0]]}
+    curves = (DOCS / "reproduction/ewocs-figure13.md").read_text(encoding="utf-8")
+    gains = {
+        f"{float(gain):+.1f} ± {float(error):.1f}"
+        for gain, error in re.findall(r"([+-]\d+\.\d+) ± (\d+\.\d+)", curves)
+    }
+    quoted = re.findall(r"[+-]\d+\.\d ± \d\.\d", told)
+    assert len(quoted) == 4
+    assert set(quoted) <= gains
+    which = (DOCS / "which-method.md").read_text(encoding="utf-8")
+    for mean in re.findall(r"0\.\d{3}", which.partition("Reuters, AUC: ")[2].partition("([")[0]):
+        assert f"{mean} ±" in page
+
+
 def test_statements_about_ranks_are_not_written_by_hand():
     own = re.sub(r"```.*?```", "", INDEX, flags=re.DOTALL)
     minority = own.partition("## Minority clustering")[2]

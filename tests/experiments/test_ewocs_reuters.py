@@ -5,6 +5,7 @@ import os
 import numpy as np
 import pytest
 from numba import config
+from scipy.stats import t as student_t
 
 from consilience.compare import auc, precision_recall_f1
 from consilience.datasets import STOP_WORDS, load_reuters
@@ -41,7 +42,14 @@ def test_every_published_system_of_table_7_is_run(news, monkeypatch):
     everything = of(cells, row="F1 BEST", column="ALLFG")
     share = documents.y.mean()
     assert everything.values[1] == pytest.approx(100 * 2 * share / (1 + share))
-    assert len(conclude("ewocs-table7", cells)) == 5
+    claims = {claim.statement: claim for claim in conclude("ewocs-table7", cells)}
+    assert len(claims) == 8
+    biased = claims["REUTERS: EW-SRBC with 2GAUSS favours recall"]
+    recall, precision = (
+        of(cells, row=f"{measure} 2GAUSS", column="EW-SRBC x50 EUC").measured
+        for measure in ("Recall", "Precision")
+    )
+    assert biased.difference == pytest.approx(recall - precision)
 
 
 def test_variants_assign_hard_and_leave_out_few_words(news):
@@ -114,13 +122,33 @@ def test_figure_13_has_one_draw_and_many_ensembles(news):
 def test_claims_of_figure_13_compare_the_ends():
     cells = [
         Cell("", "SOFT", f"F1, R={step}", "DIST", values)
-        for step, values in ((30, (50.0, 60.0, 55.0)), (300, (70.0, 71.0, 72.0)))
+        for step, values in ((30, (50.0, 60.0, 55.0, 52.0)), (300, (70.0, 71.0, 72.0, 71.5)))
     ]
     rise, spread = conclude("ewocs-figure13", cells)
     assert rise.statement == "SOFT: F1 with DIST is higher at R=300 than at R=30"
-    assert rise.difference == pytest.approx(16)
-    assert spread.holds
-    assert spread.difference == pytest.approx(1.0 - 5.0)
+    assert rise.difference == pytest.approx(71.125 - 54.25)
+    assert spread.statement == "SOFT: its standard deviation with DIST is smaller there"
+    narrow, wide = (np.std(cell.values, ddof=1) for cell in (cells[1], cells[0]))
+    assert spread.difference == pytest.approx(narrow - wide)
+    # Pitman and Morgan by their own formula: t of the ratio of variances, given the correlation.
+    ratio, r = (narrow / wide) ** 2, np.corrcoef(cells[0].values, cells[1].values)[0, 1]
+    t = (ratio - 1) * np.sqrt(2) / (2 * np.sqrt(ratio * (1 - r**2)))
+    assert spread.p_value == pytest.approx(2 * student_t.cdf(t, 2))
+    assert spread.holds is bool(spread.p_value < 0.05)
+
+
+def test_a_spread_that_may_be_chance_is_no_smaller_one():
+    cells = [
+        Cell("", "SOFT", f"F1, R={step}", "DIST", values)
+        for step, values in ((30, (50.0, 60.0, 55.0)), (300, (70.0, 78.0, 72.0)))
+    ]
+    _, spread = conclude("ewocs-figure13", cells)
+    assert spread.difference < 0
+    assert not spread.holds
+    pair = [Cell(c.table, c.data, c.row, c.column, c.values[:2]) for c in cells]
+    _, spread = conclude("ewocs-figure13", pair)
+    assert np.isnan(spread.p_value)
+    assert not spread.holds
 
 
 @pytest.mark.parametrize("name", NAMES)

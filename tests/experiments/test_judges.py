@@ -63,17 +63,20 @@ def test_repetitions_are_judged_from_two_points_of_two_runs():
     def one(row, *values, rule="DIST"):
         return cell(f"R={row}", rule, *values, data="SOFT")
 
-    few, many = one(100, 50.0, 60.0), one(1000, 70.0, 71.0)
-    raised, narrowed = ewocs_reuters._claims_of_figure13([few, one(300, 1.0, 2.0), many])
+    few, many = one(100, 50.0, 60.0, 55.0, 51.0), one(1000, 70.0, 71.0, 71.0, 70.0)
+    between = one(300, 1.0, 2.0, 4.0, 3.0)
+    raised, narrowed = ewocs_reuters._claims_of_figure13([few, between, many])
     assert raised.statement == "SOFT: F1 with DIST is higher at R=1000 than at R=100"
-    assert raised.difference == pytest.approx(15.5)
-    assert narrowed.statement == "SOFT: its spread with DIST is smaller there"
+    assert raised.difference == pytest.approx(16.5)
+    assert narrowed.statement == "SOFT: its standard deviation with DIST is smaller there"
     assert narrowed.holds
     assert narrowed.difference == pytest.approx(many.spread - few.spread)
     assert not ewocs_reuters._claims_of_figure13([many, few])[1].holds
-    assert not ewocs_reuters._claims_of_figure13([few, one(9, 50.0, 60.0)])[1].holds
+    assert not ewocs_reuters._claims_of_figure13([few, one(9, *few.values)])[1].holds
     assert ewocs_reuters._claims_of_figure13([few]) == []
     assert ewocs_reuters._claims_of_figure13([one(1, 5.0), one(2, 6.0)]) == []
+    two = [cell(c.row, "DIST", *c.values[:2], data="SOFT") for c in (few, many)]
+    assert [claim.holds for claim in ewocs_reuters._claims_of_figure13(two)] == [False, False]
     other = cell("R=3", "DIST", 1.0, 2.0, data="HARD")
     assert ewocs_reuters._claims_of_figure13([few, other]) == []
 

@@ -3,13 +3,15 @@
 import json
 import os
 import shutil
+import sys
 import warnings
 
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from consilience.errors import ConsilienceWarning, InvalidInputError
-from consilience.experiments import Plan
+from consilience.experiments import EXPERIMENTS, Plan
+from consilience.experiments._ewocs_runs import cells_of, kept, setting_of
 from consilience.experiments._runs import Work, groups_of_runs, seeds
 
 PARTS = ("low", "high")
@@ -149,3 +151,88 @@ def test_a_line_that_is_no_run_is_refused(line, tmp_path):
 def test_seeds_count_on_from_the_first():
     assert seeds(Plan(seed=7), 3) == [7, 8, 9]
     assert seeds(Plan(runs=2), 3) == [0, 1]
+
+
+# ---- runs that give columns ------------------------------------------------------------------
+
+
+def columns(name, run):
+    """Two systems of unlike rows, in an order of their own."""
+    return {"B": {"F1": run + 1 / 3, "AUC": 1.0}, "A": {"AUC": len(name) / 7}}
+
+
+def refused(name, run):
+    raise AssertionError("made again")
+
+
+def of_columns(plan, run=columns, setting="R=4"):
+    return kept(plan, "table", "one", setting, run, "one", default=2)
+
+
+def test_columns_are_kept_as_they_were(tmp_path):
+    made = [columns("one", run) for run in (3, 4)]
+    plan = Plan(seed=3, store=tmp_path)
+    for found in (of_columns(plan), of_columns(plan, refused)):
+        assert found == made
+        # The order of columns and rows is that of the page.
+        assert repr(found) == repr(made)
+    assert of_columns(Plan(seed=2, runs=4, store=tmp_path))[1:3] == made
+
+
+def test_columns_of_another_setting_are_not_taken(tmp_path):
+    of_columns(Plan(store=tmp_path))
+    with pytest.raises(AssertionError, match="made again"):
+        of_columns(Plan(store=tmp_path), refused, "R=8")
+    nothing = of_columns(Plan(store=tmp_path, stored_only=True), refused, "R=8")
+    assert cells_of("1", "one", nothing) == []
+
+
+def test_settings_tell_numbers_of_repetitions_apart():
+    told = [setting_of(given) for given in (None, 30, 100, (30,), (30, 100), (30, 300))]
+    assert told == ["R as published", "R=30", "R=100", "R=30", "R=30,100", "R=30,300"]
+
+
+@pytest.mark.parametrize(
+    ("name", "members"),
+    [("ewocs-table6", None), ("ewocs-table9", (8,)), ("ewocs-figure15", (8, 4))],
+)
+def test_tables_of_the_minority_paper_go_on_where_they_were_stopped(
+    name, members, sentences, tmp_path
+):
+    def cells(plan):
+        return [cell for part in EXPERIMENTS[name].run(plan) for cell in part]
+
+    plan = {"data_home": sentences, "sets": ("LOC-PER",), "members": members}
+    store = tmp_path / "kept"
+    cells(Plan(runs=1, store=store, **plan))
+    together = cells(Plan(runs=2, store=store, **plan))
+    assert len(list(store.iterdir())) == 2
+    assert together == cells(Plan(runs=2, **plan))
+    assert together == cells(Plan(runs=2, store=store, stored_only=True, **plan))
+
+
+OF_MEMBERS = {"ewocs-table6": 1, "ewocs-figure10": 1}  # whose runs do not hang on --members
+
+
+@pytest.mark.parametrize("name", [name for name in EXPERIMENTS if name.startswith("ewocs")])
+def test_what_is_kept_under_one_setting_was_made_in_one_way(name, sentences, monkeypatch):
+    asked = []
+
+    def noted(plan, table, data, setting, run, *args, default):
+        asked.append((table, data, setting))
+        return []
+
+    module = EXPERIMENTS[name].run.__module__
+    monkeypatch.setattr(sys.modules[module], "kept", noted)
+    # What the small corpus has, and what needs none.
+    sets = {"relations": ("LOC-PER",), "ewocs_convergence": ("2-D",)}.get(module.split(".")[-1])
+    for members in (None, (310, 200), (200, 910)):
+        list(EXPERIMENTS[name].run(Plan(data_home=sentences, sets=sets, members=members)))
+    assert {table for table, _, _ in asked} == {name}
+    for data in {data for _, data, _ in asked}:
+        settings = [setting for _, at, setting in asked if at == data]
+        assert len(set(settings)) == OF_MEMBERS.get(name, len(settings)) > 0
+
+
+def test_every_table_keeps_its_runs():
+    assert [name for name, one in EXPERIMENTS.items() if not one.keeps_runs] == []

@@ -48,6 +48,35 @@ def test_curves_have_a_panel_for_each_measure_and_level_references():
     assert not first.get_legend().get_frame_on()
 
 
+def _of_rules(n_sets, *, odd=False):
+    """Two rules over two steps, and an AUC, on so many sets."""
+    rows = [("F1", "DIST"), ("F1", "BEST"), ("AUC", "AUC")]
+    return [
+        Cell("", f"set {at}", f"{row}, R={r}", f"{rule}{at if odd else ''}", (0.5, 0.6))
+        for at in range(n_sets)
+        for row, rule in rows
+        for r in (10, 20)
+    ]
+
+
+def test_curves_of_the_same_names_share_a_legend_in_a_free_place():
+    figure = draw_figure("ewocs-figure13", _of_rules(2), Plan())
+    shown = [ax for ax in figure.axes if ax.get_visible()]
+    assert [ax.get_ylabel() for ax in shown] == ["F1", "AUC", "F1", "AUC", ""]
+    # One line needs no shared legend; nothing covers the others.
+    assert [ax.get_legend() is not None for ax in shown] == [False, True, False, True, True]
+    assert {text.get_text() for text in shown[4].get_legend().get_texts()} == {"DIST", "BEST"}
+    assert not shown[4].axison
+
+
+@pytest.mark.parametrize(("n_sets", "odd"), [(3, False), (2, True), (1, False)])
+def test_without_a_free_place_or_with_other_names_every_panel_has_its_own(n_sets, odd):
+    figure = draw_figure("ewocs-figure13", _of_rules(n_sets, odd=odd), Plan())
+    shown = [ax for ax in figure.axes if ax.get_visible()]
+    assert len(shown) == 2 * n_sets
+    assert all(ax.get_legend() is not None for ax in shown)
+
+
 def test_ranks_are_drawn_one_below_the_other():
     rng = np.random.default_rng(0)
     cells = [

@@ -196,7 +196,7 @@ class _Asked(Exception):
     """What an experiment asked for first."""
 
 
-def _ask(plan, run, *args, default):
+def _ask(plan, table, data, setting, run, *args, default):
     plain = [repr(one) for one in args if isinstance(one, int | str | tuple | list)]
     raise _Asked(f"{run.__name__} {plain} {default}")
 
@@ -211,7 +211,7 @@ def plans_without_wishes():
     with TemporaryDirectory() as place, ExitStack() as stack:
         home = make_home(Path(place))
         for module in modules:
-            stack.enter_context(patch.object(module, "each", _ask))
+            stack.enter_context(patch.object(module, "kept", _ask))
         for name in (one for one in EXPERIMENTS if one.startswith("ewocs")):
             try:
                 next(iter(EXPERIMENTS[name].run(Plan(data_home=home))))

@@ -1,19 +1,26 @@
 """What the minority-clustering paper's tables and figures share: runs, means, cells."""
 
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from math import nan
 from typing import Any
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
-from consilience.errors import ConsilienceWarning
 from consilience.experiments._cells import Cell, Plan, published
 from consilience.experiments._ewocs_systems import Scores
-from consilience.kernels._parallel import Parallel, delayed
+from consilience.experiments._runs import Parts, Work, groups_of_runs, seeds
 
-__all__ = ["PAPER", "Columns", "cell_of", "cells_of", "each", "mean_of", "rows_of", "steps_of"]
+__all__ = [
+    "PAPER",
+    "Columns",
+    "cell_of",
+    "cells_of",
+    "kept",
+    "mean_of",
+    "rows_of",
+    "setting_of",
+    "steps_of",
+]
 
 PAPER = "Gonzàlez & Turmo (2015), Unsupervised ensemble minority clustering, Machine Learning 98"
 
@@ -21,19 +28,45 @@ PAPER = "Gonzàlez & Turmo (2015), Unsupervised ensemble minority clustering, Ma
 Columns = dict[str, Scores]
 
 
-def each(plan: Plan, run: Callable[..., Any], *args: Any, default: int) -> list[Any]:
-    """One result for each run: runs are numbered from the seed on, so that they can be added to."""
-    numbers = range(plan.seed, plan.seed + (default if plan.runs is None else plan.runs))
-    jobs = Parallel(n_jobs=plan.n_jobs)
-    return list(jobs(delayed(_one)(run, *args, number) for number in numbers))
+def kept(
+    plan: Plan,
+    table: str,
+    data: str,
+    setting: str,
+    run: Callable[..., Columns],
+    *args: Any,
+    default: int,
+) -> list[Columns]:
+    """The columns of each run; those in the plan's folder are not made again.
+
+    ``run(*args, number)`` makes one: runs are numbered from the seed on, so that they can be added
+    to. ``setting`` says all that fixes the figures of a run beside the data set and its number.
+    Empty where nothing may be made and nothing is kept.
+    """
+    works = [Work(data, setting, n, _as_parts, (run, *args)) for n in seeds(plan, default)]
+    return [
+        _as_columns(scores) for group in groups_of_runs(plan, table, works) for scores in group.runs
+    ]
 
 
-def _one(run: Callable[..., Any], *args: Any) -> Any:
-    # One thread, however many processes there are: sums in another order change last digits.
-    # Hundreds of runs warn of the same; the remarks say what matters.
-    with threadpool_limits(1), warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConsilienceWarning)
-        return run(*args)
+def _as_parts(run: Callable[..., Columns], *args: Any, seed: int, parts: Sequence[str]) -> Parts:
+    found = run(*args, seed)
+    scores = {(row, column): one[row] for column, one in found.items() for row in one}
+    return dict.fromkeys(parts, scores)
+
+
+def _as_columns(scores: Mapping[tuple[str, str], float]) -> Columns:
+    found: Columns = {}
+    for (row, column), value in scores.items():
+        found.setdefault(column, {})[row] = value
+    return found
+
+
+def setting_of(numbers: Sequence[int] | int | None) -> str:
+    """Numbers of repetitions as a setting; those of the table where there are none."""
+    if numbers is None:
+        return "R as published"
+    return f"R={numbers}" if isinstance(numbers, int) else f"R={','.join(map(str, numbers))}"
 
 
 def steps_of(plan: Plan, default: Sequence[int]) -> tuple[int, ...]:
@@ -47,8 +80,10 @@ def mean_of(found: Sequence[Scores]) -> Scores:
 
 
 def rows_of(found: Sequence[Columns]) -> list[str]:
-    """Every row that a system of the first run has, as they first appear."""
-    return list(dict.fromkeys(row for one in found[0].values() for row in one))
+    """Every row that a system of the first run has, as they first appear; none without runs."""
+    return list(
+        dict.fromkeys(row for one in found[:1] for scores in one.values() for row in scores)
+    )
 
 
 def cells_of(
@@ -67,7 +102,7 @@ def cells_of(
     return [
         cell_of(table, data, row, column, [one[column][row] for one in found], note, known_as)
         for row in (rows_of(list(found)) if rows is None else rows)  # type: ignore[arg-type]
-        for column in found[0]
+        for column in (found[0] if found else ())
         if row in found[0][column]
     ]
 

@@ -5,7 +5,7 @@ system, so that systems are compared on the same sets. A figure of a cell belong
 set (the mean over starts where a system starts at random), so spreads are between data sets.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from math import sqrt
 from typing import Any
 
@@ -22,27 +22,24 @@ from consilience.experiments._ewocs_runs import (
     Columns,
     cell_of,
     cells_of,
-    each,
+    kept,
     mean_of,
     rows_of,
+    setting_of,
 )
 from consilience.experiments._ewocs_systems import (
     DIMENSIONS,
     OURS,
     PAPERS,
     SCALES,
+    Scores,
     best_measures,
     by_threshold,
     references_of,
     synthetic,
 )
 from consilience.experiments._registry import experiment, wanted
-from consilience.minority.consistency import (
-    Consistency,
-    consistency_over,
-    source_samples,
-    summary,
-)
+from consilience.minority.consistency import consistency_over, source_samples
 from consilience.minority.divergences import Mahalanobis
 
 __all__ = ["ewocs_ranks", "ewocs_table2", "ewocs_table3", "ewocs_table4"]
@@ -77,6 +74,7 @@ _SAMPLES, _CLUSTERINGS = 10, 25
 
 @experiment(
     "ewocs-table2",
+    keeps_runs=True,
     title="Table 2: consistency of weak clusterers with generated sources, per cent",
     paper=PAPER,
     needs_data=False,
@@ -106,39 +104,50 @@ def ewocs_table2(plan: Plan) -> Iterator[list[Cell]]:
     """
     n_clusterings = (plan.members or (_CLUSTERINGS,))[0]
     for name in wanted("ewocs-table2", "sets", plan.sets, tuple(DIMENSIONS)):
-        found = each(plan, _consistencies, name, n_clusterings, default=RUNS)
-        cells = []
-        for sources in ("fixed", "redrawn"):
-            for column in _WEAK:
-                mine = [one[sources, column] for one in found]
-                rows = {
-                    "Cons": [float(one.consistent) for one in mine],
-                    "M-Det": [float(one.detectable.mean()) for one in mine],
-                    "micro-Det": [summary(mine).micro],
-                }
-                cells += [
-                    cell_of("2", name, f"{row}, {sources}", column, [100 * v for v in values])
-                    for row, values in rows.items()
-                ]
-        yield cells
+        setting, args = f"{n_clusterings} clusterings", (name, n_clusterings)
+        found = kept(plan, "ewocs-table2", name, setting, _consistencies, *args, default=RUNS)
+        yield [
+            cell
+            for sources in (("fixed", "redrawn") if found else ())
+            for column in _WEAK
+            for cell in _cells_of_weak(name, sources, column, [one[column] for one in found])
+        ]
 
 
-def _consistencies(name: str, n_clusterings: int, run: int) -> dict[tuple[str, str], Consistency]:
-    """Every weak clusterer on samples of one set of sources."""
+def _cells_of_weak(name: str, sources: str, column: str, found: Sequence[Scores]) -> list[Cell]:
+    """Shares of one weak clusterer: a figure a data set, and one for the sources of all."""
+    seen, there = (
+        [one[f"{what}, {sources}"] for one in found] for what in ("detectable", "sources")
+    )
+    rows = {
+        "Cons": [float(a == b) for a, b in zip(seen, there, strict=True)],
+        "M-Det": [a / b for a, b in zip(seen, there, strict=True)],
+        "micro-Det": [sum(seen) / sum(there)],
+    }
+    return [
+        cell_of("2", name, f"{row}, {sources}", column, [100 * v for v in values])
+        for row, values in rows.items()
+    ]
+
+
+def _consistencies(name: str, n_clusterings: int, run: int) -> Columns:
+    """How many sources of one set every weak clusterer can detect on samples of it."""
     d = DIMENSIONS[name]
     background, foreground, spread = SCALES[run % len(SCALES)]
     seed = 100_000 * d + run
     sources = minority_sources(
         d, background=background, foreground=foreground, spread=spread, random_state=seed
     )
-    found = {}
-    for redraw in (False, True):
+    found: Columns = {column: {} for column in _WEAK}
+    for kind, redraw in (("fixed", False), ("redrawn", True)):
         samples = list(source_samples(sources, _SAMPLES, redraw=redraw, random_state=seed))
         for column, params in _WEAK.items():
             given = [(_softer(X), y) for X, y in samples] if "softness" in column else samples
-            found["redrawn" if redraw else "fixed", column] = consistency_over(
+            one = consistency_over(
                 given, **params, n_repetitions=n_clusterings, random_state=seed
-            )
+            ).detectable
+            found[column] |= {f"detectable, {kind}": float(one.sum())}
+            found[column] |= {f"sources, {kind}": float(len(one))}
     return found
 
 
@@ -152,6 +161,7 @@ def _softer(X: Any) -> Any:
 
 @experiment(
     "ewocs-table3",
+    keeps_runs=True,
     title="Table 3: minority clustering of generated data, AUC and best threshold",
     paper=PAPER,
     needs_data=False,
@@ -180,7 +190,7 @@ def ewocs_table3(plan: Plan) -> Iterator[list[Cell]]:
         The cells of one dimension, one a measure and system.
     """
     for name in wanted("ewocs-table3", "sets", plan.sets, tuple(DIMENSIONS)):
-        found = each(plan, _best_of_all, name, _repetitions(plan), default=RUNS)
+        found = _runs(plan, "ewocs-table3", name, _best_of_all)
         yield cells_of("3", name, found, ("AUC", "Precision", "Recall", "F1"), _note(plan))
 
 
@@ -198,6 +208,7 @@ def _best_of_all(name: str, n_repetitions: int | None, run: int) -> Columns:
 
 @experiment(
     "ewocs-table4",
+    keeps_runs=True,
     title="Table 4: thresholds on the scores of ensembles, two-dimensional generated data",
     paper=PAPER,
     needs_data=False,
@@ -226,7 +237,7 @@ def ewocs_table4(plan: Plan) -> Iterator[list[Cell]]:
     """
     asked = ("2-D",) if plan.sets is None else plan.sets
     for name in wanted("ewocs-table4", "sets", asked, tuple(DIMENSIONS)):
-        found = each(plan, _thresholds_of_all, name, _repetitions(plan), default=RUNS)
+        found = _runs(plan, "ewocs-table4", name, _thresholds_of_all)
         order = ("F1", "Precision", "Recall")
         rows = sorted(rows_of(found), key=lambda row: order.index(row.split()[0]))
         yield cells_of("4", name, found, rows, _note(plan))
@@ -241,8 +252,10 @@ def _thresholds_of_all(name: str, n_repetitions: int | None, run: int) -> Column
     return found
 
 
-def _repetitions(plan: Plan) -> int | None:
-    return None if plan.members is None else plan.members[0]
+def _runs(plan: Plan, table: str, name: str, run: Callable[..., Columns]) -> list[Columns]:
+    n_repetitions = None if plan.members is None else plan.members[0]
+    setting = setting_of(n_repetitions)
+    return kept(plan, table, name, setting, run, name, n_repetitions, default=RUNS)
 
 
 def _note(plan: Plan) -> str:

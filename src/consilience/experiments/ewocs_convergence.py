@@ -15,7 +15,7 @@ from scipy import stats
 
 from consilience.datasets import make_minority
 from consilience.experiments._cells import Cell, Claim, Plan
-from consilience.experiments._ewocs_runs import PAPER, Columns, cells_of, each
+from consilience.experiments._ewocs_runs import PAPER, Columns, cells_of, kept
 from consilience.experiments._ewocs_systems import Scores
 from consilience.experiments._registry import experiment, wanted
 from consilience.experiments.relations import all_pairs
@@ -90,6 +90,7 @@ def _power(whose: str, fit: _Fit, cells: Sequence[Cell]) -> Claim:
 
 @experiment(
     "ewocs-figures16-17",
+    keeps_runs=True,
     title="Figures 16 and 17: repetitions to convergence and run time of EW-SRBC against size",
     paper=PAPER,
     judge=_claims,
@@ -127,7 +128,9 @@ def ewocs_figures16_17(plan: Plan) -> Iterator[list[Cell]]:
     for name in wanted("ewocs-figures16-17", "sets", plan.sets, tuple(_SIZES)):
         sizes = tuple(sorted(plan.members or _SIZES[name]))
         everything = all_pairs(plan.data_home) if name == _RELATIONS else None
-        found = each(plan, _over_sizes, name, sizes, everything, default=3)
+        setting = f"n={','.join(map(str, sizes))}"
+        args = (name, sizes, everything)
+        found = kept(plan, "ewocs-figures16-17", name, setting, _over_sizes, *args, default=3)
         yield cells_of("Figures 16, 17", name, found)
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from consilience.compare import PairwiseTests
 from consilience.experiments._cells import Cell, Claim, Plan
 from consilience.experiments._ewocs_claims import alike, all_below, diagram, rank_tests
-from consilience.experiments._ewocs_runs import PAPER, Columns, cells_of, each
+from consilience.experiments._ewocs_runs import PAPER, Columns, cells_of, kept, setting_of
 from consilience.experiments._ewocs_systems import DIMENSIONS, PAPERS, by_threshold, synthetic
 from consilience.experiments._registry import experiment, wanted
 
@@ -53,6 +53,7 @@ def _claims(cells: Sequence[Cell]) -> list[Claim]:
 
 @experiment(
     "ewocs-figure11",
+    keeps_runs=True,
     title="Figure 11: tests of the threshold rules (EW-SRBC 100x100 with G(10,10))",
     paper=PAPER,
     needs_data=False,
@@ -80,7 +81,8 @@ def ewocs_figure11(plan: Plan) -> Iterator[list[Cell]]:
     """
     n_repetitions = None if plan.members is None else plan.members[0]
     for name in wanted("ewocs-figure11", "sets", plan.sets, tuple(DIMENSIONS)):
-        found = each(plan, _rules, name, n_repetitions, default=10)
+        setting = setting_of(n_repetitions)
+        found = kept(plan, "ewocs-figure11", name, setting, _rules, name, n_repetitions, default=10)
         yield cells_of("Figure 11", name, found, MEASURES)
 
 

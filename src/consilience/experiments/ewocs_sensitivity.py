@@ -10,7 +10,15 @@ from typing import Any
 import numpy as np
 
 from consilience.experiments._cells import Cell, Claim, Plan, of, paired_claim
-from consilience.experiments._ewocs_runs import PAPER, Columns, cells_of, each, mean_of, steps_of
+from consilience.experiments._ewocs_runs import (
+    PAPER,
+    Columns,
+    cells_of,
+    kept,
+    mean_of,
+    setting_of,
+    steps_of,
+)
 from consilience.experiments._ewocs_systems import PAPERS, System, best_measures, synthetic
 from consilience.experiments._registry import experiment, wanted
 from consilience.minority import EWOCS, KMD, AutoHDS, BBCPress
@@ -70,6 +78,7 @@ def _growth(cells: Sequence[Cell]) -> list[Claim]:
 
 @experiment(
     "ewocs-figure9",
+    keeps_runs=True,
     title="Figure 9: parameters of EW-SRBC, two-dimensional generated data",
     paper=PAPER,
     needs_data=False,
@@ -98,7 +107,8 @@ def ewocs_figure9(plan: Plan) -> Iterator[list[Cell]]:
     asked = ("2-D",) if plan.sets is None else plan.sets
     steps = steps_of(plan, _STEPS)
     for name in wanted("ewocs-figure9", "sets", asked, ("2-D", "3-D", "5-D", "8-D")):
-        found = each(plan, _ensembles, name, steps, default=8)
+        setting = setting_of(steps)
+        found = kept(plan, "ewocs-figure9", name, setting, _ensembles, name, steps, default=8)
         yield cells_of("Figure 9", name, found)
 
 
@@ -178,6 +188,7 @@ def _named(cell: Cell) -> str:
 
 @experiment(
     "ewocs-figure10",
+    keeps_runs=True,
     title="Figure 10: parameters of BBCPRESS, AUTOHDS and kMD, two-dimensional generated data",
     paper=PAPER,
     needs_data=False,
@@ -204,7 +215,8 @@ def ewocs_figure10(plan: Plan) -> Iterator[list[Cell]]:
     """
     asked = ("2-D",) if plan.sets is None else plan.sets
     for name in wanted("ewocs-figure10", "sets", asked, ("2-D", "3-D", "5-D", "8-D")):
-        yield cells_of("Figure 10", name, each(plan, _settings, name, default=5))
+        found = kept(plan, "ewocs-figure10", name, "", _settings, name, default=5)
+        yield cells_of("Figure 10", name, found)
 
 
 def _settings(name: str, run: int) -> Columns:

@@ -13,7 +13,7 @@ import numpy as np
 from consilience.compare import precision_recall_f1
 from consilience.datasets import make_toy_minority
 from consilience.experiments._cells import Cell, Claim, Plan, of, paired_claim
-from consilience.experiments._ewocs_runs import PAPER, Columns, cells_of, each, mean_of
+from consilience.experiments._ewocs_runs import PAPER, Columns, cells_of, kept, mean_of, setting_of
 from consilience.experiments._ewocs_systems import (
     PAPERS,
     System,
@@ -80,6 +80,7 @@ def _same_cuts(cells: Sequence[Cell]) -> list[Claim]:
 
 @experiment(
     "ewocs-figures5-7",
+    keeps_runs=True,
     title="Figures 5 to 7: the systems and the threshold rules on TOY",
     paper=PAPER,
     needs_data=False,
@@ -109,9 +110,12 @@ def ewocs_figures5_7(plan: Plan) -> Iterator[list[Cell]]:
     """
     wanted("ewocs-figures5-7", "sets", plan.sets, ("TOY",))
     n_repetitions = None if plan.members is None else plan.members[0]
-    found = each(plan, _on_toy, n_repetitions, default=10)
-    yield cells_of("Figures 5, 6", "TOY", [one[0] for one in found])
-    yield cells_of("Figure 7", _BY_RULE, [one[1] for one in found])
+    setting = setting_of(n_repetitions)
+    found = kept(plan, "ewocs-figures5-7", "TOY", setting, _on_toy, n_repetitions, default=10)
+    systems = (*TOY_SYSTEMS, "CONVEX")
+    yield cells_of("Figures 5, 6", "TOY", [{name: one[name] for name in systems} for one in found])
+    by_rule = [{name: one[name] for name in one if name not in systems} for one in found]
+    yield cells_of("Figure 7", _BY_RULE, by_rule)
 
 
 def toy_models(run: int, n_repetitions: int | None = None) -> tuple[Any, Any, dict[str, list[Any]]]:
@@ -120,18 +124,18 @@ def toy_models(run: int, n_repetitions: int | None = None) -> tuple[Any, Any, di
     return X, y, {name: one.run(X, y, run, n_repetitions) for name, one in TOY_SYSTEMS.items()}
 
 
-def _on_toy(n_repetitions: int | None, run: int) -> tuple[Columns, Columns]:
+def _on_toy(n_repetitions: int | None, run: int) -> Columns:
+    """The systems, and EW-SRBC by rule."""
     X, y, models = toy_models(run, n_repetitions)
     found = {name: mean_of([best_measures(m, y) for m in mine]) for name, mine in models.items()}
     found["CONVEX"] = references_of(X, y, run)["CONVEX"]
     scores = models[G10][0].scores_
-    rules: Columns = {}
     for cut in every(scores, y=y, m=int((y > 0).sum())):
         one = precision_recall_f1(scores >= cut.value, y)
-        rules[cut.method.upper()] = {
+        found[cut.method.upper()] = {
             "F1": 100 * one.f1,
             "Precision": 100 * one.precision,
             "Recall": 100 * one.recall,
             "objects": float(one.n_found),
         }
-    return found, rules
+    return found

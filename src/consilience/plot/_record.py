@@ -65,7 +65,21 @@ def _curves(cells: Sequence[Cell], plan: Plan) -> Any:
         measure, _, variable = head.rpartition(", ")
         _panel(ax, mine, [c for c in cells if c.data == data and c.row == measure])
         ax.set(xlabel=variable, ylabel=measure, title=data)
+    _one_legend(grid.flat[: len(panels)], grid.flat[len(panels) :])
     return figure
+
+
+def _one_legend(panels: Sequence[Any], free: Sequence[Any]) -> None:
+    """Panels of several lines that have the same names share a legend where a place is free."""
+    named = {ax: ax.get_legend_handles_labels() for ax in panels}
+    several = [ax for ax, (_, names) in named.items() if len(names) > 1]
+    if not len(free) or len(several) < 2 or len({tuple(named[ax][1]) for ax in several}) > 1:
+        return
+    for ax in several:
+        ax.get_legend().remove()
+    free[0].set_visible(True)
+    free[0].set_axis_off()
+    free[0].legend(*named[several[0]], frameon=False, loc="center left")
 
 
 def _panel(ax: Any, cells: Sequence[Cell], references: Sequence[Cell]) -> None:
