@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from consilience._maps import let_go
 from consilience._optional import optional
 from consilience._words import listed
 from consilience.errors import ClusterLostError, InvalidInputError, MissingFileError
@@ -383,6 +384,7 @@ class _Sliced(Stored):
             self._values = _AgainMapped(self._values)
 
     def _read(self, start: int, stop: int) -> Any:
+        let_go(self._values)  # what was read before
         return self._values[start:stop]
 
     def where(self, row: int) -> str:
@@ -398,6 +400,7 @@ class _Sliced(Stored):
         chosen = np.asarray(objects)
         numbers = np.flatnonzero(chosen) if chosen.dtype == bool else chosen
         block = np.ascontiguousarray(self._values[numbers], self.dtype)
+        let_go(self._values)
         for at in np.flatnonzero(~np.isfinite(block).all(axis=1))[:1]:
             self._check_finite(block[at : at + 1], int(numbers[at]))
         return block
@@ -414,6 +417,7 @@ class _AgainMapped:
         if self._map is None:
             file, kind, mode, offset, shape, order = self.how
             self._map = np.memmap(file, kind, mode, offset, shape, order)
+        let_go(self._map)
         return self._map[rows]
 
 
