@@ -23,7 +23,7 @@ import numpy as np
 from consilience._optional import optional
 from consilience._stored import Stored, is_dask
 from consilience.engines._pieces import told
-from consilience.errors import ClusterLostError
+from consilience.errors import ClusterLostError, InvalidInputError
 
 __all__ = ["Cluster", "cluster_of", "releasing", "workers_at"]
 
@@ -282,6 +282,10 @@ def _fetched(future: Any) -> Any:
             "Members that a run folder holds (run=, checkpoint=) are not made again."
         ) from error
     except _GONE as error:
+        if isinstance(error, OSError) and future.status == "error":  # of the task, not of Dask
+            raise InvalidInputError(
+                f"A worker cannot read its part of the data: {type(error).__name__}: {error}."
+            ) from error
         raise _lost(str(error) or type(error).__name__) from error
 
 
