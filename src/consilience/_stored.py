@@ -5,6 +5,9 @@ is, and how such files are read, is known here and nowhere else. Every block is 
 read: its columns, its types, that all numbers are finite; messages name the block and the row.
 """
 
+import asyncio
+import concurrent.futures
+import sys
 import tokenize
 from abc import ABC, abstractmethod
 from bisect import bisect_right
@@ -31,6 +34,7 @@ __all__ = [
     "here",
     "is_dask",
     "is_table_path",
+    "lost_cluster",
     "mapped_file",
     "open_stored",
     "piece_rows",
@@ -578,11 +582,36 @@ def _computed(array: Any) -> Any:
     """A part of a Dask array, by the cluster there is, or here where there is none."""
     try:
         return array.compute()
+    except (asyncio.CancelledError, concurrent.futures.CancelledError) as error:
+        raise lost_cluster(str(error)) from error
+    except OSError as error:
+        if _client_runs():  # it is an error of the task
+            raise
+        raise lost_cluster(str(error)) from error
     except RuntimeError as error:
         if "no Client active" not in str(error):
             raise
         # A client that was closed may leave its name among Dask's settings.
         return array.compute(scheduler="threads")
+
+
+def _client_runs() -> bool:
+    """Whether a client is there that its scheduler answers, or none is needed."""
+    if "distributed" not in sys.modules:
+        return True
+    distributed = optional("distributed", extra="distributed", what="Clustering on a cluster")
+    try:
+        return bool(distributed.default_client().status == "running")
+    except ValueError:  # there is none
+        return True
+
+
+def lost_cluster(why: str) -> ClusterLostError:
+    """What is said where a scheduler answers no more."""
+    return ClusterLostError(
+        f"The Dask cluster was lost ({why}). Start it again, make a new client and the array anew, "
+        "and call again; members that a run folder holds (run=, checkpoint=) are not made again."
+    )
 
 
 class _Dask(Stored):

@@ -1,6 +1,7 @@
 """Without a cluster, and with one that loses its workers: nothing changes, nothing is missing."""
 
 import collections
+import itertools
 import random
 import subprocess
 import sys
@@ -130,6 +131,20 @@ def test_workers_killed_at_random_change_nothing(mortal, monkeypatch, tmp_path):
         np.testing.assert_array_equal(labels, wanted.labels)
         mortal.wait_for_deaths(job + 1)
     assert any(mortal.lost)  # what was made again
+
+
+@pytest.mark.parametrize("call", [lambda rows: rows.take([3]), lambda rows: rows.read(0, 9)])
+def test_a_cluster_that_is_lost_while_rows_are_fetched_is_said_so(call):
+    with (
+        distributed.LocalCluster(n_workers=1, processes=False, dashboard_address=None) as cluster,
+        distributed.Client(cluster),
+    ):
+        table = open_rows(chunked(X, [1, 2])).values
+        end = threading.Timer(0.5, cluster.close)
+        end.start()
+        with pytest.raises(ClusterLostError, match=r"cluster was lost.*Start it again"):
+            collections.deque((call(table) for _ in itertools.count()), maxlen=0)
+        end.join()
 
 
 def test_a_cluster_that_is_lost_is_said_so():

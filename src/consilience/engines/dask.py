@@ -21,7 +21,7 @@ from weakref import WeakKeyDictionary, WeakSet
 import numpy as np
 
 from consilience._optional import optional
-from consilience._stored import Stored, is_dask
+from consilience._stored import Stored, is_dask, lost_cluster
 from consilience.engines._pieces import told
 from consilience.errors import ClusterLostError, InvalidInputError
 
@@ -198,7 +198,7 @@ class Cluster:
 
     def _check(self) -> None:
         if self._client.status != "running":
-            raise _lost(f"the client is {self._client.status}")
+            raise lost_cluster(f"the client is {self._client.status}")
 
     def _common(self, call: Callable[..., Any], shared: tuple[Any, ...]) -> Any:
         """What is the same for all pieces, on the workers; the rest has its place in it."""
@@ -239,7 +239,7 @@ class Cluster:
         except Exception as error:
             if self._client.status == "running":
                 raise
-            raise _lost(str(error)) from error
+            raise lost_cluster(str(error)) from error
 
     def _grouped(self) -> list[range]:
         """Numbers of the pieces that lie together, and are gone through by one task."""
@@ -251,8 +251,9 @@ class Cluster:
         """The pieces as stored, on the workers; later reads take them from there too."""
         base: Any = self.table.base
         sizes = tuple(self._bounds[own[-1]][1] - self._bounds[own[0]][0] for own in groups)
-        base.array = self._client.persist(base.array.rechunk((sizes, -1)))
-        blocks: list[Any] = self._client.compute(list(base.array.to_delayed().ravel()))
+        base.array = self._asked(self._client.persist, base.array.rechunk((sizes, -1)))
+        whole = list(base.array.to_delayed().ravel())
+        blocks: list[Any] = self._asked(self._client.compute, whole)
         return self._evenly(blocks)
 
     def _evenly(self, blocks: list[Any]) -> list[Any]:
@@ -286,14 +287,7 @@ def _fetched(future: Any) -> Any:
             raise InvalidInputError(
                 f"A worker cannot read its part of the data: {type(error).__name__}: {error}."
             ) from error
-        raise _lost(str(error) or type(error).__name__) from error
-
-
-def _lost(why: str) -> ClusterLostError:
-    return ClusterLostError(
-        f"The Dask cluster was lost ({why}). Start it again, make a new client and the array anew, "
-        "and call again; members that a run folder holds (run=, checkpoint=) are not made again."
-    )
+        raise lost_cluster(str(error) or type(error).__name__) from error
 
 
 def moves(at: Sequence[str | None], threads: dict[str, int]) -> dict[int, str]:
