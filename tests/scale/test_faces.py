@@ -185,6 +185,14 @@ def test_a_scheduler_with_tls_is_used_as_any():
         np.testing.assert_array_equal(maker.generate(chunked(X, [2, 3])).members, wanted)
 
 
+def test_a_scheduler_with_tls_asks_for_certificates():
+    with (
+        pytest.raises(ClusterLostError, match=r"TLS expects.*Name the certificates"),
+        workers_at("tls://127.0.0.1:1"),
+    ):
+        pass
+
+
 def test_local_workers_are_made_and_let_go(tmp_path):
     with workers_at("local", 1, 2**31) as client:
         assert len(client.nthreads()) == 1

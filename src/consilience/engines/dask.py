@@ -79,6 +79,11 @@ def workers_at(where: str, n_workers: int | None = None, memory: float | None = 
         try:
             client = opened.enter_context(distributed.Client(target, timeout=_ANSWER))
             client.wait_for_workers(1, timeout=_COME)
+        except TypeError as error:  # what Dask raises without certificates
+            raise ClusterLostError(
+                f"The Dask cluster at {where!r} cannot be asked: {error}. Name the certificates of "
+                "a scheduler with TLS in Dask's own configuration, 'distributed.comm.tls'."
+            ) from error
         except (OSError, ValueError, TimeoutError) as error:
             why = str(error).splitlines()[0] if str(error) else type(error).__name__
             raise ClusterLostError(
