@@ -13,7 +13,7 @@ import pytest
 import consilience as cs
 from consilience._cli import progress as shown
 from consilience._cli.speech import Speaker, silence
-from consilience._cli.stages import Clock, Teller, stages_shown
+from consilience._cli.stages import Clock, Teller, shown_detail, stages_shown
 from consilience.cli import main
 
 LABELS = "id,a,b,c\n" + "".join(f"o{i},{i // 4},{i // 3},{i // 4}\n" for i in range(8))
@@ -44,6 +44,21 @@ def test_on_a_terminal_seconds_run_and_the_line_is_gone_in_the_end():
     assert "\n" not in text
     assert text.endswith("\r")
     assert text.split("\r")[-2].strip() == ""
+
+
+def test_a_bar_tells_the_block_that_a_pass_is_at(monkeypatch):
+    rich = pytest.importorskip("rich.console")
+    monkeypatch.delenv("CONSILIENCE_PROGRESS", raising=False)
+    page = rich.Console(file=io.StringIO(), width=120)
+    with stages_shown():
+        bar = shown._bar()
+        bar.add_task("generate", total=2)
+        shown_detail(3, 8)
+        threading.Thread(target=lambda: page.print(bar.get_renderable())).start()
+        until = time.monotonic() + 20.0
+        while time.monotonic() < until and "generate" not in page.file.getvalue():
+            time.sleep(0.01)
+    assert "block 3 of 8" in page.file.getvalue()
 
 
 @pytest.mark.parametrize("live", [False, True])

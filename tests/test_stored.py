@@ -1,6 +1,7 @@
 """Tables that are not in memory: the same numbers, block by block, whatever holds them."""
 
 import pickle
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -193,6 +194,30 @@ def test_a_damaged_page_is_refused_with_its_row(tmp_path):
     path.write_bytes(whole[:4] + bytes(30) + whole[34:])
     with pytest.raises(InvalidInputError, match=r"'x.parquet' cannot be read at row 0 \(row group"):
         open_rows(path).take(np.arange(50))
+
+
+def test_a_damaged_page_is_refused_with_its_file_and_row_group(tmp_path):
+    pytest.importorskip("pyarrow")
+    for part in range(3):
+        write_parquet(tmp_path / f"{part}.parquet", X[1000 * part : 1000 * (part + 1)], 200)
+    whole = (tmp_path / "1.parquet").read_bytes()
+    at = len(whole) // 2
+    (tmp_path / "1.parquet").write_bytes(whole[:at] + b"\xff" * 2000 + whole[at + 2000 :])
+    table = open_rows(tmp_path).values
+    with pytest.raises(InvalidInputError, match=r"at row 1[46]00 \(row group [23] of '1.parquet'"):
+        table.read(0, 3000)
+    assert table.read(0, 1000).shape == table.read(2000, 3000).shape == (1000, 3)
+
+
+def test_a_file_is_found_from_another_folder(store, tmp_path, monkeypatch):
+    path = store(X)
+    monkeypatch.chdir(tmp_path)
+    if isinstance(path, np.memmap):
+        pytest.skip("it is sent as it is")
+    sent = pickle.dumps(open_stored(Path(path).name))
+    (tmp_path / "other").mkdir()
+    monkeypatch.chdir(tmp_path / "other")
+    np.testing.assert_array_equal(pickle.loads(sent).read(0, 9000), X)
 
 
 def test_a_file_with_fewer_rows_than_it_says_is_refused(tmp_path, monkeypatch):

@@ -5,10 +5,14 @@ is, and how such files are read, is known here and nowhere else. Every block is 
 read: its columns, its types, that all numbers are finite; messages name the block and the row.
 """
 
+import asyncio
+import concurrent.futures
+import sys
 import tokenize
 from abc import ABC, abstractmethod
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from itertools import accumulate
 from os import PathLike
 from pathlib import Path
@@ -18,6 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from consilience._maps import let_go
 from consilience._optional import optional
 from consilience._words import listed
 from consilience.errors import ClusterLostError, InvalidInputError, MissingFileError
@@ -29,6 +34,7 @@ __all__ = [
     "here",
     "is_dask",
     "is_table_path",
+    "lost_cluster",
     "mapped_file",
     "open_stored",
     "piece_rows",
@@ -129,14 +135,20 @@ class Stored(ABC):
 
     def read(self, start: int, stop: int) -> Floats:
         """Rows start..stop-1, checked, in C order."""
-        try:
+        with self._naming(start):
             block = self.base._read(start, stop)
+        return self.made_of(block, start, stop)
+
+    @contextmanager
+    def _naming(self, row: int) -> Iterator[None]:
+        """What cannot be read is said with its row."""
+        try:
+            yield
         except (ClusterLostError, InvalidInputError):  # which say it themselves
             raise
         except _UNREADABLE as error:  # rows of different lengths, damaged pages, a file gone
             why = (str(error).splitlines() or [type(error).__name__])[0]
-            raise self._unreadable(start, why.rstrip(".")) from error
-        return self.made_of(block, start, stop)
+            raise self._unreadable(row, why.rstrip(".")) from error
 
     def made_of(self, block: Any, start: int, stop: int) -> Floats:
         """Rows start..stop-1 from what is stored of them, checked: here or where the block is."""
@@ -247,13 +259,14 @@ def read_by_workers(table: Stored) -> Stored:
 
 
 def _read_of(table: Stored, start: int, stop: int) -> Any:
-    try:
-        return table._read(start, stop)
-    except FileNotFoundError as error:
-        raise InvalidInputError(
-            f"A worker cannot open {table.what} ({error.filename!r}). Put the file where all "
-            "workers find it by the same path, or leave out the cluster."
-        ) from error
+    with table._naming(start):
+        try:
+            return table._read(start, stop)
+        except FileNotFoundError as error:
+            raise InvalidInputError(
+                f"A worker cannot open {table.what} ({error}). Put it where all workers find it by "
+                "the same path, or leave out the cluster."
+            ) from error
 
 
 def mapped_file(values: "np.memmap[Any, Any]", what: str, names: tuple[str, ...] | None) -> Stored:
@@ -287,6 +300,7 @@ def _of_path(path: Path, ignore: Sequence[str]) -> Stored:
     """The table in a file or folder, by its ending."""
     if not path.exists():
         raise MissingFileError(f"There is no file or folder {str(path)!r}.")
+    path = path.absolute()  # workers may have been started in other folders
     ending = path.suffix.lower()
     if ending == ".npy" and path.is_file():
         try:
@@ -300,14 +314,13 @@ def _of_path(path: Path, ignore: Sequence[str]) -> Stored:
         return _Sliced(values, what=repr(path.name), is_file=True)
     if ending == ".zarr":
         _refuse_names(ignore, repr(path.name))
-        zarr = optional("zarr", extra="store", what="Reading '.zarr' folders")
-        found = zarr.open(str(path), mode="r")
+        found = _zarr_at(str(path))
         if not _is_sliced(found):
             raise InvalidInputError(
                 f"{path.name!r} must hold one array of two dimensions, objects x columns. Got "
                 f"{found!r} instead. Name the folder of the array in it."
             )
-        return _Sliced(found, what=repr(path.name))
+        return _Sliced(found, what=repr(path.name), again=(_zarr_at, (str(path),)))
     parts = sorted(path.glob("*.parquet")) if path.is_dir() else [path]
     if parts and parts[0].suffix.lower() == ".parquet":
         return _Parquet(parts, what=repr(path.name), ignore=ignore)
@@ -315,6 +328,10 @@ def _of_path(path: Path, ignore: Sequence[str]) -> Stored:
         f"{path.name!r} cannot be read block by block: files must end in {listed(_ENDINGS, 'or')}, "
         "and a folder must hold '.parquet' files. Convert other files to Parquet first."
     )
+
+
+def _zarr_at(path: str) -> Any:
+    return optional("zarr", extra="store", what="Reading '.zarr' folders").open(path, mode="r")
 
 
 def _refuse_names(ignore: Sequence[str], what: str) -> None:
@@ -358,38 +375,38 @@ class _Sliced(Stored):
         what: str,
         names: tuple[str, ...] | None = None,
         is_file: bool = False,
+        again: tuple[Callable[..., Any], tuple[Any, ...]] | None = None,
     ) -> None:
         if len(values.shape) != 2:
             raise InvalidInputError(
                 f"{what} must have two dimensions, objects x columns. Got shape {values.shape}."
             )
         super().__init__(values.shape, _number_type([values.dtype], what), names=names, what=what)
-        self._values, self._is_file = values, is_file
+        self._values, self._again = values, again
+        chunks = getattr(values, "chunks", None)
+        self._chunk = chunks[0] if chunks else piece_rows(self.shape[1])
+        if is_file:
+            order = "C" if values.flags.c_contiguous else "F"
+            how = (values.filename, values.dtype, "r", values.offset, values.shape, order)
+            self._again = (np.memmap, how)
 
     def __getstate__(self) -> dict[str, Any]:
-        if not self._is_file:
-            return self.__dict__
-        # The name of the file instead of all numbers: whoever gets it opens it again.
-        values = self._values
-        if isinstance(values, _AgainMapped):
-            return self.__dict__ | {"_values": values.how}
-        order = "C" if values.flags.c_contiguous else "F"
-        found = (values.filename, values.dtype, "r", values.offset, values.shape, order)
-        return self.__dict__ | {"_values": found}
+        # How it is opened instead of all numbers: whoever gets it opens it again. An open array of
+        # zarr would do, but where its folder is missing it reads as zeros.
+        return self.__dict__ if self._again is None else self.__dict__ | {"_values": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        if self._is_file:
-            self._values = _AgainMapped(self._values)
+        if self._again is not None:
+            self._values = _OpenedAgain(*self._again)
 
     def _read(self, start: int, stop: int) -> Any:
+        let_go(self._values)  # what was read before
         return self._values[start:stop]
 
     def where(self, row: int) -> str:
         """In which chunk, or which piece as it is read, a row lies."""
-        chunks = getattr(self._values, "chunks", None)
-        size = chunks[0] if chunks else piece_rows(self.shape[1])
-        return f"block {row // size} of {size} rows"
+        return f"block {row // self._chunk} of {self._chunk} rows"
 
     def take(self, objects: Any) -> Floats:
         """See `Stored.take`; a memory map goes to the rows themselves."""
@@ -398,23 +415,24 @@ class _Sliced(Stored):
         chosen = np.asarray(objects)
         numbers = np.flatnonzero(chosen) if chosen.dtype == bool else chosen
         block = np.ascontiguousarray(self._values[numbers], self.dtype)
+        let_go(self._values)
         for at in np.flatnonzero(~np.isfinite(block).all(axis=1))[:1]:
             self._check_finite(block[at : at + 1], int(numbers[at]))
         return block
 
 
-class _AgainMapped:
-    """A map of a file that is opened when something is read of it, to be refused there."""
+class _OpenedAgain:
+    """A file that is opened when something is read of it, to be refused there."""
 
-    def __init__(self, how: tuple[Any, ...]) -> None:
-        self.how = how
-        self._map: Any = None
+    def __init__(self, call: Callable[..., Any], how: tuple[Any, ...]) -> None:
+        self._call, self._how = call, how
+        self._values: Any = None
 
     def __getitem__(self, rows: Any) -> Any:
-        if self._map is None:
-            file, kind, mode, offset, shape, order = self.how
-            self._map = np.memmap(file, kind, mode, offset, shape, order)
-        return self._map[rows]
+        if self._values is None:
+            self._values = self._call(*self._how)
+        let_go(self._values)
+        return self._values[rows]
 
 
 class _Parquet(Stored):
@@ -461,7 +479,7 @@ class _Parquet(Stored):
             self._cursor = None  # in case of an error
             while row < stop:
                 if not len(left):
-                    left = _next(batches)
+                    left = self._next(batches, row)
                 some = left[: stop - row]
                 out[row - start : row - start + len(some)] = some
                 row, left = row + len(some), left[len(some) :]
@@ -475,17 +493,41 @@ class _Parquet(Stored):
         skipped = self._starts[group]
         left = np.empty((0, self.shape[1]), self.dtype)
         while skipped < row:
-            left = _next(batches)
+            left = self._next(batches, skipped)
             over = min(len(left), row - skipped)
             skipped, left = skipped + over, left[over:]
         return row, batches, left
 
-    def _batches(self, group: int) -> Iterator[Floats]:
-        """Batches of rows from the start of a row group to the end of the last file."""
+    def _next(self, batches: Iterator[Floats], row: int) -> Floats:
+        """The next rows, from this one on."""
+        try:
+            for batch in batches:
+                return batch
+        except _UNREADABLE as error:
+            if isinstance(error, FileNotFoundError | InvalidInputError):
+                raise
+            with self._naming(self._damaged(row)):
+                raise
+        # Their number is written in another place of the file than they are.
+        raise ValueError("the file holds fewer rows than it says")
+
+    def _damaged(self, row: int) -> int:
+        """First row of the row group that cannot be read, from the group of a row on."""
+        for group in range(bisect_right(self._starts, row) - 1, len(self._groups)):
+            try:
+                for _ in self._batches(group, alone=True):
+                    pass
+            except _UNREADABLE:
+                return self._starts[group]
+        return row
+
+    def _batches(self, group: int, *, alone: bool = False) -> Iterator[Floats]:
+        """Batches of rows from the start of a row group to the end of the last file, or its own."""
         most = max(1, BLOCK // max(1, 8 * self.shape[1]))
         while group < len(self._groups):
             part = self._groups[group][1]
             same = [g for _, other, g in self._groups[group:] if other == part]
+            same = same[:1] if alone else same
             # A buffer: a row group may be as large as the file.
             with _opened(part, buffer_size=1 << 20, pre_buffer=False) as file:
                 names = list(self.names or ())
@@ -493,7 +535,7 @@ class _Parquet(Stored):
                 for batch in file.iter_batches(most, **how):
                     columns = [_numbers(batch.column(name)) for name in names]
                     yield np.stack(columns, axis=1, dtype=self.dtype, casting="same_kind")
-            group += len(same)
+            group = len(self._groups) if alone else group + len(same)
 
     def where(self, row: int) -> str:
         """In which row group of which file a row lies."""
@@ -502,19 +544,14 @@ class _Parquet(Stored):
         return f"row group {number} of {part.name!r}"
 
 
-def _next(batches: Iterator[Floats]) -> Floats:
-    """The next rows; their number is written in another place of the file than they are."""
-    for batch in batches:
-        return batch
-    raise ValueError("the file holds fewer rows than it says")
-
-
 def _opened(part: Path, **options: Any) -> Any:
     """A Parquet file, to be closed."""
     arrow = optional("pyarrow", extra="store", what="Reading '.parquet' files")
     parquet = optional("pyarrow.parquet", extra="store", what="Reading '.parquet' files")
     try:
         return parquet.ParquetFile(part, **options)
+    except FileNotFoundError:  # of a worker that does not have it
+        raise
     except (arrow.ArrowException, OSError) as error:
         raise InvalidInputError(f"{part.name!r} is damaged, or no Parquet file: {error}") from error
 
@@ -545,11 +582,36 @@ def _computed(array: Any) -> Any:
     """A part of a Dask array, by the cluster there is, or here where there is none."""
     try:
         return array.compute()
+    except (asyncio.CancelledError, concurrent.futures.CancelledError) as error:
+        raise lost_cluster(str(error)) from error
+    except OSError as error:
+        if _client_runs():  # it is an error of the task
+            raise
+        raise lost_cluster(str(error)) from error
     except RuntimeError as error:
         if "no Client active" not in str(error):
             raise
         # A client that was closed may leave its name among Dask's settings.
         return array.compute(scheduler="threads")
+
+
+def _client_runs() -> bool:
+    """Whether a client is there that its scheduler answers, or none is needed."""
+    if "distributed" not in sys.modules:
+        return True
+    distributed = optional("distributed", extra="distributed", what="Clustering on a cluster")
+    try:
+        return bool(distributed.default_client().status == "running")
+    except ValueError:  # there is none
+        return True
+
+
+def lost_cluster(why: str) -> ClusterLostError:
+    """What is said where a scheduler answers no more."""
+    return ClusterLostError(
+        f"The Dask cluster was lost ({why}). Start it again, make a new client and the array anew, "
+        "and call again; members that a run folder holds (run=, checkpoint=) are not made again."
+    )
 
 
 class _Dask(Stored):

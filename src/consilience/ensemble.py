@@ -23,6 +23,7 @@ from scipy import sparse
 
 from consilience import _ensemble_store
 from consilience._labels import NOISE, UNSEEN, columns_of, encode, is_frame, relabel, smallest_type
+from consilience._maps import let_go
 from consilience._optional import optional
 from consilience._validation import same_length
 from consilience.errors import InvalidInputError, InvalidParameterError
@@ -211,11 +212,19 @@ class Ensemble:
     # Labels never change, and every method asks for these: they are looked for once.
     @cached_property
     def _highest(self) -> Labels:
-        return self.members.max(axis=1)
+        return self._of_each(np.max)
 
     @cached_property
     def _lowest(self) -> int:
-        return int(self.members.min())
+        return int(self._of_each(np.min).min())
+
+    def _of_each(self, look: Callable[[Labels], Any]) -> NDArray[Any]:
+        """What there is to say of each member, one after the other: they may lie on disk."""
+        said = []
+        for own in self.members:
+            said.append(look(own))
+            let_go(own)
+        return np.array(said)
 
     def __repr__(self) -> str:
         k = self.n_clusters

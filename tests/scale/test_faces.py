@@ -96,12 +96,44 @@ def test_nobody_at_an_address_is_said(tmp_path, monkeypatch, capsys):
     assert not (tmp_path / "consilience-big-npy").exists()
 
 
-def test_a_file_that_workers_cannot_open_is_said(client, tmp_path):
-    np.save(tmp_path / "x.npy", X)
-    rows = cs.open_rows(tmp_path / "x.npy", on_workers=True)
-    (tmp_path / "x.npy").unlink()
-    with pytest.raises(InvalidInputError, match=r"A worker cannot open 'x.npy'"):
+def stored(path):
+    """X in a file of the kind that its ending says."""
+    if path.suffix == ".npy":
+        np.save(path, X)
+    elif path.suffix == ".zarr":
+        made = pytest.importorskip("zarr").create_array(str(path), shape=X.shape, dtype=X.dtype)
+        made[:] = X
+    else:
+        pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+        pq.write_table(pa.table(dict(zip("abc", X.T, strict=True))), path, row_group_size=1000)
+    return path
+
+
+@pytest.mark.parametrize("name", ["x.npy", "x.zarr", "x.parquet"])
+def test_a_file_that_workers_cannot_open_is_said(client, tmp_path, name):
+    rows = cs.open_rows(stored(tmp_path / name), on_workers=True)
+    (tmp_path / name).rename(tmp_path / "elsewhere")
+    with pytest.raises(InvalidInputError, match=rf"A worker cannot open '{name}'"):
         KMeansEnsemble(2, 3, max_samples=50).generate(rows)
+
+
+def test_a_damaged_file_is_no_lost_cluster(client, tmp_path):
+    path = stored(tmp_path / "x.parquet")
+    whole = path.read_bytes()
+    path.write_bytes(whole[:200_000] + b"\xff" * 5000 + whole[205_000:])
+    with pytest.raises(
+        InvalidInputError, match=r"'x.parquet' cannot be read at row \d+000 \(row g"
+    ):
+        cs.cluster(cs.open_rows(path, on_workers=True), 3, n_members=3)
+
+
+def test_a_block_that_its_task_cannot_read_is_no_lost_cluster(client):
+    def unread(block):
+        raise OSError("the tape is torn")
+
+    array = chunked(X, [1, 1]).map_blocks(unread, meta=np.empty((0, 0)))
+    with pytest.raises(InvalidInputError, match=r"cannot read its part.*the tape is torn"):
+        cs.cluster(array, 3, n_members=3)
 
 
 def test_bad_blocks_of_a_file_are_named_on_workers(client, tmp_path):
@@ -151,6 +183,14 @@ def test_a_scheduler_with_tls_is_used_as_any():
     ):
         assert made.scheduler_address.startswith("tls://")
         np.testing.assert_array_equal(maker.generate(chunked(X, [2, 3])).members, wanted)
+
+
+def test_a_scheduler_with_tls_asks_for_certificates():
+    with (
+        pytest.raises(ClusterLostError, match=r"TLS expects.*Name the certificates"),
+        workers_at("tls://127.0.0.1:1"),
+    ):
+        pass
 
 
 def test_local_workers_are_made_and_let_go(tmp_path):

@@ -7,7 +7,7 @@ import sys
 from contextlib import ExitStack
 from typing import Any
 
-from consilience._cli.stages import BARS, shown_stage
+from consilience._cli.stages import BARS, detail_shown, shown_stage
 
 __all__ = ["Bars", "Voice", "progress"]
 
@@ -82,12 +82,20 @@ def progress(*, bars: bool = True) -> tuple[Any, ...]:
 
 
 def _bar() -> Any:
-    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
+    from rich.progress import BarColumn, Progress, ProgressColumn, TaskProgressColumn, TextColumn
     from rich.progress import TimeRemainingColumn as Remaining
+    from rich.text import Text
+
+    said = detail_shown()
+
+    class Detail(ProgressColumn):
+        def render(self, task: Any) -> Text:
+            return Text(said())
 
     return Progress(
         TextColumn("[progress.description]{task.description}"),
         BarColumn(),
         TaskProgressColumn("{task.percentage:>3.0f}%"),
         Remaining(elapsed_when_finished=True),
+        Detail(),
     )

@@ -8,14 +8,14 @@ import logging
 import os
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from threading import Event, Thread
 from typing import TextIO
 
-__all__ = ["BARS", "Clock", "Teller", "shown_detail", "shown_stage", "stages_shown"]
+__all__ = ["BARS", "Clock", "Teller", "detail_shown", "shown_detail", "shown_stage", "stages_shown"]
 
 _WORDS = {
     "read": "reading",
@@ -44,10 +44,11 @@ class Teller:
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
         """Tell of what happens inside."""
+        self.detail = ""
         if self.live and name in BARS:
             yield
             return
-        over, self.detail = Event(), ""
+        over = Event()
         voice = Thread(target=self._speak, args=(_WORDS.get(name, name), over), daemon=True)
         with suppress(RuntimeError):  # no thread can start: nothing is said
             voice.start()
@@ -132,6 +133,12 @@ def shown_detail(done: int, n_blocks: int) -> None:
     teller = _TELLER.get()
     if teller is not None:
         teller.detail = f", block {done:,} of {n_blocks:,}"
+
+
+def detail_shown() -> Callable[[], str]:
+    """What `shown_detail` said last, for whoever shows it, in a thread of its own maybe."""
+    teller = _TELLER.get()
+    return lambda: "" if teller is None else teller.detail.removeprefix(", ")
 
 
 @dataclass

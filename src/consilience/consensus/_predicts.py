@@ -13,7 +13,12 @@ from sklearn.utils.validation import check_is_fitted
 from consilience.errors import InvalidInputError
 from consilience.keep import write_kept
 from consilience.predict import Placer, Prediction, placed
-from consilience.predict._by_blocks import drawn, models_of_sample, placed_by_blocks
+from consilience.predict._by_blocks import (
+    drawn,
+    members_of_sample,
+    models_of_sample,
+    placed_by_blocks,
+)
 from consilience.predict._hashes import row_hashes
 from consilience.predict._seen import Seen
 from consilience.rows import Rows, as_given, rows_of
@@ -76,7 +81,7 @@ class Predicts:
         own = models_of_sample(models, fitted.ensemble_.members, some)
         self._seen = Seen(data.take(some).values, own)
         judged = (None if one is None else one[some] for one in (confidence, runner_up))
-        self._judged = (fitted.ensemble_.take(some), np.array(labels[some]), *judged)
+        self._judged = (members_of_sample(fitted.ensemble_, some), np.array(labels[some]), *judged)
 
     def _placer(self) -> Placer:
         assert self._seen is not None

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from consilience._maps import let_go
 from consilience._validation import (
     COUNT,
     MEMORY,
@@ -214,6 +215,7 @@ def collapse(
     for start in range(0, n, _BLOCK):
         stop = min(start + _BLOCK, n)
         numbers[start:stop] = table.add(ensemble.members[:, start:stop], n_jobs)
+        let_go(numbers, ensemble.members)
         if max_bytes is not None and table.nbytes > max_bytes:
             raise MemoryBudgetError(
                 f"The first {stop:,} of {n:,} objects have {table.n_rows:,} different rows of "
@@ -258,5 +260,6 @@ def _spread(
         some = slice(start, start + _BLOCK)
         for room, value in zip(rooms, values, strict=True):
             room[some] = value[numbers[some]]
+        let_go(numbers, *rooms)
     labels, confident, runner_up = rooms
     return BlockConsensus(labels, confident, runner_up, found.n_clusters, rows.n_objects, found)

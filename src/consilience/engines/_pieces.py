@@ -16,6 +16,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from consilience._maps import let_go
 from consilience._stored import Stored
 from consilience.errors import MemoryBudgetError
 
@@ -132,13 +133,18 @@ class Disk:
         before = [None] * len(pieces) if kept is None else kept
 
         def steps() -> Iterator[Any]:
+            room = None
             for number, (start, stop) in enumerate(pieces):
                 own = within(shared, start, stop)
                 state, found = call(self.table.read(start, stop), start, before[number], *own)
-                # Together with those of the other pieces it may be larger than memory.
-                room = label_room(state.shape, state.dtype, beside=len(pieces))
-                room[:] = state
-                now[number] = room
+                height = len(state)
+                if room is None:
+                    # Of all pieces, which may be larger than memory. Not one a piece: every map of
+                    # a file is an open file, and a process may have a thousand.
+                    room = label_room((height * self.table.shape[0],), state.dtype)
+                now[number] = room[height * start : height * stop].reshape(height, stop - start)
+                now[number][:] = state
+                let_go(room, before[number])
                 yield found
 
         return now, told(steps(), len(pieces))
@@ -147,6 +153,7 @@ class Disk:
         """See `Pieces.revisit`."""
         for own, (start, stop) in zip(kept, self.table.pieces(), strict=True):
             yield call(own, *within(shared, start, stop))
+            let_go(own)
 
 
 def label_room(shape: tuple[int, ...], kind: Any, *, beside: int = 1) -> NDArray[Any]:

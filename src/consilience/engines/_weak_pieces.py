@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from consilience._maps import let_go
 from consilience._threads import one_thread
 from consilience.engines._pieces import Pieces
 from consilience.kernels._parallel import Team
@@ -79,6 +80,7 @@ def add_repetitions(
     for own in pieces.revisit(_added, scores, means, sums, n_jobs):
         stop = start + len(own.total)
         sums.total[start:stop], sums.squares[start:stop] = own
+        let_go(*sums)
         start = stop
     return sizes, means
 

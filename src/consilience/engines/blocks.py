@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from consilience._maps import let_go
 from consilience.engines._pieces import Chosen, Disk, Keeper, Pieces, label_room
 from consilience.engines._ranks import order_statistics
 from consilience.engines._weak_pieces import Sums, add_repetitions
@@ -253,6 +254,7 @@ class Blocks:
         def take(number: int, some: NDArray[Any], own: NDArray[np.float64]) -> None:
             start, stop = pieces[number]
             labels[:, start:stop] = some
+            let_go(labels)
             squares[number] = own
 
         for number, kept in self._kept_pieces(len(pieces)):

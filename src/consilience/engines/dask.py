@@ -21,9 +21,9 @@ from weakref import WeakKeyDictionary, WeakSet
 import numpy as np
 
 from consilience._optional import optional
-from consilience._stored import Stored, is_dask
+from consilience._stored import Stored, is_dask, lost_cluster
 from consilience.engines._pieces import told
-from consilience.errors import ClusterLostError
+from consilience.errors import ClusterLostError, InvalidInputError
 
 __all__ = ["Cluster", "cluster_of", "releasing", "workers_at"]
 
@@ -79,6 +79,11 @@ def workers_at(where: str, n_workers: int | None = None, memory: float | None = 
         try:
             client = opened.enter_context(distributed.Client(target, timeout=_ANSWER))
             client.wait_for_workers(1, timeout=_COME)
+        except TypeError as error:  # what Dask raises without certificates
+            raise ClusterLostError(
+                f"The Dask cluster at {where!r} cannot be asked: {error}. Name the certificates of "
+                "a scheduler with TLS in Dask's own configuration, 'distributed.comm.tls'."
+            ) from error
         except (OSError, ValueError, TimeoutError) as error:
             why = str(error).splitlines()[0] if str(error) else type(error).__name__
             raise ClusterLostError(
@@ -198,7 +203,7 @@ class Cluster:
 
     def _check(self) -> None:
         if self._client.status != "running":
-            raise _lost(f"the client is {self._client.status}")
+            raise lost_cluster(f"the client is {self._client.status}")
 
     def _common(self, call: Callable[..., Any], shared: tuple[Any, ...]) -> Any:
         """What is the same for all pieces, on the workers; the rest has its place in it."""
@@ -239,7 +244,7 @@ class Cluster:
         except Exception as error:
             if self._client.status == "running":
                 raise
-            raise _lost(str(error)) from error
+            raise lost_cluster(str(error)) from error
 
     def _grouped(self) -> list[range]:
         """Numbers of the pieces that lie together, and are gone through by one task."""
@@ -251,8 +256,9 @@ class Cluster:
         """The pieces as stored, on the workers; later reads take them from there too."""
         base: Any = self.table.base
         sizes = tuple(self._bounds[own[-1]][1] - self._bounds[own[0]][0] for own in groups)
-        base.array = self._client.persist(base.array.rechunk((sizes, -1)))
-        blocks: list[Any] = self._client.compute(list(base.array.to_delayed().ravel()))
+        base.array = self._asked(self._client.persist, base.array.rechunk((sizes, -1)))
+        whole = list(base.array.to_delayed().ravel())
+        blocks: list[Any] = self._asked(self._client.compute, whole)
         return self._evenly(blocks)
 
     def _evenly(self, blocks: list[Any]) -> list[Any]:
@@ -282,14 +288,11 @@ def _fetched(future: Any) -> Any:
             "Members that a run folder holds (run=, checkpoint=) are not made again."
         ) from error
     except _GONE as error:
-        raise _lost(str(error) or type(error).__name__) from error
-
-
-def _lost(why: str) -> ClusterLostError:
-    return ClusterLostError(
-        f"The Dask cluster was lost ({why}). Start it again, make a new client and the array anew, "
-        "and call again; members that a run folder holds (run=, checkpoint=) are not made again."
-    )
+        if isinstance(error, OSError) and future.status == "error":  # of the task, not of Dask
+            raise InvalidInputError(
+                f"A worker cannot read its part of the data: {type(error).__name__}: {error}."
+            ) from error
+        raise lost_cluster(str(error) or type(error).__name__) from error
 
 
 def moves(at: Sequence[str | None], threads: dict[str, int]) -> dict[int, str]:

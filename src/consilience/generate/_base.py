@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from consilience._labels import encode, smallest_type
+from consilience._maps import let_go
 from consilience._sklearn import CallbackSupportMixin, Steps, with_callbacks
 from consilience._validation import N_JOBS, RandomState, check_params
 from consilience.engines import label_room, releasing
@@ -300,6 +301,7 @@ def compact_in_place(labels: NDArray[Any]) -> NDArray[np.signedinteger[Any]]:
         for block in blocks:
             placed = block >= 0
             block[placed] = rank[block[placed]]
+    let_go(labels)
     narrow = smallest_type(int((used > 0).sum()))
     return labels if narrow.itemsize >= labels.dtype.itemsize else labels.astype(narrow)
 
@@ -314,6 +316,7 @@ def _stacked(labels: Sequence[NDArray[Any]]) -> NDArray[Any]:
     members = label_room((len(labels), len(labels[0])), kind)
     for row, one in zip(members, labels, strict=True):
         row[:] = one
+        let_go(members, one)
     return members
 
 

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from consilience._files import PARTIAL, written_whole
+from consilience._maps import let_go
 from consilience.generate._plan import plain
 
 try:
@@ -83,6 +84,7 @@ def write_chunk(
     }
     with written_whole(chunk_path(folder, number)) as partial:
         np.savez(partial, allow_pickle=False, **arrays)
+    let_go(labels)
 
 
 def read_chunk(folder: Path, number: int, mark: str, n_objects: int) -> Chunk | None:

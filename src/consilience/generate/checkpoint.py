@@ -29,6 +29,7 @@ from typing import Any
 import numpy as np
 
 from consilience._files import written_whole
+from consilience._maps import let_go
 from consilience.engines import label_room
 from consilience.ensemble import Ensemble
 from consilience.errors import ConsilienceError, InvalidInputError
@@ -260,6 +261,7 @@ class RunFolder:
                     # Those of many objects lie in files, not in memory.
                     labels = label_room(chunk.labels.shape, chunk.labels.dtype, beside=n_members)
                     labels[:] = chunk.labels
+                    let_go(labels)
                     session.finished[number] = generator._restored(
                         labels, chunk.record, chunk.extras
                     )

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from consilience._labels import NOISE, UNSEEN, smallest_type
+from consilience._maps import let_go
 from consilience._threads import one_thread
 from consilience._validation import N_MEMBERS, HasMethods, NoneValue, Options, Satisfies
 from consilience.engines import engine_for, label_room
@@ -280,6 +281,7 @@ def _placed_everywhere(
                 own[at : at + _BLOCK] = fit.names[labels[m][at : at + _BLOCK]]
         own[plan.rows] = fit.labels
         made.append(Made(compact_in_place(own), record, model=fit.centres))
+        let_go(own, labels.get(m))
     return made
 
 

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from consilience._maps import let_go
 from consilience.kernels.data.place import place
 
 __all__ = ["Centres", "centres_of"]
@@ -13,6 +14,8 @@ __all__ = ["Centres", "centres_of"]
 # Labels that the nearest centre may give otherwise, of equal distances: more, and the clusterer
 # does not go by centres.
 _OTHERWISE = 0.001
+# Labels looked at together.
+_BLOCK = 2**18
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +45,11 @@ def centres_of(
     >>> centres_of(np.array([[0.0], [5.0], [9.0]]), np.array([2, 0, -2])).values.ravel()
     array([0., 9.])
     """
-    used = np.bincount(labels[labels >= 0], minlength=len(values)) > 0
+    used = np.zeros(len(values), bool)
+    for at in range(0, len(labels), _BLOCK):
+        some = labels[at : at + _BLOCK]
+        used[some[some >= 0]] = True
+    let_go(labels)
     return Centres(np.array(values[used], np.float64, order="C"), **how)
 
 

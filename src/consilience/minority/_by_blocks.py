@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from consilience._maps import let_go
 from consilience.engines import Blocks, engine_for
 from consilience.engines._weak_pieces import Sums
 from consilience.errors import InvalidParameterError
@@ -78,4 +79,5 @@ def score_stored(score: Any, table: Stored, out: NDArray[Any]) -> Any:
     """What a function of rows says of the objects of a stored table, in the blocks of that."""
     for start, stop in table.pieces():
         out[start:stop] = score(table.read(start, stop))
+        let_go(out)
     return table.in_its_blocks(out)

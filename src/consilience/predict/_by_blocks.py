@@ -1,17 +1,19 @@
 """Tables larger than memory: a sample that new objects are placed by, and places by blocks."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from consilience._maps import let_go
 from consilience.engines import label_room
+from consilience.ensemble import Ensemble
 from consilience.generate.models import Centres, centres_of
 from consilience.predict._prediction import Prediction
 from consilience.rows import Stored
 
-__all__ = ["SAMPLE", "drawn", "models_of_sample", "placed_by_blocks"]
+__all__ = ["SAMPLE", "drawn", "members_of_sample", "models_of_sample", "placed_by_blocks"]
 
 #: Objects that stand for a table that is not in memory.
 SAMPLE = 20_000
@@ -45,9 +47,22 @@ def models_of_sample(
     return tuple(
         None
         if model is None
-        else centres_of(model.values, own[objects], features=model.features, unit=model.unit)
-        for model, own in zip(models, members, strict=True)
+        else centres_of(model.values, own, features=model.features, unit=model.unit)
+        for model, own in zip(models, _of_sample(members, objects), strict=True)
     )
+
+
+def members_of_sample(ensemble: Ensemble, objects: NDArray[np.int64]) -> Ensemble:
+    """The members on objects of the sample, as `Ensemble.take`."""
+    labels = np.stack(list(_of_sample(ensemble.members, objects)), axis=1)
+    return Ensemble(labels, names=ensemble.names, records=ensemble.records)
+
+
+def _of_sample(members: NDArray[Any], objects: NDArray[np.int64]) -> Iterator[NDArray[Any]]:
+    """Labels of one member after another: objects of a sample lie on all pages of a map."""
+    for own in members:
+        yield own[objects]
+        let_go(own)
 
 
 def placed_by_blocks(table: Stored, place: Callable[[Any], Prediction]) -> Prediction:
@@ -61,6 +76,7 @@ def placed_by_blocks(table: Stored, place: Callable[[Any], Prediction]) -> Predi
         found = place(table.read(start, stop))
         for name, room in rooms.items():
             room[start:stop] = getattr(found, name)
+        let_go(*rooms.values())
         notes += [note for note in found.notes if note not in notes]
     whole: dict[str, Any] = {name: table.in_its_blocks(room) for name, room in rooms.items()}
     return Prediction(**whole, notes=tuple(notes))

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from consilience._maps import let_go
 from consilience._optional import optional
 from consilience._validation import memory_in_bytes
 from consilience.consensus import CONSENSUS, BlockConsensus, combine_blocks, default_method
@@ -32,7 +33,13 @@ from consilience.errors import InvalidInputError, InvalidParameterError, Missing
 from consilience.explain import Profile
 from consilience.generate import RunFolder, default_generator, with_defaults
 from consilience.predict import Prediction
-from consilience.predict._by_blocks import SAMPLE, drawn, models_of_sample, placed_by_blocks
+from consilience.predict._by_blocks import (
+    SAMPLE,
+    drawn,
+    members_of_sample,
+    models_of_sample,
+    placed_by_blocks,
+)
 from consilience.predict._hashes import row_hashes
 from consilience.predict._seen import Seen
 from consilience.rows import Rows, Stored, here, is_dask, stored_rows
@@ -277,6 +284,7 @@ def write_columns(values: dict[str, Any], n_objects: int, number: int, path: Pat
     some = _parts(n_objects)[number]
     columns = {"object": np.arange(some.start, some.stop)}
     columns |= {name: here(array[some]) for name, array in values.items()}
+    let_go(*values.values())  # those of the part before
     if path.suffix == ".npz":
         np.savez(path, allow_pickle=False, **columns)
         return
@@ -394,7 +402,7 @@ def cluster_large(
         with job.stage("generate", generator):
             ensemble = make_members(generator, Rows(table), task.run)
         objects = sample_of(table.shape[0], task.seed)
-        part = ensemble.take(objects)
+        part = members_of_sample(ensemble, objects)
         if number.n_clusters is None:
             number = _number(job, task, table, (objects, part))
         with job.stage("consensus"):
@@ -554,13 +562,12 @@ def _result(
         seen=Seen(data.X, models, hashes),
         **about,
     )
-    inside = np.bincount(np.asarray(found.labels)[found.labels >= 0], minlength=found.n_clusters)
     return LargeResult(
         labels=table.in_its_blocks(found.labels),
         confidence=table.in_its_blocks(found.confidence),
         runner_up=table.in_its_blocks(found.runner_up),
         n_clusters=found.n_clusters,
-        sizes=[int(size) for size in inside],
+        sizes=sizes_of(found.labels, found.n_clusters),
         n_rows=found.n_rows,
         ensemble=done["ensemble"],
         sample=sample,
@@ -568,6 +575,20 @@ def _result(
         dropped=done["dropped"],
         **about,
     )
+
+
+def sizes_of(labels: NDArray[np.int32], n_clusters: int) -> list[int]:
+    """Objects in each cluster, counted part by part.
+
+    >>> sizes_of(np.array([0, 2, -1, 2]), 4)
+    [1, 0, 2, 0]
+    """
+    sizes = np.zeros(n_clusters, np.int64)
+    for some in _parts(len(labels)):
+        own = here(labels[some])
+        sizes += np.bincount(own[own >= 0], minlength=n_clusters)
+        let_go(labels)
+    return [int(size) for size in sizes]
 
 
 def refuse_in_memory_only(given: dict[str, tuple[Any, Any]], *, owner: str) -> None:
