@@ -10,7 +10,6 @@ outlives edits elsewhere in a file. What a shared fixture runs counts for every 
 
 import json
 import os
-import subprocess
 import sys
 import threading
 import time
@@ -177,9 +176,30 @@ def _text(file: str, line: int) -> str:
     return "".join(_source_lines(file)[line - 1 : line]).strip()
 
 
+def _in_a_fork(path: Path) -> int:
+    """Exit status of a test file, traced, in a process that has other people's packages loaded."""
+    words = ["-q", "--no-header", "--tb=line", "-p", "no:cacheprovider", "-p", "no:xdist"]
+    words += ["-p", "mutation.reach", "-W", "ignore::pytest.PytestWarning"]
+    words += ["-o", "addopts=--import-mode=importlib", str(path)]
+    child = os.fork()
+    if child == 0:
+        status = 1
+        try:
+            os.setsid()
+            silence = os.open(os.devnull, os.O_RDWR)
+            for stream in (0, 1, 2):
+                os.dup2(silence, stream)
+            sys.path.insert(0, str(ROOT / "src"))
+            status = int(pytest.main(words))
+        finally:
+            os._exit(status)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
 def main() -> int:
     """Run the files named, or those of every room, each in a process of its own."""
     sys.path.insert(0, str(ROOT / "tests"))
+    from mutation.forked import warm
     from mutation.rooms import ROOMS, left_out, stored_tests
 
     folder = Path(sys.argv[1]).resolve()
@@ -193,22 +213,17 @@ def main() -> int:
             *(path for name in tests for path in (ROOT / "tests").glob(name)),
         )
     }
-    environment = os.environ | {
+    os.environ |= {
         "MUTATION_REACH": str(folder),
         "PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{ROOT / 'tests'}",
-        "CONSILIENCE_TEST_PROFILE": "quick",
-        "MPLBACKEND": "agg",
     }
-    words = ["-m", "pytest", "-q", "--no-header", "--tb=line", "-p", "no:cacheprovider"]
-    words += ["-p", "no:xdist", "-p", "mutation.reach", "-o", "addopts=--import-mode=importlib"]
+    warm()
+    os.chdir(ROOT)
     for path in sorted(files):
         if not left_out(ROOT, path):
             start = time.perf_counter()
-            status = subprocess.run(
-                [sys.executable, *words, str(path)],
-                cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True, check=False,
-            )  # fmt: skip
-            told = status.stdout.strip().splitlines()[-1:] if status.returncode else ""
+            status = _in_a_fork(path)
+            told = f"ended with {status}" if status else ""
             print(
                 f"{time.perf_counter() - start:6.0f} s  {path.relative_to(ROOT)} {told}", flush=True
             )
