@@ -150,7 +150,7 @@ def parts_of_maps():
 
 @CASES
 def pairs():
-    ensemble, groups, points = _uneven()
+    ensemble, _, points = _uneven()
     for name, labels in _labelings():
         made = _cuts.cuts_of(ensemble, labels, points, seed=0)
         yield name, _pairs.pairs_of(ensemble, made)
