@@ -106,6 +106,8 @@ class Forge:
         """The quickest tests that reach it, and then as many as the budget holds."""
         file = mutant.file.relative_to(ROOT).as_posix()
         text = mutant.file.read_text(encoding="utf-8").splitlines()[mutant.line - 1].strip()
+        if mutant.kind == "default changed":
+            text = ""  # set where the module is imported, seen where the function is called
         parts: tuple[list[tuple[str, float]], ...] = ([], [])
         spent = 0.0
         reached = self._reach.tests(file, text, mutant.function)

@@ -39,13 +39,17 @@ class Reach:
     def tests(self, file: str, text: str, function: str) -> list[tuple[str, float]]:
         """Those that run the line, or else the function; then others of the same files.
 
-        The others may look at what a line did in a test before them: answers are often kept.
+        The others may look at what a line did in a test before them: answers are often kept. Lines
+        of several functions may have one text: those that run the function go first.
         """
-        near: list[tuple[str, float]] = []
-        for key in (text, f"{function}()"):
+        whole = f"{function}()"
+        for keys in ((text, whole), (text,), (whole,)):
+            near: list[tuple[str, float]] = []
             beside: list[tuple[str, float]] = []
             for one in self._maps:
-                mask = int(one["lines"].get(file, {}).get(key, "0"), 16)
+                lines = one["lines"].get(file, {})
+                masks = [int(lines.get(key, "0"), 16) for key in keys]
+                mask = masks[0] & masks[-1]
                 if mask:
                     for number, (name, seconds) in enumerate(one["tests"]):
                         (near if mask >> number & 1 else beside).append((name, seconds))
