@@ -150,7 +150,7 @@ def test_components_beyond_single_precision_keep_their_proportions():
 
 
 def test_two_objects_have_a_map_of_evidence_too():
-    found = map_of_evidence(Ensemble([[0, 1]]), np.array([0, 1], np.int32))
+    found = map_of_evidence(Ensemble([[0, 1]]), np.array([0, 1], np.int32), seed=0)
     assert found.places.shape == (2, 2)
     assert np.isfinite(found.places).all()
 
@@ -186,3 +186,40 @@ def test_a_question_names_a_number_of_groups_there_is(text, said):
         asked._cut(here, SimpleNamespace(query_params={"k": text}))
     for right, number in (("2", 2), ("4", 4), ("", None)):
         assert asked._cut(here, SimpleNamespace(query_params={"k": right})) == number
+
+
+def test_waiting_ends_with_the_server():
+    asked = []
+    alive = iter([True, True, False])
+    thread = SimpleNamespace(is_alive=lambda: next(alive), join=asked.append)
+    _serve.Served("http://here", None, thread).wait()
+    assert asked == [0.5, 0.5]
+
+
+def test_stopping_tells_the_server_and_waits_for_it():
+    asked, server = [], SimpleNamespace(should_exit=False)
+    _serve.Served("http://here", server, SimpleNamespace(join=asked.append)).stop()
+    assert server.should_exit is True
+    assert asked == [30.0]
+
+
+def test_a_notebook_asks_for_the_groups_of_a_selection(monkeypatch):
+    from consilience.explore import _widget
+
+    monkeypatch.setattr(
+        _widget, "groups_inside", lambda view, rows, cut: (view, rows.tolist(), cut)
+    )
+    rows = np.array([3, 1], "<u4").tobytes()
+    found = _widget.answered("view", {"ask": "inside", "k": 5}, [rows])
+    assert found == (("view", [3, 1], 5), [])
+    assert _widget.answered("view", {"ask": "inside"}, [])[0] == ("view", [], None)
+
+
+def test_objects_that_nothing_is_known_of_lie_in_a_row():
+    data = SimpleNamespace(X=None, columns=(), n_objects=4)
+    (only,), (missing,) = _make._maps(data, None)
+    assert only.name == "rows"
+    np.testing.assert_array_equal(only.places[:, 0], np.arange(4))
+    assert missing.startswith("No map of the columns: There are no columns")
+    evidence = only._replace(name="evidence")
+    assert _make._maps(data, evidence)[0] == (evidence,)
