@@ -33,8 +33,17 @@ class Reach:
     """The maps of a folder: which tests run a line of a file."""
 
     def __init__(self, folder: Path) -> None:
-        self._maps = [json.loads(path.read_text()) for path in sorted(folder.glob("*.json"))]
+        paths = sorted(folder.glob("*.json"))
+        self._maps = [json.loads(path.read_text()) for path in paths]
         self.files = {name.split("::")[0] for one in self._maps for name, _ in one["tests"]}
+        #: When each test passed; nothing is told of one whose file was edited since.
+        self.passed: dict[str, float] = {}
+        for path, one in zip(paths, self._maps, strict=True):
+            when = path.stat().st_mtime
+            for name, _ in one["tests"]:
+                test = ROOT / name.split("::")[0]
+                if test.exists() and test.stat().st_mtime < when:
+                    self.passed[name] = when
 
     def tests(self, file: str, text: str, function: str) -> list[tuple[str, float]]:
         """Those that run the line, or else the function; then others of the same files.
