@@ -223,3 +223,87 @@ def test_objects_that_nothing_is_known_of_lie_in_a_row():
     assert missing.startswith("No map of the columns: There are no columns")
     evidence = only._replace(name="evidence")
     assert _make._maps(data, evidence)[0] == (evidence,)
+
+
+def test_a_server_says_nothing_of_itself_and_ends_with_the_process(monkeypatch):
+    asked, threads = {}, []
+
+    class Thread:
+        def __init__(self, **how):
+            threads.append(how)
+
+        def start(self):
+            threads.append("started")
+
+        def is_alive(self):
+            return False
+
+    def config(shown, **how):
+        asked.update(how)
+        return shown
+
+    uvicorn = SimpleNamespace(
+        Config=config, Server=lambda shown: SimpleNamespace(run="run", started=False)
+    )
+    socket_ = SimpleNamespace(getsockname=lambda: ("127.0.0.1", 4711))
+    monkeypatch.setattr(_serve, "optional", lambda *_, **__: uvicorn)
+    monkeypatch.setattr(_serve, "_bound", lambda host, port: socket_)
+    monkeypatch.setattr(_serve, "application", lambda *given: given)
+    monkeypatch.setattr(_serve.threading, "Thread", Thread)
+    for host, called in (("127.0.0.1", "127.0.0.1"), ("::1", "[::1]"), ("0.0.0.0", "me")):
+        monkeypatch.setattr(socket, "gethostname", lambda: "me")
+        served = _serve.serve("view", host=host)
+        assert served.url.startswith(f"http://{called}:4711/?token=")
+    assert asked == {
+        "log_level": "warning", "access_log": False, "lifespan": "off", "server_header": False,
+        "date_header": False, "timeout_graceful_shutdown": 1,
+    }  # fmt: skip
+    assert threads[1] == "started"
+    assert threads[0] == {
+        "target": "run", "kwargs": {"sockets": [socket_]}, "name": "consilience-explore",
+        "daemon": True,
+    }  # fmt: skip
+
+
+def test_ports_end_at_65535_and_a_listener_lets_many_wait(monkeypatch):
+    asked = []
+
+    class Listener:
+        def __init__(self, *kind):
+            asked.append(kind)
+
+        def setsockopt(self, *how):
+            asked.append(how)
+
+        def bind(self, where):
+            asked.append(where)
+
+        def listen(self, many):
+            asked.append(many)
+
+    monkeypatch.setattr(socket, "socket", Listener)
+    for host, family in (("127.0.0.1", socket.AF_INET), ("::1", socket.AF_INET6)):
+        for port in (0, 65535):
+            asked.clear()
+            _serve._bound(host, port)
+            assert asked[0] == (family, socket.SOCK_STREAM)
+            assert asked[1] == (socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            assert asked[2:] == [(host, port), 64]
+
+
+def test_what_is_no_number_is_never_said():
+    pytest.importorskip("starlette")
+    from consilience.explore._server import _Answers
+
+    with pytest.raises(ValueError, match="JSON"):
+        _Answers(None)._said(lambda: float("nan"))
+
+
+def test_a_title_cannot_leave_its_element(monkeypatch):
+    from consilience.explore import _widget
+
+    monkeypatch.setattr(_widget, "thin", lambda view, most: (view, most))
+    monkeypatch.setattr(_widget, "static_page", lambda shown: f'<a b="{shown[1]}">')
+    found = _widget.as_iframe(SimpleNamespace(title='x" onload="y'))
+    assert 'title="x&quot; onload=&quot;y"' in found
+    assert 'srcdoc="&lt;a b=&quot;5000&quot;&gt;"' in found

@@ -37,6 +37,7 @@ _OTHERS = (
     "hypothesis", "matplotlib.pyplot", "jinja2", "cyclopts", "rich.console", "rich.table",
 )  # fmt: skip
 _FIRST = 3.0  # seconds of tests asked first: most mutants are noticed by them
+_ABOUT = 6  # files that surely are about a module: the stored answers, and those of its name
 _BUSY = 15  # how much longer a run may wait than work
 
 
@@ -115,7 +116,7 @@ class Forge:
             text = ""  # set where the module is imported, seen where the function is called
         parts: tuple[list[tuple[str, float]], ...] = ([], [])
         spent = 0.0
-        reached = self._reach.tests(file, text, mutant.function)
+        reached = self._reach.tests(file, text, mutant.function, files[:_ABOUT])
         for name, seconds in dict([*reached, *self._reach.starters(files)]).items():
             if spent + seconds <= self._budget and self._sound.get(name, True):
                 spent += seconds

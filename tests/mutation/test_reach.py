@@ -40,3 +40,11 @@ def test_lines_of_one_text_in_two_functions_are_told_apart(tmp_path):
         found = [name.split("::")[1] for name, _ in both.tests("src/m.py", "return None", function)]
         assert found[: len(near)] == near
         assert len(found) == 3
+
+
+def test_files_about_the_module_come_before_quicker_ones(tmp_path):
+    (tmp_path / "a.json").write_text(json.dumps(MAP))
+    other = MAP | {"tests": [["tests/b.py::slowest", 9.0]], "lines": {"src/m.py": {"x = 1": "1"}}}
+    (tmp_path / "b.json").write_text(json.dumps(other))
+    found = Reach(tmp_path).tests("src/m.py", "x = 1", "", ["tests/b.py"])
+    assert [name.split("::")[1] for name, _ in found[:2]] == ["slowest", "slow"]

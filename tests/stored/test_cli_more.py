@@ -89,7 +89,8 @@ _GRAPH = "cluster --graph edges.csv"
 _COMMANDS = {
     "graph": (
         f"{_GRAPH} --members 5 --seed 1 ; {_GRAPH} --members 4 --source-column from "
-        "--target-column to --weight-column strength --resolution 1,3 --out named --json"
+        "--target-column to --weight-column strength --resolution 1,3 --out named --json ; "
+        f"{_GRAPH} --members 3 --resolution 2 --no-report --out one"
     ),
     "graph_refused": " ; ".join(
         f"{_GRAPH} {more}"
