@@ -8,11 +8,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from consilience import report
 from consilience.ensemble import Ensemble
 from consilience.errors import InvalidInputError
 from consilience.report._choices import _largest
 from consilience.report._figures import matrix
-from consilience.report._objects import number_column
+from consilience.report._objects import identifiers, known_truth, number_column
 from consilience.report._plane import plane_of_data, plane_of_ensemble
 from consilience.report._profile import _chance
 from consilience.report._thin import thinned
@@ -114,3 +115,21 @@ def test_small_groups_that_cannot_be_drawn_have_no_picture(monkeypatch):
     found = report_minority._view(None, None, shown, (), notes)
     assert (found["id"], found["title"], found["figure"]) == ("objects", "The objects", None)
     assert notes == ["There is no view of the objects: they are words."]
+
+
+def test_identifiers_are_taken_by_place_whatever_holds_them():
+    wanted = ["b", "c"]
+    for ids in (
+        ["a", "b", "c"],
+        pd.Series(["a", "b", "c"], index=[7, 5, 0]),
+        np.array(list("abc")),
+    ):
+        assert identifiers(ids, 3, np.array([1, 2]))["values"] == wanted
+    numbers = identifiers(pd.Series([4, 5, 6], index=[2, 0, 1]), 3, np.array([0, 2]))
+    assert (numbers["kind"], numbers["values"]) == ("number", [4, 6])
+    named = known_truth(pd.Series(["x", "y", "x"], index=[9, 1, 0]), 3)
+    assert (named.names, named.codes.tolist()) == (("x", "y"), [0, 1, 0])
+
+
+def test_the_names_of_the_reports_are_listed():
+    assert dir(report) == sorted(report.__all__)
