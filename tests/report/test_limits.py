@@ -14,7 +14,7 @@ from consilience.errors import InvalidInputError
 from consilience.report._choices import _largest
 from consilience.report._figures import matrix
 from consilience.report._objects import identifiers, known_truth, number_column
-from consilience.report._plane import plane_of_data, plane_of_ensemble
+from consilience.report._plane import plane_of_data, plane_of_ensemble, plane_of_kernel
 from consilience.report._profile import _chance
 from consilience.report._thin import thinned
 
@@ -133,3 +133,9 @@ def test_identifiers_are_taken_by_place_whatever_holds_them():
 
 def test_the_names_of_the_reports_are_listed():
     assert dir(report) == sorted(report.__all__)
+
+
+@pytest.mark.parametrize("kernel", [np.ones((2, 3)), [[1.0, np.nan], [0.0, 1.0]], [[1.0, 2.0]]])
+def test_a_kernel_is_a_square_of_finite_numbers(kernel):
+    with pytest.raises(InvalidInputError, match="square matrix of finite numbers"):
+        plane_of_kernel(kernel)
