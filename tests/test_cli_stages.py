@@ -72,3 +72,17 @@ def test_commands_of_the_demo_survive_copying_from_a_narrow_terminal(monkeypatch
     lines = [line.rstrip() for line in stream.getvalue().splitlines()]
     assert command in lines
     assert f"{command} --linkage single --force" in lines
+
+
+def test_the_address_of_the_explorer_survives_copying_from_a_narrow_terminal(monkeypatch, capsys):
+    pytest.importorskip("jinja2")
+    from consilience._cli import explore
+
+    url = "http://127.0.0.1:12345/?token=" + "x" * 40
+    monkeypatch.setenv("COLUMNS", "30")
+    view = SimpleNamespace(missing=(), title="T", n_objects=3)
+    monkeypatch.setattr(explore, "open_run", lambda run: view)
+    served = SimpleNamespace(url=url, wait=lambda: None)
+    monkeypatch.setattr(explore, "serve", lambda *_, **__: served)
+    explore.explore_run(Path("run"), host="h", port=0, browser=False)
+    assert url in capsys.readouterr().out.splitlines()

@@ -3,7 +3,16 @@
 import numpy as np
 import pytest
 
-from consilience.experiments import _runs, ewocs_reuters, ewocs_sensitivity
+from consilience.experiments import (
+    _ewocs_claims,
+    _runs,
+    ambiguity,
+    ewocs_reuters,
+    ewocs_sensitivity,
+    ewocs_toy,
+    relations,
+    selection,
+)
 from consilience.experiments._cells import Cell
 from consilience.experiments._runs import Work
 
@@ -90,3 +99,95 @@ def test_runs_are_kept_in_folders_that_are_not_there_yet(tmp_path):
     again = _runs._Store(folder, "table")
     assert again.missing(work) == ("b",)
     assert again.run(work) == {"a": {("row", "column"): 0.5}}
+
+
+PAIRED = {
+    "ambiguity": (ambiguity, ambiguity._claims, 8),
+    "news": (ewocs_reuters, ewocs_reuters._claims_of_table7, 5 * len(ewocs_reuters.VARIANTS)),
+    "toy": (ewocs_toy, ewocs_toy._claims, 14),
+    "selection": (selection, selection._claims_of_table, 2 * len(selection.SETS)),
+    "shares": (selection, selection._claims_of_shares, len(selection.SETS)),
+    "rules": (_ewocs_claims, _ewocs_claims.claims_of_table4, 6),
+}
+
+
+@pytest.mark.parametrize("name", PAIRED)
+def test_pairs_of_two_runs_are_judged_and_single_runs_are_not(name, monkeypatch):
+    """Every claim is upper less lower, of the cells that its words name."""
+    module, judge, most = PAIRED[name]
+    asked = []
+
+    def found(runs, missing=()):
+        def of(cells, **key):
+            asked.append(key)
+            if len(asked) in missing:
+                return None
+            words = "".join(key.values())
+            start = sum(map(ord, words)) % 97
+            return cell(
+                key.get("row", "row"), key["column"], *(start + 0.1 * r * r for r in range(runs))
+            )
+
+        asked.clear()
+        monkeypatch.setattr(module, "of", of)
+        claims = judge([cell("row", "column", 1.0)])
+        return [one for one in claims if one.test == "paired t"]
+
+    two, five = found(2), found(5)
+    assert len(two) == len(five) == most
+    assert [one.runs for one in two] == [2] * most
+    assert [one.statement for one in two] == [one.statement for one in five]
+    assert found(1) == []
+    for place in (1, 2):
+        assert len(found(2, {place})) < most
+    found(3)
+    assert len({tuple(sorted(key.items())) for key in asked}) > 2
+
+
+def rules_of(n, **means):
+    """F1 of the rules on so many pairs of types."""
+    rules = ("BEST", "SIZE", "DIST", "2GAUSS", "NGAUSS+VAR")
+    return [
+        cell("F1", rule, means.get(rule, 50.0) + 0.1 * i, data=f"pair {i}")
+        for rule in rules
+        for i in range(n)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("size", "holds"), [(52.0, True), (47.5, True), (47.0, False), (40.0, False)]
+)
+def test_a_size_that_is_told_stays_within_three_points_of_the_best(size, holds):
+    first, *others = relations._claims_of_table9(rules_of(2, SIZE=size))
+    assert first.statement == "F1: SIZE stays within 3 points of BEST on average"
+    assert (bool(first.holds), first.runs) == (holds, 2)
+    assert first.difference == pytest.approx(size - 50.0)
+    assert [one.statement for one in others] == [
+        f"F1: NGAUSS+VAR below {rule}" for rule in ("SIZE", "DIST", "2GAUSS")
+    ]
+    assert others[0].difference == pytest.approx(size - 50.0)
+    assert {one.unit for one in (first, *others)} == {relations._UNIT}
+    assert relations._claims_of_table9(rules_of(1)) == []
+
+
+def test_more_repetitions_are_judged_between_the_first_and_the_last():
+    def curve(n, steps=(10, 20, 100)):
+        return [
+            cell(f"F1, R={step}", rule, 40 + place + 0.1 * i * i, data=f"pair {i}")
+            for rule in ("DIST", "2GAUSS", "NGAUSS+VAR")
+            for place, step in enumerate(steps)
+            for i in range(n)
+        ]
+
+    found = relations._claims_of_figure15(curve(2))
+    assert [one.statement for one in found] == [
+        f"F1 with {rule} is higher at R=100 than at R=10"
+        for rule in ("DIST", "2GAUSS", "NGAUSS+VAR")
+    ]
+    assert [(one.difference, one.runs, one.unit) for one in found] == [
+        (pytest.approx(2.0), 2, relations._UNIT)
+    ] * 3
+    assert len(relations._claims_of_figure15(curve(2, (10, 20)))) == 3
+    assert relations._claims_of_figure15(curve(2, (10,))) == []
+    assert relations._claims_of_figure15(curve(1)) == []
+    assert relations._claims_of_figure15([]) == []

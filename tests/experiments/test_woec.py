@@ -116,6 +116,25 @@ def test_best_on_all_sets_is_lost_where_a_rival_is_surely_above(table, rival):
     assert "here on 0 of 4, not on Wall, Iris, " in lost.statement
 
 
+@pytest.mark.parametrize("table", ["2", "3", "4", "5"])
+def test_two_runs_are_enough_for_a_claim_and_one_is_not(table):
+    row, sets = ("ARI", ("Toy1", "Toy2", "Toy3")) if table in "23" else ("R=20", ("Wall", "Iris"))
+    names = {
+        "2": (*METHODS, "Max"), "3": ("k-means", "WOKmeans"), "4": (*METHODS, "Max"),
+        "5": ("WSPA", "WBPA", "WOMC", "WOSP", "WOHB"),
+    }[table]  # fmt: skip
+    said = []
+    for runs in (4, 2, 1):
+        values = {
+            name: tuple(0.1 * i + 0.01 * r for r in range(runs)) for i, name in enumerate(names)
+        }
+        cells = [Cell(table, data, row, name, values[name]) for data in sets for name in names]
+        said.append([claim.statement for claim in conclude(f"woec-table{table}", cells)])
+    assert said[0]
+    assert len(said[1]) == len(said[0])
+    assert said[2] == []
+
+
 def test_no_single_object_would_improve_the_k_means_of_the_tables():
     rng = np.random.default_rng(0)
     for seed in range(8):

@@ -150,7 +150,7 @@ def test_components_beyond_single_precision_keep_their_proportions():
 
 
 def test_two_objects_have_a_map_of_evidence_too():
-    found = map_of_evidence(Ensemble([[0, 1]]), np.array([0, 1], np.int32))
+    found = map_of_evidence(Ensemble([[0, 1]]), np.array([0, 1], np.int32), seed=0)
     assert found.places.shape == (2, 2)
     assert np.isfinite(found.places).all()
 
@@ -186,3 +186,124 @@ def test_a_question_names_a_number_of_groups_there_is(text, said):
         asked._cut(here, SimpleNamespace(query_params={"k": text}))
     for right, number in (("2", 2), ("4", 4), ("", None)):
         assert asked._cut(here, SimpleNamespace(query_params={"k": right})) == number
+
+
+def test_waiting_ends_with_the_server():
+    asked = []
+    alive = iter([True, True, False])
+    thread = SimpleNamespace(is_alive=lambda: next(alive), join=asked.append)
+    _serve.Served("http://here", None, thread).wait()
+    assert asked == [0.5, 0.5]
+
+
+def test_stopping_tells_the_server_and_waits_for_it():
+    asked, server = [], SimpleNamespace(should_exit=False)
+    _serve.Served("http://here", server, SimpleNamespace(join=asked.append)).stop()
+    assert server.should_exit is True
+    assert asked == [30.0]
+
+
+def test_a_notebook_asks_for_the_groups_of_a_selection(monkeypatch):
+    from consilience.explore import _widget
+
+    monkeypatch.setattr(
+        _widget, "groups_inside", lambda view, rows, cut: (view, rows.tolist(), cut)
+    )
+    rows = np.array([3, 1], "<u4").tobytes()
+    found = _widget.answered("view", {"ask": "inside", "k": 5}, [rows])
+    assert found == (("view", [3, 1], 5), [])
+    assert _widget.answered("view", {"ask": "inside"}, [])[0] == ("view", [], None)
+
+
+def test_objects_that_nothing_is_known_of_lie_in_a_row():
+    data = SimpleNamespace(X=None, columns=(), n_objects=4)
+    (only,), (missing,) = _make._maps(data, None)
+    assert only.name == "rows"
+    np.testing.assert_array_equal(only.places[:, 0], np.arange(4))
+    assert missing.startswith("No map of the columns: There are no columns")
+    evidence = only._replace(name="evidence")
+    assert _make._maps(data, evidence)[0] == (evidence,)
+
+
+def test_a_server_says_nothing_of_itself_and_ends_with_the_process(monkeypatch):
+    asked, threads = {}, []
+
+    class Thread:
+        def __init__(self, **how):
+            threads.append(how)
+
+        def start(self):
+            threads.append("started")
+
+        def is_alive(self):
+            return False
+
+    def config(shown, **how):
+        asked.update(how)
+        return shown
+
+    uvicorn = SimpleNamespace(
+        Config=config, Server=lambda shown: SimpleNamespace(run="run", started=False)
+    )
+    socket_ = SimpleNamespace(getsockname=lambda: ("127.0.0.1", 4711))
+    monkeypatch.setattr(_serve, "optional", lambda *_, **__: uvicorn)
+    monkeypatch.setattr(_serve, "_bound", lambda host, port: socket_)
+    monkeypatch.setattr(_serve, "application", lambda *given: given)
+    monkeypatch.setattr(_serve.threading, "Thread", Thread)
+    for host, called in (("127.0.0.1", "127.0.0.1"), ("::1", "[::1]"), ("0.0.0.0", "me")):
+        monkeypatch.setattr(socket, "gethostname", lambda: "me")
+        served = _serve.serve("view", host=host)
+        assert served.url.startswith(f"http://{called}:4711/?token=")
+    assert asked == {
+        "log_level": "warning", "access_log": False, "lifespan": "off", "server_header": False,
+        "date_header": False, "timeout_graceful_shutdown": 1,
+    }  # fmt: skip
+    assert threads[1] == "started"
+    assert threads[0] == {
+        "target": "run", "kwargs": {"sockets": [socket_]}, "name": "consilience-explore",
+        "daemon": True,
+    }  # fmt: skip
+
+
+def test_ports_end_at_65535_and_a_listener_lets_many_wait(monkeypatch):
+    asked = []
+
+    class Listener:
+        def __init__(self, *kind):
+            asked.append(kind)
+
+        def setsockopt(self, *how):
+            asked.append(how)
+
+        def bind(self, where):
+            asked.append(where)
+
+        def listen(self, many):
+            asked.append(many)
+
+    monkeypatch.setattr(socket, "socket", Listener)
+    for host, family in (("127.0.0.1", socket.AF_INET), ("::1", socket.AF_INET6)):
+        for port in (0, 65535):
+            asked.clear()
+            _serve._bound(host, port)
+            assert asked[0] == (family, socket.SOCK_STREAM)
+            assert asked[1] == (socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            assert asked[2:] == [(host, port), 64]
+
+
+def test_what_is_no_number_is_never_said():
+    pytest.importorskip("starlette")
+    from consilience.explore._server import _Answers
+
+    with pytest.raises(ValueError, match="JSON"):
+        _Answers(None)._said(lambda: float("nan"))
+
+
+def test_a_title_cannot_leave_its_element(monkeypatch):
+    from consilience.explore import _widget
+
+    monkeypatch.setattr(_widget, "thin", lambda view, most: (view, most))
+    monkeypatch.setattr(_widget, "static_page", lambda shown: f'<a b="{shown[1]}">')
+    found = _widget.as_iframe(SimpleNamespace(title='x" onload="y'))
+    assert 'title="x&quot; onload=&quot;y"' in found
+    assert 'srcdoc="&lt;a b=&quot;5000&quot;&gt;"' in found

@@ -7,6 +7,7 @@ import pytest
 from scipy import sparse
 from scipy.spatial.distance import pdist, squareform
 
+from consilience import open_rows
 from consilience.compare import auc
 from consilience.datasets import make_minority
 from consilience.errors import ConsilienceWarning
@@ -126,3 +127,11 @@ def test_a_width_is_looked_for_in_the_scaled_data(seed):
     scaled = fit_scaling("box", X, owner="test").apply(X)
     wanted = tune_gaussian(scaled, "contrast", random_state=model.seed_).gamma
     assert model.divergence_.gamma == wanted
+
+
+@pytest.mark.parametrize("n", [300, 1200])
+def test_rows_that_lie_in_a_file_have_the_width_of_those_in_memory(n, tmp_path):
+    X, _ = planted(2, 0.1, 0, n=n)
+    np.save(tmp_path / "rows.npy", X)
+    stored = open_rows(str(tmp_path / "rows.npy"))
+    assert gamma_of_distances(stored.values, 3) == gamma_of_distances(X, 3)

@@ -16,6 +16,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
+from importlib.metadata import entry_points
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -36,6 +37,7 @@ _OTHERS = (
     "hypothesis", "matplotlib.pyplot", "jinja2", "cyclopts", "rich.console", "rich.table",
 )  # fmt: skip
 _FIRST = 3.0  # seconds of tests asked first: most mutants are noticed by them
+_ABOUT = 6  # files that surely are about a module: the stored answers, and those of its name
 _BUSY = 15  # how much longer a run may wait than work
 
 
@@ -51,6 +53,9 @@ def warm() -> None:
         warnings.simplefilter("ignore")
         for name in _OTHERS:
             importlib.import_module(name)
+        # What other packages add to pytest; each run would load it, and rewrite its assertions.
+        for plugin in entry_points(group="pytest11"):
+            plugin.load()
 
 
 class Forge:
@@ -59,7 +64,8 @@ class Forge:
     def __init__(self, folder: Path, reach: Reach, budget: float) -> None:
         self._copy, self._reach, self._budget = folder / "src", reach, budget
         self._told = folder / "told.json"
-        self._sound: dict[str, bool] = {}
+        newest = max(path.stat().st_mtime for path in (ROOT / "src").rglob("*.py"))
+        self._sound = {name: True for name, when in reach.passed.items() if when > newest}
         shutil.copytree(ROOT / "src", self._copy)
 
     def judge(self, room: str, mutant: Mutant) -> tuple[str, str]:
@@ -106,9 +112,11 @@ class Forge:
         """The quickest tests that reach it, and then as many as the budget holds."""
         file = mutant.file.relative_to(ROOT).as_posix()
         text = mutant.file.read_text(encoding="utf-8").splitlines()[mutant.line - 1].strip()
+        if mutant.kind == "default changed":
+            text = ""  # set where the module is imported, seen where the function is called
         parts: tuple[list[tuple[str, float]], ...] = ([], [])
         spent = 0.0
-        reached = self._reach.tests(file, text, mutant.function)
+        reached = self._reach.tests(file, text, mutant.function, files[:_ABOUT])
         for name, seconds in dict([*reached, *self._reach.starters(files)]).items():
             if spent + seconds <= self._budget and self._sound.get(name, True):
                 spent += seconds
@@ -120,7 +128,7 @@ class Forge:
                 yield [name for name, _ in part], sum(seconds for _, seconds in part)
 
     def _holds_clean(self, name: str) -> bool:
-        """Whether a test passes without any change; asked once for each."""
+        """Whether a test passes without any change; asked once for each, unless a map says so."""
         if name not in self._sound:
             status, _ = self._pytest(ROOT / "src", [name], 300)
             self._sound[name] = status == 0

@@ -10,7 +10,6 @@ outlives edits elsewhere in a file. What a shared fixture runs counts for every 
 
 import json
 import os
-import subprocess
 import sys
 import threading
 import time
@@ -34,25 +33,45 @@ class Reach:
     """The maps of a folder: which tests run a line of a file."""
 
     def __init__(self, folder: Path) -> None:
-        self._maps = [json.loads(path.read_text()) for path in sorted(folder.glob("*.json"))]
+        paths = sorted(folder.glob("*.json"))
+        self._maps = [json.loads(path.read_text()) for path in paths]
         self.files = {name.split("::")[0] for one in self._maps for name, _ in one["tests"]}
+        #: When each test passed; nothing is told of one whose file was edited since.
+        self.passed: dict[str, float] = {}
+        for path, one in zip(paths, self._maps, strict=True):
+            when = path.stat().st_mtime
+            for name, _ in one["tests"]:
+                test = ROOT / name.split("::")[0]
+                if test.exists() and test.stat().st_mtime < when:
+                    self.passed[name] = when
 
-    def tests(self, file: str, text: str, function: str) -> list[tuple[str, float]]:
+    def tests(
+        self, file: str, text: str, function: str, about: Collection[str] = ()
+    ) -> list[tuple[str, float]]:
         """Those that run the line, or else the function; then others of the same files.
 
-        The others may look at what a line did in a test before them: answers are often kept.
+        The others may look at what a line did in a test before them: answers are often kept. Lines
+        of several functions may have one text: those that run the function go first. Of each kind
+        those in files that are ``about`` the module come before the quickest of all others.
         """
-        near: list[tuple[str, float]] = []
-        for key in (text, f"{function}()"):
+
+        def soon(one: tuple[str, float]) -> tuple[bool, float]:
+            return one[0].split("::")[0] not in about, one[1]
+
+        whole = f"{function}()"
+        for keys in ((text, whole), (text,), (whole,)):
+            near: list[tuple[str, float]] = []
             beside: list[tuple[str, float]] = []
             for one in self._maps:
-                mask = int(one["lines"].get(file, {}).get(key, "0"), 16)
+                lines = one["lines"].get(file, {})
+                masks = [int(lines.get(key, "0"), 16) for key in keys]
+                mask = masks[0] & masks[-1]
                 if mask:
                     for number, (name, seconds) in enumerate(one["tests"]):
                         (near if mask >> number & 1 else beside).append((name, seconds))
             if near:
                 break
-        return [*sorted(near, key=lambda one: one[1]), *sorted(beside, key=lambda one: one[1])]
+        return [*sorted(near, key=soon), *sorted(beside, key=soon)]
 
     def starters(self, files: Collection[str]) -> list[tuple[str, float]]:
         """Tests of these files that start processes, which may run any line unseen."""
@@ -177,9 +196,30 @@ def _text(file: str, line: int) -> str:
     return "".join(_source_lines(file)[line - 1 : line]).strip()
 
 
+def _in_a_fork(path: Path) -> int:
+    """Exit status of a test file, traced, in a process that has other people's packages loaded."""
+    words = ["-q", "--no-header", "--tb=line", "-p", "no:cacheprovider", "-p", "no:xdist"]
+    words += ["-p", "mutation.reach", "-W", "ignore::pytest.PytestWarning"]
+    words += ["-o", "addopts=--import-mode=importlib", str(path)]
+    child = os.fork()
+    if child == 0:
+        status = 1
+        try:
+            os.setsid()
+            silence = os.open(os.devnull, os.O_RDWR)
+            for stream in (0, 1, 2):
+                os.dup2(silence, stream)
+            sys.path.insert(0, str(ROOT / "src"))
+            status = int(pytest.main(words))
+        finally:
+            os._exit(status)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
 def main() -> int:
     """Run the files named, or those of every room, each in a process of its own."""
     sys.path.insert(0, str(ROOT / "tests"))
+    from mutation.forked import warm
     from mutation.rooms import ROOMS, left_out, stored_tests
 
     folder = Path(sys.argv[1]).resolve()
@@ -193,22 +233,17 @@ def main() -> int:
             *(path for name in tests for path in (ROOT / "tests").glob(name)),
         )
     }
-    environment = os.environ | {
+    os.environ |= {
         "MUTATION_REACH": str(folder),
         "PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{ROOT / 'tests'}",
-        "CONSILIENCE_TEST_PROFILE": "quick",
-        "MPLBACKEND": "agg",
     }
-    words = ["-m", "pytest", "-q", "--no-header", "--tb=line", "-p", "no:cacheprovider"]
-    words += ["-p", "no:xdist", "-p", "mutation.reach", "-o", "addopts=--import-mode=importlib"]
+    warm()
+    os.chdir(ROOT)
     for path in sorted(files):
         if not left_out(ROOT, path):
             start = time.perf_counter()
-            status = subprocess.run(
-                [sys.executable, *words, str(path)],
-                cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True, check=False,
-            )  # fmt: skip
-            told = status.stdout.strip().splitlines()[-1:] if status.returncode else ""
+            status = _in_a_fork(path)
+            told = f"ended with {status}" if status else ""
             print(
                 f"{time.perf_counter() - start:6.0f} s  {path.relative_to(ROOT)} {told}", flush=True
             )

@@ -1,18 +1,24 @@
 """Small parts of the report at their limits: what is listed, named, drawn and left out."""
 
 import base64
+from importlib import import_module
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
 
+from consilience import report
 from consilience.ensemble import Ensemble
+from consilience.errors import InvalidInputError
 from consilience.report._choices import _largest
 from consilience.report._figures import matrix
-from consilience.report._objects import number_column
-from consilience.report._plane import plane_of_data, plane_of_ensemble
+from consilience.report._objects import identifiers, known_truth, number_column
+from consilience.report._plane import plane_of_data, plane_of_ensemble, plane_of_kernel
 from consilience.report._profile import _chance
 from consilience.report._thin import thinned
+
+report_minority = import_module("consilience.report.minority")
 
 
 @pytest.mark.parametrize(
@@ -97,3 +103,39 @@ def test_half_of_the_places_of_a_group_go_to_those_that_come_first():
     assert len(set(kept.tolist()) & set(range(190, 200))) >= 5
     np.testing.assert_array_equal(kept, thinned(labels, 20, first=first, seed=0))
     assert thinned(labels, 200).tolist() == list(range(200))
+
+
+def test_small_groups_that_cannot_be_drawn_have_no_picture(monkeypatch):
+    def refuse(*_):
+        raise InvalidInputError("The data cannot be drawn: they are words.\nMore.")
+
+    monkeypatch.setattr(report_minority, "_plane", refuse)
+    notes = []
+    shown = SimpleNamespace(objects=np.arange(3))
+    found = report_minority._view(None, None, shown, (), notes)
+    assert (found["id"], found["title"], found["figure"]) == ("objects", "The objects", None)
+    assert notes == ["There is no view of the objects: they are words."]
+
+
+def test_identifiers_are_taken_by_place_whatever_holds_them():
+    wanted = ["b", "c"]
+    for ids in (
+        ["a", "b", "c"],
+        pd.Series(["a", "b", "c"], index=[7, 5, 0]),
+        np.array(list("abc")),
+    ):
+        assert identifiers(ids, 3, np.array([1, 2]))["values"] == wanted
+    numbers = identifiers(pd.Series([4, 5, 6], index=[2, 0, 1]), 3, np.array([0, 2]))
+    assert (numbers["kind"], numbers["values"]) == ("number", [4, 6])
+    named = known_truth(pd.Series(["x", "y", "x"], index=[9, 1, 0]), 3)
+    assert (named.names, named.codes.tolist()) == (("x", "y"), [0, 1, 0])
+
+
+def test_the_names_of_the_reports_are_listed():
+    assert dir(report) == sorted(report.__all__)
+
+
+@pytest.mark.parametrize("kernel", [np.ones((2, 3)), [[1.0, np.nan], [0.0, 1.0]], [[1.0, 2.0]]])
+def test_a_kernel_is_a_square_of_finite_numbers(kernel):
+    with pytest.raises(InvalidInputError, match="square matrix of finite numbers"):
+        plane_of_kernel(kernel)

@@ -428,6 +428,11 @@ def odd_minority():
         "groups": (cs.EWOCS(n_clusters=2, **few), X),
         "sparse": (cs.EWOCS("hard", divergence="euclidean", **few), sparse.csr_array(X)),
         "wide": (cs.EWOCS(**few), np.tile(X, 3)),
+        "wide sparse": (
+            cs.EWOCS("hard", divergence="euclidean", scaling="std", **few),
+            sparse.csr_array(np.tile(X, 2)),
+        ),
+        "wide list": (cs.EWOCS(**few), np.tile(X, 2).round(3).tolist()),
     }
     for key, (model, given) in cases.items():
         with few_drawn():

@@ -8,7 +8,7 @@ from sklearn.metrics import adjusted_rand_score
 
 import consilience as cs
 from consilience.errors import InvalidInputError, InvalidParameterError
-from consilience.workflow._object_weights import copies_of
+from consilience.workflow._object_weights import Copies, copies_of
 
 HOW = {"n_members": 12, "random_state": 0}
 
@@ -169,3 +169,11 @@ def test_few_whole_weights_are_taken_as_they_are():
     found = copies_of([2, 4, 6], owner="test")
     assert np.bincount(found.rows).tolist() == [1, 2, 3]
     assert copies_of([3, 3], owner="test") is None
+
+
+def test_copies_decide_by_their_number_and_the_first_where_they_are_even():
+    copies = Copies(np.array([0, 0, 0, 1, 1, 2, 3, 3]), np.array([0, 3, 5, 6]))
+    labels, told = copies._told(np.array([0, 1, 1, 1, 0, -1, 2, -1]))
+    assert labels.tolist() == [1, 1, -1, 2]
+    # The first copy that is where its object is.
+    assert told.tolist() == [1, 3, 5, 6]

@@ -124,3 +124,13 @@ def test_views_from_files(frames, tmp_path, monkeypatch):
     assert summary["views"]["names"] == ["rna", "protein"]
     assert main([*words, "rna.csv"]) == 2
     assert main(["cluster", "--view", "rna.csv"]) == 2
+
+
+def test_new_objects_may_have_gaps_in_a_view():
+    rng = np.random.default_rng(0)
+    middles = 9.0 * np.eye(3)[np.arange(36) % 3]
+    views = {"a": middles + rng.normal(size=(36, 3)), "b": middles + rng.normal(size=(36, 3))}
+    found = cs.cluster(views, 3, method="eac", n_members=12, random_state=0)
+    new = {name: table[:6] + 0.01 for name, table in views.items()}
+    new["a"][0, 1] = new["b"][4, 2] = np.nan
+    np.testing.assert_array_equal(found.predict(new).labels, found.labels[:6])

@@ -42,7 +42,7 @@ def check_common(wish: Any, owner: str) -> None:
         raise InvalidParameterError(
             "--max-k is the most clusters to look for, and -k says how many. Give one of them."
         )
-    if getattr(wish, "resume", False) and getattr(wish, "labels", None) is not None:
+    if wish.resume and getattr(wish, "labels", None) is not None:
         raise InvalidParameterError(
             "--resume goes on with clusterings that were being made, and --labels gives them. "
             "Give one of them."

@@ -58,7 +58,7 @@ class Found(ABC):
     @property
     def decisive(self) -> Any:
         """The wish without what changes no result: where it goes, what is printed, resuming."""
-        plain = {"writing": Writing()} | ({"resume": False} if hasattr(self.wish, "resume") else {})
+        plain = {"writing": Writing(), "resume": False}
         return replace(self.wish, **plain)
 
     @property
@@ -132,7 +132,7 @@ def carry_out(wish: Any, job: Job) -> None:
 def _found_and_written(wish: Any, job: Job, results: ResultFolder) -> tuple[Found, list[Path]]:
     """What was found, and the files it was written to."""
     folder, writing = results.folder, wish.writing
-    resume = getattr(wish, "resume", False)
+    resume = wish.resume
     earlier = check_folder(folder, job.results, *job.more, force=writing.force, resume=resume)
     silent = writing.quiet or writing.json
     try:
@@ -149,7 +149,7 @@ def _found_and_written(wish: Any, job: Job, results: ResultFolder) -> tuple[Foun
 
 def _remarks(wish: Any, folder: Path) -> list[str]:
     """What is said of how the run went, but is no part of its results."""
-    if getattr(wish, "resume", False) and not (folder / PLAN).exists():
+    if wish.resume and not (folder / PLAN).exists():
         return [
             f"There was nothing to go on with in {str(folder)!r}: the run began at the beginning."
         ]
@@ -161,7 +161,7 @@ def all_writers(
 ) -> dict[str, Callable[[Path], Any]]:
     """The job's files and more, the report where there is one, the timings, the summary."""
     writers = {**more, **found.writers()}
-    shown = None if getattr(found.wish, "no_report", False) else found.report()
+    shown = None if found.wish.no_report else found.report()
     if shown is not None:
         from consilience.explore import report_data
         from consilience.report import without_objects, write_report

@@ -82,7 +82,7 @@ def _in_single_precision(points: Floats, names: tuple[str, str]) -> NDArray[np.f
     return np.asarray(without_unit(points, powers), np.float32)
 
 
-def map_of_evidence(ensemble: Ensemble, labels: Labels, *, seed: int = 0) -> Map:
+def map_of_evidence(ensemble: Ensemble, labels: Labels, *, seed: int) -> Map:
     """Spectral embedding of the co-association, in linear time and memory.
 
     Parameters

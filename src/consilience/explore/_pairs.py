@@ -30,7 +30,7 @@ class Pairs(NamedTuple):
     joined: NDArray[np.uint8]
 
 
-def pairs_of(ensemble: Ensemble, cuts: Cuts, *, seed: int = 0) -> Pairs:
+def pairs_of(ensemble: Ensemble, cuts: Cuts, *, seed: int) -> Pairs:
     """Some objects of every leaf, leaf after leaf, inside a leaf by average link."""
     leaf = cuts.leaf.astype(np.int64)
     some = thinned(leaf, MOST_ROWS, seed=seed)

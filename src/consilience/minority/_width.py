@@ -49,8 +49,10 @@ def gamma_of_distances(X: Any, seed: int, n_jobs: int | None = 1) -> float:
         In the inverse squared unit of X; 10 where all objects are equal.
     """
     n = X.shape[0]
+    some = np.arange(n)
     if n > _MOST_OBJECTS:
-        X = X[np.sort(random(seed, SAMPLE, 1).choice(n, _MOST_OBJECTS, replace=False))]
+        some = np.sort(random(seed, SAMPLE, 1).choice(n, _MOST_OBJECTS, replace=False))
+    X = X[some]  # in memory, also of a table that lies elsewhere
     # Threads of the product would still turn, waiting for more, while ours score the objects.
     with one_thread():
         gaps = Euclidean().pair(X.astype(np.float64), X.astype(np.float64))

@@ -35,7 +35,7 @@ class Job(CallbackSupportMixin, BaseEstimator):
         Of each stage, in the order they were run.
     """
 
-    def __init__(self, name: str = "job", n_stages: int = 0) -> None:
+    def __init__(self, name: str, n_stages: int) -> None:
         self.name = name
         self.n_stages = n_stages
 

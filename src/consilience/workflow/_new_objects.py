@@ -218,7 +218,7 @@ def _numbers(X: Any, data: Data) -> Any:
     return values
 
 
-def _finite(X: Any, names: Sequence[str], *, keep_gaps: bool = False) -> Any:
+def _finite(X: Any, names: Sequence[str], *, keep_gaps: bool) -> Any:
     """Numbers of a table, which may have no rows; what is none is refused by its column."""
     if hasattr(X, "shape") and X.shape[0] == 0:
         return np.empty((0, len(names)))
