@@ -15,14 +15,14 @@ __all__ = ["GAINS", "advise", "chosen_device", "in_words", "place_of_members", "
 #: 100,000). `docs/gpu.md` has the seconds, `benchmarks/gpu_stages.py` measures them.
 GAINS: Mapping[str, float] = MappingProxyType(
     {
-        "generate": 13.2,
+        "generate": 14.4,
         "score": 17.6,
-        "object weights": 18.0,
-        "anco": 10.9,
-        "confidence": 2.7,
-        "labels of all objects": 2.4,
-        "kcc": 1.3,
-        "sec": 1.2,
+        "object weights": 8.9,
+        "anco": 7.1,
+        "confidence": 2.5,
+        "labels of all objects": 2.8,
+        "kcc": 1.1,
+        "sec": 1.1,
         "eac": 4.2,  # single link; average 1.2, complete 0.5
     }
 )
