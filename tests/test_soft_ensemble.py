@@ -169,3 +169,11 @@ def test_labels_in_columns_that_are_named_so_stay_labels(tmp_path):
         InvalidInputError, match=r"memberships in 'labels.csv': Member 0.*more than"
     ):
         read_labels(path)
+
+
+def test_a_cluster_that_is_nobodys_most_likely_keeps_its_column():
+    table = [[0.5, 0.3, 0.2], [0.1, 0.4, 0.5], [0.6, 0.3, 0.1]]
+    soft = SoftEnsemble([table])
+    assert soft.labels.T.tolist() == [[0, 2, 0]]
+    assert soft.n_clusters.tolist() == [3]
+    np.testing.assert_allclose(soft.of_member(0), table)

@@ -58,7 +58,8 @@ class SoftEnsemble(Ensemble):
     Attributes
     ----------
     labels : ndarray of shape (n_objects, n_members)
-        The most likely cluster, the first on ties; noise where that is more likely than any.
+        The most likely cluster, the first on ties; noise where that is more likely than any. They
+        name columns of the member's memberships: a cluster that is nobody's most likely is a gap.
     memberships : ndarray of shape (n_objects, n_clusters of all members), float64
         Members side by side; 0 where a member did not see the object. Read-only.
 

@@ -220,9 +220,12 @@ def _check(found: Any, n: int) -> None:
 
 
 def _check_ensemble(found: Ensemble) -> None:
-    for member in found:
+    for member, k in zip(found, found.n_clusters, strict=True):
         placed = np.unique(member[member >= 0])
-        if member.min() < -2 or not np.array_equal(placed, np.arange(len(placed))):
+        # Labels of memberships name their columns, and one may be nobody's most likely.
+        right = placed.max(initial=-1) < k if found.is_soft else len(placed) == k
+        right = right and (found.is_soft or np.array_equal(placed, np.arange(k)))
+        if member.min() < -2 or not right:
             raise Broken("a member whose clusters are not 0..k-1")
 
 
