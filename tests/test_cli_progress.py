@@ -251,3 +251,13 @@ def test_text_is_flushed_while_its_failure_can_still_be_told(monkeypatch):
     speaker = Speaker(file=io.StringIO())
     speaker.write("text")
     assert speaker.failed.errno == 28
+
+
+def test_a_bar_says_what_is_left_and_in_the_end_what_it_took():
+    pytest.importorskip("rich")
+    made = shown._bar()
+    assert [type(column).__name__ for column in made.columns] == [
+        "TextColumn", "BarColumn", "TaskProgressColumn", "TimeRemainingColumn",
+    ]  # fmt: skip
+    assert made.columns[3].elapsed_when_finished is True
+    assert made.columns[2].text_format == "{task.percentage:>3.0f}%"

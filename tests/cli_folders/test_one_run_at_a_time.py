@@ -94,3 +94,17 @@ def test_a_file_system_without_locks_will_do(monkeypatch):
     monkeypatch.setattr(fcntl, "flock", flock)
     assert main(LABELS) == 0
     assert not Path("out", WORK).exists()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there are no such modes")
+def test_a_lock_can_be_read_and_written_but_not_run(tmp_path):
+    before = os.umask(0)
+    try:
+        handle = locks.acquire(tmp_path / "deep" / "er" / "lock", "a command")
+    finally:
+        os.umask(before)
+    path = tmp_path / "deep" / "er" / "lock"
+    assert path.stat().st_mode & 0o777 == 0o666
+    assert locks.holder(path) == f": 'a command', process {os.getpid()}"
+    locks.release(handle, path)
+    assert not path.exists()

@@ -397,3 +397,32 @@ def test_what_is_being_done_is_seen_at_once(live):
         if not live:
             assert "still reading" in stream.seen
     assert stream.seen == stream.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("n", "words"),
+    [(0, "No object is doubtful"), (1, "1 object is doub"), (2, "2 objects are doub")],
+)
+def test_doubtful_objects_are_counted_in_words(n, words):
+    from consilience._cli.show_cluster import _show_least_sure
+
+    least = [
+        {"id": f"[b]{i}", "cluster": i, "runner_up": (None, -1, 3)[i], "confidence": 0.7 + 0.02 * i}
+        for i in range(3)
+    ]
+    result = SimpleNamespace(
+        n_clusters=2, confidence=np.ones(3), doubtful=np.arange(3) < n, doubtful_below=0.73,
+        least_sure=lambda most: least[:most], data=SimpleNamespace(ids=None), n_suited_elsewhere=0,
+    )  # fmt: skip
+    out = io.StringIO()
+    found = SimpleNamespace(result=result, wish=SimpleNamespace(refine=False))
+    _show_least_sure(found, Console(file=out, width=100))
+    assert words in out.getvalue()
+    cells = [line.split() for line in out.getvalue().splitlines() if "[b]" in line]
+    assert cells == ([["[b]0", "0", "0.70"], ["[b]1", "1", "0.72"]] if n else [])
+    assert ("row" in out.getvalue()) == bool(n)
+    for quiet in ({"n_clusters": 1}, {"confidence": None}):
+        silent = io.StringIO()
+        without = SimpleNamespace(**vars(result) | quiet)
+        _show_least_sure(SimpleNamespace(result=without), Console(file=silent))
+        assert silent.getvalue() == ""

@@ -120,6 +120,7 @@ def _command(*words):
     yield "status", status if len(status) > 1 else status[0]
     yield "out", said[0]
     yield "err", said[1]
+    yield "laid out", _laid_out(out.getvalue())
     yield "files", sorted(made)
     for name, content in made.items():
         if isinstance(content, dict):
@@ -136,6 +137,11 @@ def _plain(text, place=""):
     # The last digits of a float are the processor's.
     text = _LONG.sub(lambda found: f"{float(found[0]):.7g}", text)
     return re.sub(r"[ \u2500-\u257f]+", " ", text)
+
+
+def _laid_out(text):
+    """Lines of tables as they stand, but for those with what a run took."""
+    return [line for line in text.splitlines() if "   " in line.strip() and not _TIMES.search(line)]
 
 
 def _content(path):
@@ -321,11 +327,14 @@ _COMMANDS = {
 def _add(name, line):
     def answers():
         for key, value in _command(*line.split()):
+            if key == "laid out" and (name == "nothing" or name.endswith("help")):
+                continue
             if key == "out" and name == "version":
                 continue
             if key == "out" and name.endswith("help"):  # how it is laid out is not ours
                 value = sorted(set(re.findall(r"--[a-z-]+", value)))
-            if key == "out" and name == "cluster_methods":  # seconds of each, beside its figures
+            if key in ("out", "laid out") and name == "cluster_methods":  # has seconds of each
+                value = str(value)
                 value = re.sub(r"\d+\.\d+", "N", value)
             yield key, value
 

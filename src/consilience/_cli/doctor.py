@@ -4,7 +4,7 @@ import json as json_format
 
 from rich.console import Console
 
-from consilience._cli.show import table, tell
+from consilience._cli.show import show_notes, table, tell
 from consilience.workflow import Diagnosis, doctor
 
 __all__ = ["examine"]
@@ -30,8 +30,7 @@ def _show(found: Diagnosis, console: Console) -> None:
     console.print(lines)
     if found.timings:
         _show_timings(found, console)
-    for words in found.advice:
-        console.print(f"Note: {words}", style="yellow", markup=False, highlight=False)
+    show_notes(found.advice, console)
     if not found.advice:
         tell(console, "Nothing to complain of.")
 
