@@ -77,6 +77,27 @@ def job(n_rows, how, threads):
     }
 
 
+def written(n_rows, how, threads):
+    """The whole job by blocks, with confidence, to the last part on the disk."""
+    import consilience as cs
+
+    with TemporaryDirectory() as folder:
+        clock, cpu = time.perf_counter(), time.process_time()
+        result = cs.cluster(
+            cs.open_rows(Generated(n_rows)), GROUPS, method="lwgp", n_members=MEMBERS,
+            random_state=0, n_jobs=threads,
+        )  # fmt: skip
+        result.save(Path(folder, "run"))
+        parts = sorted(Path(folder, "run", "labels").iterdir())
+        return {
+            "seconds": time.perf_counter() - clock,
+            "cpu": time.process_time() - cpu,
+            "bytes": 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss,
+            "parts": len(parts),
+            "written": sum(part.stat().st_size for part in parts),
+        }
+
+
 class Clump(Generated):
     """An even background of eight columns in which one object of fifty is in a small clump."""
 
@@ -227,7 +248,7 @@ def passes(n_rows, how, threads):
     return found
 
 
-JOBS = {"members": job, "ewocs": ewocs, "workers": workers, "passes": passes}
+JOBS = {"members": job, "written": written, "ewocs": ewocs, "workers": workers, "passes": passes}
 
 
 def _measured(n_rows, how, threads, what="members"):
@@ -265,6 +286,24 @@ def _both(n_rows):
 def _alone(n_rows):
     def case(threads):
         yield _row(n_rows, "blocks", threads, _measured(n_rows, "blocks", threads))
+
+    return case
+
+
+def _written(n_rows):
+    def case(threads):
+        found = _measured(n_rows, "blocks", threads, "written")
+        yield {
+            "name": "cs.cluster, LWGP, parts saved",
+            "size": f"{n_rows:,} x {COLUMNS} float32",
+            "threads": threads,
+            "seconds": found["seconds"],
+            "rate": f"{n_rows / found['seconds'] / 1e6:.2f} M objects/s",
+            "alternative": None,
+            "ratio": None,
+            "note": f"{found['cpu']:.0f} CPU s, {found['bytes'] / 2**30:.2f} GiB, {found['parts']} "
+            f"parts of {found['written'] / 2**30:.2f} GiB",
+        }
 
     return case
 
@@ -336,7 +375,7 @@ def cases():
 
 def large_cases():
     """Where memory ends."""
-    blocks = [_both(5_000_000), _alone(10_000_000), _alone(100_000_000)]
+    blocks = [_both(5_000_000), _alone(10_000_000), _alone(100_000_000), _written(100_000_000)]
     passes = [_passes(10_000_000), _passes(100_000_000)]
     return [*blocks, *passes, _ewocs(20_000_000), _workers(5_000_000)]
 
