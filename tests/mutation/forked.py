@@ -103,6 +103,9 @@ class Forge:
                 break
             if status is None:
                 return "timeout", by
+            if not by:  # pytest itself ended: by the change, or because a test is gone
+                clean, _ = self._pytest(ROOT / "src", names, limit)
+                return ("caught", "pytest ends") if clean in (0, 5) else ("survived", "")
             if self._holds_clean(by):
                 return "caught", by
             names = [f"--deselect={by}", *(one for one in names if one != by)]
@@ -130,7 +133,9 @@ class Forge:
     def _holds_clean(self, name: str) -> bool:
         """Whether a test passes without any change; asked once for each, unless a map says so."""
         if name not in self._sound:
-            status, _ = self._pytest(ROOT / "src", [name], 300)
+            # A file that cannot be imported is only imported again: it may hold any tests.
+            how = [] if "::" in name else ["--collect-only"]
+            status, _ = self._pytest(ROOT / "src", [*how, name], 300)
             self._sound[name] = status == 0
             if status != 0:
                 print(f"left out, fails without any change: {name}", flush=True)
@@ -174,11 +179,14 @@ class _First:
         self._told = told
 
     def pytest_runtest_logreport(self, report: Any) -> None:
-        if report.failed:
-            self._told.write_text(json.dumps(report.nodeid))
+        self._tell(report)
 
     def pytest_collectreport(self, report: Any) -> None:
-        if report.failed:
+        self._tell(report)
+
+    def _tell(self, report: Any) -> None:
+        # Where a file cannot be imported, a second report without a name says that pytest stops.
+        if report.failed and report.nodeid and self._told.read_text() == '""':
             self._told.write_text(json.dumps(report.nodeid))
 
 
