@@ -257,7 +257,7 @@ def test_a_bar_says_what_is_left_and_in_the_end_what_it_took():
     pytest.importorskip("rich")
     made = shown._bar()
     assert [type(column).__name__ for column in made.columns] == [
-        "TextColumn", "BarColumn", "TaskProgressColumn", "TimeRemainingColumn",
+        "TextColumn", "BarColumn", "TaskProgressColumn", "TimeRemainingColumn", "Detail",
     ]  # fmt: skip
     assert made.columns[3].elapsed_when_finished is True
     assert made.columns[2].text_format == "{task.percentage:>3.0f}%"
