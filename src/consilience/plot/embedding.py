@@ -206,11 +206,28 @@ def _on_a_plane(X: Any, kept: Positions, random_state: int) -> tuple[Floats, tup
     if n < 2 or _is_constant(X):
         return np.zeros((len(kept), 2)), ("component 1", "component 2")
     # By a power of two, which changes no digit: squares of very large numbers stay finite.
-    unit = 2.0 ** math.floor(math.log2(max(float(X.max()), -float(X.min()))))
-    model = PCA(2, svd_solver=solver, random_state=0).fit(X / unit)
+    unit = _power_of_two(max(float(X.max()), -float(X.min())))
+    X, shown = X / unit, shown / unit
+    if solver == "auto":
+        # And those of small differences beside a large constant do not vanish.
+        low = X.min(axis=0)
+        X, shown = X - low, shown - low
+        if not X.any():  # differences that nothing is left of beside the largest number
+            return np.zeros((len(kept), 2)), ("component 1", "component 2")
+        spread = _power_of_two(float(X.max()))
+        X, shown, unit = X / spread, shown / spread, unit * spread
+    with np.errstate(invalid="ignore"):
+        model = PCA(2, svd_solver=solver, random_state=0).fit(X)
+    if not np.isfinite(model.explained_variance_ratio_).all():
+        return np.zeros((len(kept), 2)), ("component 1", "component 2")
     shares = (100 * model.explained_variance_ratio_).round().astype(int).tolist()
     first, second = (f"component {i} ({s} % of the variance)" for i, s in enumerate(shares, 1))
-    return np.asarray(model.transform(shown / unit), np.float64) * unit, (first, second)
+    return np.asarray(model.transform(shown), np.float64) * unit, (first, second)
+
+
+def _power_of_two(value: float) -> float:
+    """The largest that is not above a value."""
+    return 2.0 ** math.floor(math.log2(value))
 
 
 def _is_constant(X: Any) -> bool:
