@@ -28,6 +28,7 @@ from consilience.errors import (
 )
 from consilience.evidence import co_association, never_seen
 from consilience.kernels.labels import products as label_products
+from consilience.kernels.labels.competition import most_shared
 from consilience.metrics import nmi
 from consilience.partition import has_metis
 
@@ -263,9 +264,10 @@ def test_ties_between_meta_clusters_are_broken_by_seed_and_labels_only():
 
 def _ties_drawn(rows):
     """Winners of the objects among two meta-clusters of equal shares, by 200 seeds."""
-    shares = np.full((4, 2), 0.5)
-    found = [metacluster._winners(shares, rows.members, seed) for seed in range(200)]
-    return np.array(found)[:, rows.inverse]
+    shares, found = np.full((4, 2), 0.5), np.empty((200, 4), np.int32)
+    for seed in range(200):
+        most_shared(shares, rows.members, seed, found[seed])
+    return found[:, rows.inverse]
 
 
 def test_more_clusters_than_the_members_have_is_an_error_that_names_them():

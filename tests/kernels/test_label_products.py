@@ -89,7 +89,7 @@ def test_sums_do_not_depend_on_blocks(monkeypatch):
     for block in (7, 300, 1000):
         monkeypatch.setattr(label_products, "_BLOCK", block)
         out, sums = np.zeros((300, 3)), np.zeros((int(starts[-1]), 3))
-        plain(members, starts, table, 0, 1, out)
+        plain(members, starts, table, np.zeros(1, np.int64), out)
         plain_too(members, starts, values, 0, 1, sums)
         np.testing.assert_array_equal(out, rows)
         np.testing.assert_array_equal(sums, clusters)

@@ -176,3 +176,22 @@ def test_rows_of_equal_hash_are_told_apart(monkeypatch):
     members = np.array([[0, 1, 0, 2, 1], [0, 0, 0, 0, 1]], np.int8)
     table = RowTable(2, np.int8)
     assert table.add(members).tolist() == [0, 1, 0, 2, 3]
+
+
+@pytest.mark.parametrize("n_jobs", [1, 3])
+def test_many_keys_are_in_the_stable_order_of_numpy(n_jobs):
+    rng = np.random.default_rng(3)
+    n = 2 * signatures._FEW_KEYS + 7
+    wide = rng.integers(0, 2**63, n, dtype=np.uint64) * np.uint64(2)
+    # Spread over all parts, many of them equal, and all in one part.
+    for keys in (wide, wide[rng.integers(0, 90, n)], wide >> np.uint64(20)):
+        found = signatures.stable_order(keys, n_jobs)
+        np.testing.assert_array_equal(found, np.argsort(keys, kind="stable"))
+
+
+@given(member_major(max_objects=12))
+def test_the_hash_of_one_object_is_that_of_all(members):
+    keys = np.empty(members.shape[1], np.uint64)
+    hash_rows(members, keys)
+    with np.errstate(over="ignore"):
+        assert [int(signatures.hash_of(members, i)) for i in range(len(keys))] == keys.tolist()

@@ -43,3 +43,13 @@ def test_fewer_distinct_rows_than_clusters_end():
     found = weighted_kmeans(np.zeros((6, 2)), np.arange(6.0).reshape(3, 2), None, max_iter=20)
     assert found.shape == (6,)
     assert set(found) <= {0, 1, 2}
+
+
+def test_empty_clusters_among_many_rows_take_the_farthest_on_any_number_of_threads():
+    E, centres, weights = cloud(1)
+    centres = np.vstack([centres, [[1e3] * 4, [-1e3] * 4]])
+    one = weighted_kmeans(E, centres, weights, max_iter=1)
+    assert set(one) == set(range(7))
+    for n_jobs in (2, 3):
+        found = weighted_kmeans(E, centres, weights, max_iter=1, n_jobs=n_jobs)
+        np.testing.assert_array_equal(found, one)

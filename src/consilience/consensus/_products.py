@@ -65,7 +65,7 @@ class Rows(NamedTuple):
 
     def contingency(self, weights: Floats, *, n_jobs: int | None = None) -> Floats:
         """``B.T @ diag(weights) @ B``, clusters x clusters."""
-        return cluster_contingency(self.members, weights, n_jobs=n_jobs or 1)
+        return cluster_contingency(self.members, weights, starts=self.starts, n_jobs=n_jobs or 1)
 
     # ---- parts of them --------------------------------------------------------------------
 

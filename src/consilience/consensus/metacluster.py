@@ -19,7 +19,7 @@ from consilience.consensus._rules import CUTS, CutSolver
 from consilience.consensus._solve import ConsensusResult, solve
 from consilience.ensemble import Ensemble
 from consilience.kernels._parallel import by_rows
-from consilience.kernels.labels.signatures import hash_rows
+from consilience.kernels.labels.competition import most_shared
 from consilience.partition import Parts, Solver, similarity_graph, split_graph
 
 __all__ = ["MCLA", "mcla"]
@@ -194,7 +194,7 @@ def let_compete(
 
     def decide(some: slice) -> None:
         shares[some] /= of_parts
-        labels[some] = _winners(shares[some], rows.members[:, some], seed)
+        most_shared(shares[some], rows.members[:, some], seed, labels[some])
         shares[some] /= shares[some].sum(axis=1, keepdims=True)
 
     by_rows(decide, rows.n_rows, n_jobs)
@@ -227,30 +227,6 @@ def _held(
     votes[np.arange(len(part_of_cluster)), part_of_cluster] = 1.0
     held = rows.row_sums(votes, n_jobs=n_jobs)
     return held, np.maximum(votes.sum(axis=0), 1.0)
-
-
-def _winners(
-    shares: Floats, members: NDArray[np.signedinteger[Any]], seed: int
-) -> NDArray[np.int32]:
-    """The meta-cluster of the largest share; ties by a hash of labels, meta-cluster and seed."""
-    labels: NDArray[np.int32] = shares.argmax(axis=1).astype(np.int32)
-    best = shares[np.arange(len(shares)), labels]
-    tied = np.flatnonzero((shares == best[:, None]).sum(axis=1) > 1)
-    if tied.size:
-        keys = np.empty(tied.size, np.uint64)
-        hash_rows(np.ascontiguousarray(members[:, tied]), keys)
-        salt = np.arange(1, shares.shape[1] + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
-        drawn = _mix(keys[:, None] + salt[None, :] + np.uint64(seed))
-        drawn[shares[tied] < best[tied, None]] = 0
-        labels[tied] = drawn.argmax(axis=1)
-    return labels
-
-
-def _mix(keys: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Scatter 64-bit keys (the finaliser of splitmix64)."""
-    keys = (keys ^ (keys >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    keys = (keys ^ (keys >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return keys ^ (keys >> np.uint64(31))
 
 
 class MCLA(FixedNumber, function=mcla):

@@ -108,9 +108,10 @@ def by_rows(
     [(0, 2), (2, 4), (4, 5)]
     """
     n_slices = -(-n_rows // size)
+    numbers = iter(range(n_slices))
 
     def turn(first: int, step: int) -> None:
-        for number in range(first, n_slices, step):
+        for number in numbers:  # whoever is free takes the next
             call(slice(number * size, min((number + 1) * size, n_rows)))
 
     in_turns(turn, n_slices, n_jobs)

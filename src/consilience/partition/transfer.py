@@ -151,7 +151,7 @@ class LabelLinks:
 
     def gram(self, weights: Floats) -> Floats:
         """Q^T diag(weights) Q."""
-        tables = cluster_contingency(self.members, weights, n_jobs=self.n_jobs)
+        tables = cluster_contingency(self.members, weights, starts=self.starts, n_jobs=self.n_jobs)
         return tables * self.weights[:, None] * self.weights[None, :]
 
     def times(self, table: Floats) -> Floats:

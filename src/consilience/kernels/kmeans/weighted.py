@@ -7,7 +7,8 @@ from numpy.typing import NDArray
 
 from consilience.kernels._blocks import BLOCK_ROWS, add_in_tree, n_blocks_of
 from consilience.kernels._jit import compiled
-from consilience.kernels._parallel import Team
+from consilience.kernels._parallel import Team, by_rows
+from consilience.kernels._tasks import counter, next_task
 from consilience.kernels.data.columns import column_facts
 
 __all__ = ["weighted_kmeans"]
@@ -76,23 +77,29 @@ def _pass(
     norms, twice = (centres * centres).sum(axis=1), np.ascontiguousarray(-2.0 * centres.T)
     # The blocks, and the order in which their sums are added, are those of any team.
     parts, moved = np.zeros((n_blocks_of(len(E)), k, d + 1)), np.zeros(step, np.int64)
-    team.run(lambda at: _assign(E, weights, twice, norms, at, step, labels, away, moved, parts))
+    held, taken = np.zeros((step, k), np.int64), counter()
+    given = (E, weights, twice, norms, taken)
+    team.run(lambda at: _assign(*given, labels, away, moved[at : at + 1], held[at], parts))
     sums = add_in_tree(parts)
     totals, mass = sums[:, :d], sums[:, d]
-    filled = _fill_empty(E, weights, labels, away, totals, mass)
+    empty = np.flatnonzero(held.sum(axis=0) == 0)
+    filled = empty.size > 0
+    if filled:
+        _fill(empty, E, weights, labels, away, totals, mass, n_jobs=step)
     means = np.divide(totals, mass[:, None], out=centres.copy(), where=mass[:, None] > 0)
     return bool(moved.any()) or filled, means
 
 
 @compiled
-def _assign(E, weights, twice, norms, at, step, labels, away, moved, parts):
-    """Nearest centres of every ``step``-th block of rows, and the block's weighted sums.
+def _assign(E, weights, twice, norms, taken, labels, away, moved, held, parts):
+    """Nearest centres of one block of rows after the other, and each block's weighted sums.
 
     Distances to all centres side by side; without the row's own length, the same for all.
     """
     (n, d), k = E.shape, norms.size
     distance = np.empty(k)
-    for block in range(at, parts.shape[0], step):
+    block = next_task(taken)
+    while block < parts.shape[0]:
         for i in range(block * BLOCK_ROWS, min((block + 1) * BLOCK_ROWS, n)):
             for q in range(k):
                 distance[q] = norms[q]
@@ -106,25 +113,31 @@ def _assign(E, weights, twice, norms, at, step, labels, away, moved, parts):
             away[i] = distance[best]
             if labels[i] != best:
                 labels[i] = best
-                moved[at] += 1
+                moved[0] += 1
+            held[best] += 1
             for f in range(d):
                 parts[block, best, f] += weights[i] * E[i, f]
             parts[block, best, d] += weights[i]
+        block = next_task(taken)
 
 
-def _fill_empty(
+def _fill(
+    empty: NDArray[np.intp],
     E: Floats,
     weights: Floats,
     labels: NDArray[np.int32],
     away: Floats,
     totals: Floats,
     mass: Floats,
-) -> bool:
-    """Move the rows farthest from their centres to the clusters without any, also in the sums."""
-    empty = np.flatnonzero(np.bincount(labels, minlength=len(mass)) == 0)
-    if not empty.size:
-        return False
-    lengths = np.einsum("ij,ij->i", E, E) + away
+    n_jobs: int,
+) -> None:
+    """Move the rows farthest from their centres to these clusters, also in the sums."""
+    lengths = np.empty(len(E))
+
+    def measure(rows: slice) -> None:
+        lengths[rows] = np.einsum("ij,ij->i", E[rows], E[rows]) + away[rows]
+
+    by_rows(measure, len(E), n_jobs)
     for cluster in empty:
         row = int(lengths.argmax())
         lengths[row] = -np.inf
@@ -132,4 +145,3 @@ def _fill_empty(
             totals[c] += sign * weights[row] * E[row]
             mass[c] += sign * weights[row]
         labels[row] = cluster
-    return True

@@ -26,7 +26,11 @@ def first_columns(members: Labels) -> NDArray[np.int64]:
 
 
 def cluster_contingency(
-    members: Labels, weights: NDArray[np.floating[Any]] | None = None, *, n_jobs: int = 1
+    members: Labels,
+    weights: NDArray[np.floating[Any]] | None = None,
+    *,
+    starts: NDArray[np.int64] | None = None,
+    n_jobs: int = 1,
 ) -> NDArray[np.float64]:
     """Weight of the objects in both of two clusters, for all pairs of clusters.
 
@@ -36,6 +40,8 @@ def cluster_contingency(
         One row a member; -1 is noise, -2 unseen.
     weights : (n_objects,) floats, optional
         1 for every object if not given: then the tables count objects, exactly.
+    starts : (n_members + 1,) int64, optional
+        What `first_columns` finds, where it is known.
     n_jobs : int, default=1
         Threads; the result does not depend on it.
 
@@ -53,7 +59,7 @@ def cluster_contingency(
            [1, 0, 1, 0],
            [1, 1, 0, 2]])
     """
-    starts = first_columns(members)
+    starts = first_columns(members) if starts is None else starts
     table = np.zeros((int(starts[-1]), int(starts[-1])))
     # Objects that all count once are told by one number: nothing is read for each of them.
     once = weights is None or bool((weights == 1).all())

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from consilience.kernels._jit import compiled
 from consilience.kernels._parallel import in_turns
+from consilience.kernels._tasks import counter, next_task
 
 __all__ = ["cluster_sums", "pair_products", "part_sums", "row_sums"]
 
@@ -20,6 +21,8 @@ Floats = NDArray[np.float64]
 
 # Objects whose sums are held at once: small enough for the first cache with k about 20.
 _BLOCK = 128
+# Blocks that a thread takes at once.
+_BLOCKS = 16
 # Labels that are worth a thread.
 _WORTH = 2**18
 
@@ -59,29 +62,33 @@ def row_sums(
     # Not filled here: every thread is the first to touch what it writes.
     out = np.empty((members.shape[1], table.shape[1])) if out is None else out
     table = np.ascontiguousarray(table)
+    taken = counter()
     in_turns(
-        lambda at, step: _row_sums(members, starts, table, at, step, out),
-        min(-(-members.shape[1] // _BLOCK), -(-members.size // _WORTH)),
+        lambda *_: _row_sums(members, starts, table, taken, out),
+        min(-(-members.shape[1] // (_BLOCK * _BLOCKS)), -(-members.size // _WORTH)),
         n_jobs,
     )
     return out
 
 
 @compiled(plain_up_to=400_000, size=lambda members, _, table, *rest: members.size * table.shape[1])
-def _row_sums(members, starts, table, at, step, out):
-    """Fill every ``step``-th block of objects, member by member, so it stays in cache."""
+def _row_sums(members, starts, table, taken, out):
+    """Fill block after block of objects, member by member, so it stays in cache."""
     n_members, n_objects = members.shape
     k = table.shape[1]
-    for first in range(at * _BLOCK, n_objects, step * _BLOCK):
-        last = min(first + _BLOCK, n_objects)
-        out[first:last] = 0.0
-        for r in range(n_members):
-            for i in range(first, last):
-                label = members[r, i]
-                if label >= 0:
-                    g = starts[r] + label
-                    for q in range(k):
-                        out[i, q] += table[g, q]
+    begin = next_task(taken) * _BLOCK * _BLOCKS
+    while begin < n_objects:
+        for first in range(begin, min(begin + _BLOCK * _BLOCKS, n_objects), _BLOCK):
+            last = min(first + _BLOCK, n_objects)
+            out[first:last] = 0.0
+            for r in range(n_members):
+                for i in range(first, last):
+                    label = members[r, i]
+                    if label >= 0:
+                        g = starts[r] + label
+                        for q in range(k):
+                            out[i, q] += table[g, q]
+        begin = next_task(taken) * _BLOCK * _BLOCKS
 
 
 def cluster_sums(
@@ -110,11 +117,15 @@ def cluster_sums(
     """
     out = np.zeros((int(starts[-1]), values.shape[1]))
     values = np.ascontiguousarray(values)
-    in_turns(
-        lambda at, step: _cluster_sums(members, starts, values, at, step, out),
-        min(len(members), -(-members.size // _WORTH)),
-        n_jobs,
-    )
+    n_turns = min(len(members), -(-members.size // _WORTH))
+    if values.shape[1] == 1:
+        taken = counter()
+        one = values[:, 0]
+        in_turns(lambda *_: _sums_of_one(members, starts, one, taken, out[:, 0]), n_turns, n_jobs)
+    else:
+        in_turns(
+            lambda at, step: _cluster_sums(members, starts, values, at, step, out), n_turns, n_jobs
+        )
     return out
 
 
@@ -132,6 +143,21 @@ def _cluster_sums(members, starts, values, at, step, out):
                     g = starts[r] + label
                     for q in range(k):
                         out[g, q] += values[i, q]
+
+
+@compiled
+def _sums_of_one(members, starts, values, taken, out):
+    """Add a column of values to ``out``, member after member."""
+    r = next_task(taken)
+    while r < members.shape[0]:
+        # Not where other threads write at the same time.
+        own = np.zeros(starts[r + 1] - starts[r])
+        for i in range(members.shape[1]):
+            label = members[r, i]
+            if label >= 0:
+                own[label] += values[i]
+        out[starts[r] : starts[r + 1]] = own
+        r = next_task(taken)
 
 
 def part_sums(

@@ -12,14 +12,16 @@ from numpy.typing import NDArray
 from consilience.kernels._jit import compiled
 from consilience.kernels._parallel import Team, by_rows, in_turns
 
-__all__ = ["RowTable", "group_rows", "sort_rows", "stable_order", "taken"]
+__all__ = ["RowTable", "group_rows", "hash_of", "hash_rows", "sort_rows", "stable_order", "taken"]
 
 # Object labels are read in blocks so that one member's run of labels stays in cache.
 _BLOCK = 4096
 # Labels that are worth a thread.
 _WORTH = 2**20
-# Keys are sorted in this many parts, by their leading bits.
-_PART_BITS = 6
+# Keys are sorted in this many parts, by their leading bits, and dealt to them in chunks.
+_PART_BITS, _CHUNK = 6, 1 << 14
+# Keys that are sorted faster as they are.
+_FEW_KEYS = 1 << 15
 # What a hash starts from, and what it is multiplied with and shifted by.
 _START, _PRIME = np.uint64(0x243F6A8885A308D3), np.uint64(0x9E3779B97F4A7C15)
 _SHIFT = np.uint64(29)
@@ -134,18 +136,48 @@ def _each_alone(
 
 
 def stable_order(keys: NDArray[np.uint64], n_jobs: int | None) -> NDArray[np.int64]:
-    """The stable order of the keys: in parts by their leading bits, each sorted by a thread."""
-    part = (keys >> np.uint64(64 - _PART_BITS)).astype(np.uint8)
-    order = np.argsort(part, kind="stable")
-    edges = np.concatenate([[0], np.cumsum(np.bincount(part, minlength=1 << _PART_BITS))])
+    """The stable order of the keys: dealt to parts by their leading bits, each sorted by a thread.
 
-    def turn(first: int, step: int) -> None:
-        for at in range(first, 1 << _PART_BITS, step):
-            own = order[edges[at] : edges[at + 1]]
-            own[:] = own[np.argsort(keys[own], kind="stable")]
+    >>> stable_order(np.array([7, 3, 7, 1], np.uint64), 2)
+    array([3, 1, 0, 2])
+    """
+    n = len(keys)
+    if n <= _FEW_KEYS:
+        return np.argsort(keys, kind="stable")
+    order = np.empty(n, np.int64)
+    places = np.zeros((-(-n // _CHUNK), 1 << _PART_BITS), np.int64)
+    in_turns(lambda at, step: _count_parts(keys, at, step, places), len(places), n_jobs)
+    # A part has its keys chunk by chunk: so they stay in the order of the objects.
+    edges = np.concatenate([[0], np.cumsum(places.sum(axis=0))])
+    places[:] = edges[:-1] + np.cumsum(places, axis=0) - places
+    in_turns(lambda at, step: _deal(keys, at, step, places, order), len(places), n_jobs)
 
-    in_turns(turn, -(-len(keys) // _BLOCK), n_jobs)
+    def sort(part: slice) -> None:
+        own = order[edges[part.start] : edges[part.stop]]
+        own[:] = own[np.argsort(keys[own], kind="stable")]
+
+    by_rows(sort, 1 << _PART_BITS, n_jobs, size=1)
     return order
+
+
+@compiled
+def _count_parts(keys, at, step, counts):
+    """How many keys of every ``step``-th chunk go to each part."""
+    shift = np.uint64(64 - _PART_BITS)
+    for chunk in range(at, counts.shape[0], step):
+        for i in range(chunk * _CHUNK, min((chunk + 1) * _CHUNK, keys.size)):
+            counts[chunk, np.int64(keys[i] >> shift)] += 1
+
+
+@compiled
+def _deal(keys, at, step, places, order):
+    """Write the objects of every ``step``-th chunk to where its keys begin in each part."""
+    shift = np.uint64(64 - _PART_BITS)
+    for chunk in range(at, places.shape[0], step):
+        for i in range(chunk * _CHUNK, min((chunk + 1) * _CHUNK, keys.size)):
+            part = np.int64(keys[i] >> shift)
+            order[places[chunk, part]] = i
+            places[chunk, part] += 1
 
 
 def _differ(
@@ -228,6 +260,16 @@ def _hash_rows(members, at, step, keys):
             for i in range(start, stop):
                 mixed = (keys[i] ^ np.uint64(members[r, i] + np.int64(3))) * _PRIME
                 keys[i] = mixed ^ (mixed >> _SHIFT)
+
+
+@compiled
+def hash_of(members, i):
+    """The hash of one object's labels, as `hash_rows` has it."""
+    key = _START
+    for r in range(members.shape[0]):
+        mixed = (key ^ np.uint64(members[r, i] + np.int64(3))) * _PRIME
+        key = mixed ^ (mixed >> _SHIFT)
+    return key
 
 
 @compiled(plain_up_to=100_000)
