@@ -19,6 +19,7 @@ from consilience.kernels.data.columns import column_facts
 from consilience.kernels.data.place import place
 from consilience.kernels.kmeans import many
 from consilience.kernels.kmeans.scan import TILE
+from consilience.kernels.labels.competition import most_shared
 from consilience.kernels.labels.confidence import nearness
 from consilience.kernels.labels.contingency import first_columns
 from consilience.kernels.labels.products import part_sums, row_sums
@@ -94,7 +95,10 @@ def label_results(rng, members):
     seen = bool((members == -2).any())
     joined, both = count_pairs(members, with_seen=seen)
     tree = average_link(kept, counts, missing="pair" if seen else "all")
+    shared, winners = rng.integers(0, 3, (n, 4)) / 2.0, np.empty(n, np.int32)  # many ties
+    most_shared(shared, members, 5, winners)
     return [
+        winners,
         (first, inverse, counts, sort_rows(members), refined_keys(kept, counts)),
         (joined, both, shares_of(joined, None, n_members)),
         (tree, single_link(kept, counts, missing="pair" if seen else "all")),

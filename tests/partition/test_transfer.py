@@ -32,8 +32,9 @@ def planted(seed, n=60, k=3, members=10, wrong=0.2):
 
 
 def embedded(Q, counts, k, rng):
-    every = np.arange(Q.shape[1])
-    return transfer._embed(transfer._MatrixLinks(Q), every, counts, k, rng)
+    every, links = np.arange(Q.shape[1]), transfer._MatrixLinks(Q)
+    table, degrees = transfer._columns(links, every, counts, k, rng)
+    return links.times(table) / degrees[:, None]
 
 
 def normalised_cut(Q, counts, labels, k):
@@ -192,6 +193,24 @@ def test_the_sample_to_start_from_holds_no_row_twice(monkeypatch):
     labels = _embed.kmeans_labels(E, 2, None, np.random.RandomState(0))
     assert [len(np.unique(X, axis=0)) for X in seen] == [20]
     assert len(labels) == 24
+
+
+@pytest.mark.parametrize("counted", [False, True])
+def test_a_start_found_beside_the_work_is_that_found_after_it(seed, monkeypatch, counted):
+    monkeypatch.setattr(_embed, "_MANY_ROWS", 20)
+    monkeypatch.setattr(_embed, "_SAMPLE", 40)
+    rng = np.random.default_rng(seed)
+    labels = np.array([rng.permutation(np.arange(200) % 4) for _ in range(3)], np.int8)
+    weights = rng.integers(1, 4, 200) if counted else None
+    links = [LabelLinks(labels, np.ones(12), n_jobs) for n_jobs in (1, 3)]
+    found = [
+        transfer_cut(one, 3, random_state=seed, weights=weights, n_jobs=one.n_jobs).labels
+        for one in links
+    ]
+    np.testing.assert_array_equal(*found)
+    monkeypatch.setattr(transfer, "centres_of_many", lambda *_: None)
+    after = transfer_cut(links[0], 3, random_state=seed, weights=weights).labels
+    np.testing.assert_array_equal(after, found[0])
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(1, 4), st.integers(1, 3))

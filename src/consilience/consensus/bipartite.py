@@ -178,7 +178,9 @@ def spectral_hbgf(
     tables = rows.contingency(rows.counts.astype(float), n_jobs=n_jobs)
     root = np.sqrt(rows.cluster_sizes(n_jobs=n_jobs))
     with one_thread():
-        squares, V = leading_eigenvectors(tables / root[:, None] / root[None, :], k, rng)
+        squares, V = leading_eigenvectors(
+            tables / root[:, None] / root[None, :], k, rng, positive=True
+        )
     sigma = np.sqrt(np.maximum(squares, 0.0))
     kept = sigma > _NOTHING
     V, sigma = V[:, kept], sigma[kept]

@@ -24,6 +24,7 @@ from consilience.consensus._rules import LINKS, MISSING, Link
 from consilience.consensus._solve import ConsensusResult, solve
 from consilience.ensemble import Ensemble
 from consilience.evidence import Missing
+from consilience.kernels._parallel import by_rows
 from consilience.kernels.labels.products import row_sums
 
 __all__ = ["LWEA", "LWGP", "cluster_certainty", "lwea", "lwgp"]
@@ -32,6 +33,8 @@ Floats = NDArray[np.float64]
 
 # As published: of entropies, and of entropies over the largest that a member of its size can have.
 _THETA, _NORMALISED_THETA = 0.4, 0.09
+# Clusters whose entropies are found at once.
+_ROWS = 64
 _RULES: dict[str, list[Rule]] = {"theta": [*POSITIVE, NoneValue()], "normalise": [Boolean()]}
 
 
@@ -199,8 +202,13 @@ def cluster_certainty(
     if theta is None:
         theta = _NORMALISED_THETA if normalise else _THETA
     tables = rows.contingency(rows.counts.astype(float), n_jobs=n_jobs)
-    shares = tables / rows.cluster_sizes(n_jobs=n_jobs)[:, None]
-    entropy = -xlogy(shares, shares).sum(axis=1) / np.log(2.0)
+    sizes, entropy = rows.cluster_sizes(n_jobs=n_jobs), np.empty(len(tables))
+
+    def measure(some: slice) -> None:
+        shares = tables[some] / sizes[some, None]
+        entropy[some] = -xlogy(shares, shares).sum(axis=1) / np.log(2.0)
+
+    by_rows(measure, len(tables), n_jobs, size=_ROWS)
     if normalise:
         widths = np.diff(rows.starts)
         entropy /= np.repeat(np.log2(np.maximum(widths, 2)), widths)

@@ -101,6 +101,8 @@ class Scorer:
     ) -> Iterator[Drawn]:
         """Repetitions in the order asked for, a batch at a time.
 
+        To be gone through with linear algebra on one thread (`one_thread`).
+
         Parameters
         ----------
         X : array or CSR matrix
@@ -115,10 +117,9 @@ class Scorer:
         for draws, sizes, models in self._models(source, grading):
             given = None if sizes[0] is None else np.concatenate(sizes)
             threads: dict[str, Any] = {"team": self.team, "memory": self.memory}
-            with one_thread():
-                batch = self.engine.repetitions(
-                    self.objects, models, grading, scale, sizes=given, **threads
-                )
+            batch = self.engine.repetitions(
+                self.objects, models, grading, scale, sizes=given, **threads
+            )
             yield Drawn(draws, np.split(batch.sizes, models.bounds[1:-1]), batch)
 
     def nearest(self, X: Any, draws: Sequence[Draw], out: NDArray[Any]) -> None:
@@ -126,11 +127,11 @@ class Scorer:
         grading = hard_grading(self.objects.rows.dtype)
         source = _Source(self.weak, X, self.objects, [(draw, None) for draw in draws], 0)
         done = 0
-        for taken, _, models in self._models(source, grading):
-            some = out[done : done + len(taken)]
-            with one_thread():
+        with one_thread():
+            for taken, _, models in self._models(source, grading):
+                some = out[done : done + len(taken)]
                 nearest_seeds(self.objects, models, grading, some, team=self.team)
-            done += len(taken)
+                done += len(taken)
 
     def _models(self, source: "_Source", grading: Grading) -> Iterator[Any]:
         """What the source gives, the next while the last is worked on."""

@@ -292,8 +292,9 @@ def extend(
     orders: list[Order] = [(number, None) for number in numbers]
     if scorer is not None:
         scale = Scale(len(running.total), running.aggregate == "log")
-        for drawn in scorer.batches(X, orders, scale, seed=seed):
-            running.add_batch(drawn, scorer.team, with_changes=with_changes)
+        with one_thread():
+            for drawn in scorer.batches(X, orders, scale, seed=seed):
+                running.add_batch(drawn, scorer.team, with_changes=with_changes)
         return
     if Scorer.takes(weak, X):
         with Scorer(weak, X, n_jobs, len(orders)) as scorer:
@@ -334,7 +335,7 @@ def score_new(
     if Scorer.takes(weak, X):
         total = np.zeros(X.shape[0])
         scale = Scale(len(running.total), running.aggregate == "log", floors=True)
-        with Scorer(weak, X, n_jobs, len(orders)) as scorer:
+        with one_thread(), Scorer(weak, X, n_jobs, len(orders)) as scorer:
             for drawn in scorer.batches(kept, orders, scale, seed=0):
                 add_scores(drawn.batch, total, None, scorer.team)
         return total / max(running.n_repetitions, 1)

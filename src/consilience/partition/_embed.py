@@ -1,11 +1,12 @@
 """From eigenvectors to parts: the pieces that the spectral partitioners share."""
 
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import LinAlgError, eigh
+from scipy.linalg import LinAlgError, eigh, qr
 from scipy.sparse.linalg import eigsh
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
@@ -16,6 +17,7 @@ from consilience.kernels._parallel import by_rows
 from consilience.kernels.kmeans.weighted import weighted_kmeans
 
 __all__ = [
+    "centres_of_many",
     "fill_empty",
     "kmeans_labels",
     "largest_eigenvectors",
@@ -27,19 +29,34 @@ Floats = NDArray[np.float64]
 
 # Past this size the few eigenvectors wanted come from Lanczos.
 _DENSE_EIGEN = 2000
+# From this size on, and for at most this share of them, they are looked for by powers first.
+_POWERS_FROM, _POWERS_SHARE = 400, 0.1
+# Vectors beside those wanted, products at most, and what may be left of N v - value v.
+_BESIDE, _PRODUCTS, _EXACT = 10, 24, 1e-13
+# The last one wanted is this much larger than the next: among equal ones LAPACK chooses.
+_APART = 1e-6
 # Past so many rows k-means chooses among its starts on a sample, then runs once on all rows.
 _MANY_ROWS = 100_000
 # Rows of the sample: at least, and for each cluster.
 _SAMPLE, _SAMPLE_A_CLUSTER = 20_000, 200
 
 
-def leading_eigenvectors(N: Floats, k: int, rng: np.random.RandomState) -> tuple[Floats, Floats]:
+def leading_eigenvectors(
+    N: Floats, k: int, rng: np.random.RandomState, *, positive: bool = False
+) -> tuple[Floats, Floats]:
     """The k largest eigenvalues of a symmetric matrix, falling, and their eigenvectors.
 
-    Signs are fixed: the largest entry of each vector, by size, is positive.
+    Signs are fixed: the largest entry of each vector, by size, is positive. ``positive`` promises
+    that no eigenvalue is negative: then few of many, if they stand out, are found in a fraction
+    of the time.
     """
     p = len(N)
-    if p > _DENSE_EIGEN and k < p // 4:
+    quick = None
+    if positive and p >= _POWERS_FROM and k <= _POWERS_SHARE * p:
+        quick = _by_powers(N, k)
+    if quick is not None:
+        values, vectors = quick
+    elif p > _DENSE_EIGEN and k < p // 4:
         values, vectors = eigsh(N, k=k, which="LA", v0=rng.standard_normal(p))
         order = np.argsort(values)[::-1]
         values, vectors = values[order], vectors[:, order]
@@ -48,6 +65,30 @@ def leading_eigenvectors(N: Floats, k: int, rng: np.random.RandomState) -> tuple
         values, vectors = values[::-1], vectors[:, ::-1]
     peaks = vectors[np.abs(vectors).argmax(axis=0), np.arange(vectors.shape[1])]
     return values, np.ascontiguousarray(vectors * np.where(peaks < 0, -1.0, 1.0))
+
+
+def _by_powers(N: Floats, k: int) -> tuple[Floats, Floats] | None:
+    """The k largest eigenvalues, falling, and vectors; None where powers tell them apart slowly.
+
+    Powers of the matrix turn a block of vectors towards those of its largest eigenvalues; what
+    LAPACK would find is in the block when nothing is left of N v - value v but rounding.
+    """
+    drawn = np.random.default_rng(0).standard_normal((len(N), k + _BESIDE))
+    block, left = qr(N @ drawn, mode="economic", check_finite=False)[0], np.inf
+    for done in range(1, _PRODUCTS):
+        image = N @ block
+        inner = block.T @ image
+        values, turn = eigh((inner + inner.T) / 2, check_finite=False)
+        values, turn = values[::-1], turn[:, ::-1]
+        vectors = block @ turn[:, :k]
+        before, left = left, float(np.abs(image @ turn[:, :k] - vectors * values[:k]).max())
+        if left <= _EXACT * values[0]:
+            return (values[:k], vectors) if values[k - 1] - values[k] > _APART * values[0] else None
+        # Not worth the rest of the products, by how much the last one helped.
+        if not left * (left / before) ** (_PRODUCTS - done) <= _EXACT * values[0] and done > 2:
+            return None
+        block = qr(image, mode="economic", check_finite=False)[0]
+    return None
 
 
 def largest_eigenvectors(N: Floats, k: int) -> tuple[Floats, Floats]:
@@ -116,12 +157,46 @@ def kmeans_labels(
             labels: NDArray[np.int32] = model.fit(E, sample_weight=weights).labels_
             return labels.astype(np.int32)
         if init is None:
-            size = min(len(E), max(_SAMPLE, _SAMPLE_A_CLUSTER * k))
-            sample = np.sort(rng.choice(len(E), size, replace=False))
-            chosen = None if weights is None else weights[sample]
-            model = _kmeans(k, "k-means++", n_init, max_iter, seed)
-            init = model.fit(E[sample], sample_weight=chosen).cluster_centers_
+            init = _centres(E.__getitem__, len(E), k, weights, rng, n_init, max_iter, seed)
         return weighted_kmeans(E, init, weights, max_iter=max_iter, n_jobs=n_jobs)
+
+
+def centres_of_many(
+    rows: Callable[[NDArray[np.intp]], Floats],
+    n_rows: int,
+    k: int,
+    weights: Floats | None,
+    rng: np.random.RandomState,
+) -> Floats | None:
+    """Where `kmeans_labels` would start; None unless there are so many rows that a sample says.
+
+    It needs some rows only, ``rows(which)``, so that it can be found before all of them are made.
+    """
+    if n_rows <= _MANY_ROWS:
+        return None
+    seed = int(rng.randint(2**31 - 1))
+    # Threads of OpenMP are limited where they start, which may be a thread of its own.
+    with one_thread():
+        return _centres(rows, n_rows, k, weights, rng, 3, 100, seed)
+
+
+def _centres(
+    rows: Callable[[NDArray[np.intp]], Floats],
+    n_rows: int,
+    k: int,
+    weights: Floats | None,
+    rng: np.random.RandomState,
+    n_init: int,
+    max_iter: int,
+    seed: int,
+) -> Floats:
+    """Centres of the best of a few starts on a sample of the rows."""
+    size = min(n_rows, max(_SAMPLE, _SAMPLE_A_CLUSTER * k))
+    sample = np.sort(rng.choice(n_rows, size, replace=False))
+    chosen = None if weights is None else weights[sample]
+    model = _kmeans(k, "k-means++", n_init, max_iter, seed)
+    centres: Floats = model.fit(rows(sample), sample_weight=chosen).cluster_centers_
+    return centres
 
 
 def _kmeans(k: int, init: Any, n_init: int, max_iter: int, seed: int) -> KMeans:

@@ -12,11 +12,12 @@ from sklearn.utils import check_random_state
 from consilience._threads import one_thread
 from consilience._validation import as_numbers, check_jobs
 from consilience.errors import InvalidInputError, InvalidParameterError
-from consilience.kernels._parallel import by_rows
+from consilience.kernels._parallel import Team, by_rows
 from consilience.kernels.data.tall import csr_gram
 from consilience.kernels.labels.contingency import cluster_contingency, first_columns
 from consilience.kernels.labels.products import cluster_sums, part_sums, row_sums
 from consilience.partition._embed import (
+    centres_of_many,
     fill_empty,
     kmeans_labels,
     leading_eigenvectors,
@@ -97,10 +98,11 @@ def transfer_cut(
             f"The 'k' parameter of transfer_cut must be at most the number of columns with an "
             f"entry, {len(used)}. Got {k} instead."
         )
+    asked = None if weights is None else counts
     with one_thread():
-        E = _embed(links, used, counts, k, rng, n_jobs)
-        unit_rows(E, n_jobs, out=E)
-    labels = kmeans_labels(E, k, None if weights is None else counts, rng, n_jobs=n_jobs)
+        table, degrees = _columns(links, used, counts, k, rng)
+        E, centres = _rows(links, table, degrees, asked, rng, n_jobs)
+    labels = kmeans_labels(E, k, asked, rng, init=centres, n_jobs=n_jobs)
     labels, repaired = fill_empty(labels, k, E)
     note = f"{repaired} empty parts were given one row each" if repaired else ""
     cut = _normalised_cut(links.part_sums(labels, counts, k))
@@ -139,6 +141,10 @@ class LabelLinks:
     def starts(self) -> NDArray[np.int64]:
         """First column of each member, and the number of columns last."""
         return first_columns(self.members)
+
+    def take(self, rows: NDArray[np.intp]) -> "LabelLinks":
+        """The links of some rows, on one thread."""
+        return LabelLinks(np.ascontiguousarray(self.members[:, rows]), self.weights)
 
     def column_sums(self, counts: Floats) -> Floats:
         """Sum of each column over rows that count so often."""
@@ -230,30 +236,58 @@ def _checked_weights(weights: Any, n: int) -> Floats:
     return found
 
 
-def _embed(
+def _columns(
     links: "LabelLinks | _MatrixLinks",
     used: NDArray[np.intp],
     counts: Floats,
     k: int,
     rng: np.random.RandomState,
-    n_jobs: int | None = None,
-) -> Floats:
-    """Rows in the space of the k leading eigenvectors; steps 1 to 3 of the transfer cut."""
+) -> tuple[Floats, Floats]:
+    """Columns in the space of the k leading eigenvectors, columns x k, and the sums of the rows.
+
+    Rows over their sums, times this table, are the rows in that space.
+    """
     degrees = links.degrees()
     degrees[degrees <= 0] = _NO_DEGREE
     W = links.gram(counts / degrees)[np.ix_(used, used)]
     scale = 1 / np.sqrt(W.sum(axis=1))
     N = W * scale[:, None] * scale[None, :]
-    _, V = leading_eigenvectors((N + N.T) / 2, k, rng)
+    _, V = leading_eigenvectors((N + N.T) / 2, k, rng, positive=True)
     table = np.zeros((links.shape[1], k))
     table[used] = V * scale[:, None]
-    E = links.times(table)
+    return table, degrees
 
-    def divide(rows: slice) -> None:
-        E[rows] /= degrees[rows, None]
 
-    by_rows(divide, len(E), n_jobs)
-    return E
+def _rows(
+    links: "LabelLinks | _MatrixLinks",
+    table: Floats,
+    degrees: Floats,
+    weights: Floats | None,
+    rng: np.random.RandomState,
+    n_jobs: int | None,
+) -> tuple[Floats, Floats | None]:
+    """All rows, each of length 1; and where k-means of them starts, if found meanwhile."""
+
+    def of(links: "LabelLinks | _MatrixLinks", degrees: Floats, n_jobs: int | None) -> Floats:
+        E = links.times(table)
+
+        def divide(rows: slice) -> None:
+            E[rows] /= degrees[rows, None]
+
+        by_rows(divide, len(E), n_jobs)
+        return unit_rows(E, n_jobs, out=E)
+
+    if not isinstance(links, LabelLinks):
+        # The product of some rows with the table might differ from that of all by its last bit.
+        return of(links, degrees, n_jobs), None
+
+    def some(rows: NDArray[np.intp]) -> Floats:
+        return of(links.take(rows), degrees[rows], 1)
+
+    with Team(n_jobs, 2) as team:
+        k = table.shape[1]
+        centres = team.aside(lambda: centres_of_many(some, len(degrees), k, weights, rng))
+        return of(links, degrees, n_jobs), centres()
 
 
 def _normalised_cut(sums: Floats) -> float:

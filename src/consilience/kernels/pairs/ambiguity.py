@@ -29,7 +29,7 @@ INFORMATION, RELATIVE, COUNT = 0, 1, 2
 
 # Labels of a block stay in the second-level cache; smaller ones let threads end together, but for
 # each all tables are read.
-_BLOCK, _LEAST = 8192, 1024
+_BLOCK, _LEAST = 6144, 1024
 _TABLE_BYTES = 2**26
 # Objects of a slice for work that is short.
 _SLICE = 1 << 14
