@@ -67,7 +67,8 @@ class _Part(NamedTuple):
 
     @classmethod
     def of(cls, points: Floats, members: Ints, halves: Ints) -> "_Part":
-        both = members[halves[members] == 0], members[halves[members] == 1]
+        second = halves[members] == 1
+        both = members[~second], members[second]
         rows = [points[half] for half in both]
         means = np.array([half.sum(axis=0) / max(len(half), 1) for half in rows])
         within = [half - mean for half, mean in zip(rows, means, strict=True)]
@@ -81,10 +82,11 @@ def _neighbours(means: Floats) -> tuple[Ints, Ints]:
     apart = ((means[:, None] - means[None]) ** 2).sum(axis=2)
     np.fill_diagonal(apart, np.inf)
     nearest = np.argsort(apart, axis=1, kind="stable")[:, : min(_NEIGHBOURS, len(means) - 1)]
-    own = np.repeat(np.arange(len(means)), nearest.shape[1])
-    both = np.sort(np.column_stack([own, nearest.ravel()]), axis=1)
-    pairs, places = np.unique(both, axis=0, return_inverse=True)
-    return pairs, places.reshape(nearest.shape)
+    own, other = np.arange(len(means))[:, None], nearest
+    # A pair as one number: rows take much longer to tell apart.
+    both = np.minimum(own, other) * len(means) + np.maximum(own, other)
+    found, places = np.unique(both, return_inverse=True)
+    return np.column_stack(np.divmod(found, len(means))), places.reshape(nearest.shape)
 
 
 def _between(points: Floats, parts: list[_Part], pairs: Ints) -> Floats:
@@ -101,21 +103,25 @@ def _between(points: Floats, parts: list[_Part], pairs: Ints) -> Floats:
         # Both count from the border into their own group.
         near = [middle[half] - points[one[1 - half]] @ line[half] for half in (0, 1)]
         far = [points[other[1 - half]] @ line[half] - middle[half] for half in (0, 1)]
-        sides = np.sort(np.concatenate(near)), np.sort(np.concatenate(far))
-        depths[at] = [_dip_of_nearest(*sides, share) for share in _SHARES]
+        near, far = np.sort(np.concatenate(near)), np.sort(np.concatenate(far))
+        # All values from one side to the other: a share of each is a stretch in the middle.
+        values = np.concatenate([-near[::-1], far])
+        depths[at] = [_dip_of_nearest(values, len(near), share) for share in _SHARES]
     return depths
 
 
-def _dip_of_nearest(near: Floats, far: Floats, share: float) -> float:
+def _dip_of_nearest(values: Floats, n_near: int, share: float) -> float:
     """Dip, times the root of the number, of a share of each side; never many beside few.
 
-    A small group beside a large one is a small part of both, and would hardly show.
+    The first ``n_near`` values are one side, the rest the other. A small group beside a large one
+    is a small part of both, and would hardly show.
     """
-    fewer = min(len(near), len(far))
+    n_far = len(values) - n_near
+    fewer = min(n_near, n_far)
     few = max(_LEAST, int(share * fewer))
     few = min(few, _ENOUGH) if share == _SHARES[-1] else few
-    seen = [side[: int(few * min(2.0, len(side) / fewer))] for side in (near, far)]
-    values = np.sort(np.concatenate([-seen[0], seen[1]]))
+    near, far = (min(int(few * min(2.0, n / fewer)), n) for n in (n_near, n_far))
+    values = np.sort(values[n_near - near : n_near + far])  # sides may overlap
     return float(dip(values) * np.sqrt(len(values)))
 
 
@@ -133,7 +139,7 @@ def _lines(parts: list[_Part], counts: Ints, pairs: Ints) -> tuple[Floats, Float
     # Groups of copies have no spread of their own; beside their distance this is next to nothing.
     np.einsum("...ii->...i", spread)[...] += 1e-9 * (gap**2).mean(axis=2)[..., None]
     lines = np.linalg.solve(spread, gap[..., None])[..., 0]
-    scales = np.einsum("phi,phij,phj->ph", lines, spread, lines, optimize=True)
+    scales = ((spread @ lines[..., None])[..., 0] * lines).sum(axis=2)
     lines /= np.sqrt(np.maximum(scales, np.finfo(float).tiny))[..., None]
     return lines, (lines * means.sum(axis=1)).sum(axis=2) / 2
 
