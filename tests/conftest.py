@@ -32,7 +32,7 @@ _SEEDS = (
 
 # The first example compiles kernels, so time limits of an example say nothing.
 _COMMON = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
-settings.register_profile("default", max_examples=60, **_COMMON)
+settings.register_profile("default", max_examples=40, **_COMMON)
 settings.register_profile("quick", max_examples=20, **_COMMON)
 settings.register_profile("plain", max_examples=15, **_COMMON)
 settings.register_profile("ci", max_examples=300, print_blob=True, **_COMMON)

@@ -45,7 +45,7 @@ def test_every_package_of_ours_has_a_lowest_version():
 @pytest.mark.parametrize(
     ("variables", "examples"),
     [
-        ({}, 60),
+        ({}, 40),
         ({"NUMBA_DISABLE_JIT": "1"}, 15),
         ({"CONSILIENCE_TEST_PROFILE": "plain"}, 15),
         ({"CONSILIENCE_TEST_PROFILE": "ci", "NUMBA_DISABLE_JIT": "1"}, 300),

@@ -1,14 +1,9 @@
 """A browser for the explorer's tests: headless Chromium with software WebGL, or without any."""
 
-import shutil
-
 import pytest
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 
-CHROMIUM = next(
-    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
-)
 FLAGS = [
     *("--headless", "--no-sandbox", "--disable-quic", "--no-first-run", "--disable-sync"),
     *("--disable-background-networking", "--disable-component-update"),

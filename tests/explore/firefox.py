@@ -1,13 +1,13 @@
 """A few words of Marionette, by which Firefox is driven: JSON over a socket, no other program."""
 
 import json
-import shutil
 import socket
 import subprocess
 import time
 from contextlib import contextmanager
 
-FIREFOX = next(filter(None, map(shutil.which, ("firefox-esr", "firefox"))), None)
+from browsers import FIREFOX
+
 PATIENCE = 120
 SETTINGS = {
     "marionette.port": 0,  # any that is free; Firefox writes which

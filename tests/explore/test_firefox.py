@@ -2,7 +2,8 @@
 
 import numpy as np
 import pytest
-from explore.firefox import FIREFOX, started
+from browsers import FIREFOX
+from explore.firefox import started
 
 from consilience.explore import serve, special, view
 

@@ -20,8 +20,8 @@ from consilience.generate.uspec import (
     _representatives,
 )
 from consilience.kernels.data.representatives import nearest_representatives
-from consilience.partition import transfer_cut, unit_rows
-from consilience.partition.transfer import _embed, _MatrixLinks
+from consilience.partition import transfer_cut
+from consilience.partition.transfer import _columns, _MatrixLinks, _rows
 
 
 @parametrize_with_checks(
@@ -150,7 +150,8 @@ def test_the_embedding_is_that_of_the_transfer_cut(seed):
     got = graph.embedded(eigenvectors(W, 4, np.random.RandomState(0)), used)
     links = graph._links[:, used]
     every, ones = np.arange(links.shape[1]), np.ones(len(X))
-    expected = unit_rows(_embed(_MatrixLinks(links), every, ones, 4, np.random.RandomState(0)))
+    cut, rng = _MatrixLinks(links), np.random.RandomState(0)
+    expected, _ = _rows(cut, *_columns(cut, every, ones, 4, rng), None, rng, 1)
     np.testing.assert_allclose(got, expected, atol=1e-10)
     labels = USPEC(2, n_representatives=50, random_state=seed).fit(X).labels_
     assert adjusted_rand_score(labels, transfer_cut(links, 2, random_state=0).labels) == 1.0

@@ -6,11 +6,11 @@ temporary files.
 
 import csv
 import os
-import shutil
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from browsers import CHROMIUM
 from report.made_summaries import consensus_summary, minority_summary
 
 from consilience.report import write_report
@@ -18,9 +18,6 @@ from consilience.report import write_report
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 pytest.importorskip("jinja2")
 
-CHROMIUM = next(
-    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
-)
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed")
 FLAGS = [
     "--headless",
