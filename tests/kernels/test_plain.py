@@ -22,7 +22,7 @@ from consilience.kernels.kmeans.scan import TILE
 from consilience.kernels.labels.competition import most_shared
 from consilience.kernels.labels.confidence import nearness
 from consilience.kernels.labels.contingency import first_columns
-from consilience.kernels.labels.products import part_sums, row_sums
+from consilience.kernels.labels.products import pair_products, part_sums, row_sums
 from consilience.kernels.labels.refine import refined_keys
 from consilience.kernels.labels.signatures import group_rows, sort_rows
 from consilience.kernels.labels.stability import recognised
@@ -31,7 +31,7 @@ from consilience.kernels.links.chain import average_link
 from consilience.kernels.links.prim import single_link
 from consilience.kernels.links.trees import cut_merges, expand_tree
 from consilience.kernels.pairs.ambiguity import INFORMATION, RELATIVE, mean_overlap
-from consilience.kernels.pairs.counts import count_pairs
+from consilience.kernels.pairs.counts import count_pairs, count_pairs_condensed
 from consilience.kernels.pairs.shares import shares_of
 
 pytestmark = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="everything is interpreted")
@@ -101,6 +101,8 @@ def label_results(rng, members):
         winners,
         (first, inverse, counts, sort_rows(members), refined_keys(kept, counts)),
         (joined, both, shares_of(joined, None, n_members)),
+        [count_pairs_condensed(members, with_seen=seen, n_jobs=n_jobs) for n_jobs in (1, 2)],
+        pair_products(members, rng.random(n), n_jobs=2),
         (tree, single_link(kept, counts, missing="pair" if seen else "all")),
         (cut_merges(tree, 7), expand_tree(tree, inverse)),
         [tuple(nearness(members, groups, 3, by_seen=by_seen)) for by_seen in (False, True)],

@@ -247,7 +247,7 @@ def pair_products(members: Labels, weights: Floats, *, n_jobs: int = 1) -> Float
     return out
 
 
-@compiled
+@compiled(plain_up_to=4_000_000, size=lambda members, *rest: members.size * len(members))
 def _pair_products(members, sizes, weights, first, turn, out):
     """Fill ``out`` from the tables of the pairs of members that have this turn."""
     n_members = members.shape[0]
@@ -259,7 +259,14 @@ def _pair_products(members, sizes, weights, first, turn, out):
             pair += 1
 
 
-@compiled
+def _pair_product_in_arrays(members, sizes, weights, r, s):
+    both = (members[r] >= 0) & (members[s] >= 0)
+    cells = members[r][both] * np.int64(sizes[s]) + members[s][both]
+    table = np.bincount(cells, weights[both], minlength=1)
+    return np.add.accumulate(table * table)[-1]
+
+
+@compiled(plain=_pair_product_in_arrays)
 def _pair_product(members, sizes, weights, r, s):
     """Sum of squares of the contingency table of two members."""
     table = np.zeros((sizes[r], sizes[s]))

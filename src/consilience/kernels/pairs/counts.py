@@ -297,7 +297,22 @@ def _mirror(matrix, start, stop, lo, hi):
                 target[i] = source[i]
 
 
-@compiled
+def _fill_condensed_in_arrays(members, n_seen, rows, taken, width, joined, seen):
+    last, n = 0, members.shape[1]
+    # Whoever comes first does all.
+    for i in range(n - 1 if next_task(taken) == 0 else 0):
+        own, others = members[:, i : i + 1], members[:, i + 1 :]
+        first, last = last, last + n - 1 - i
+        joined[first:last] = ((own == others) & (own >= 0)).sum(axis=0)
+        if seen is not None:
+            seen[first:last] = ((own != UNSEEN) & (others != UNSEEN)).sum(axis=0)
+
+
+@compiled(
+    plain_up_to=20_000_000,
+    size=lambda members, *rest: members.size * members.shape[1],
+    plain=_fill_condensed_in_arrays,
+)
 def _fill_condensed(members, n_seen, rows, taken, width, joined, seen):
     """Blocks of objects against later ones, one after the other, in condensed order."""
     n = members.shape[1]
