@@ -52,17 +52,6 @@ several_blocks = settings(max_examples=25, deadline=None)
 
 
 @pytest.mark.usefixtures("blocks")
-def test_memory_is_asked_for_in_turns_and_counts_are_the_same(monkeypatch):
-    monkeypatch.setattr(pairs, "_A_PAGE", 512)
-    members = np.random.default_rng(0).integers(-2, 3, (300, 90)).astype(np.int8)
-    one = pairs.count_pairs(members, with_seen=True, n_jobs=1)
-    for n_jobs in (2, 3):
-        for some, wanted in zip(
-            pairs.count_pairs(members, with_seen=True, n_jobs=n_jobs), one, strict=True
-        ):
-            np.testing.assert_array_equal(some, wanted)
-
-
 @pytest.mark.parametrize("n_jobs", [1, 2])
 @given(label_tables())
 @several_blocks

@@ -101,9 +101,9 @@ def _between(points: Floats, parts: list[_Part], pairs: Ints) -> Floats:
     for at, line, middle in zip(able, lines, middles, strict=True):
         one, other = (parts[group].halves for group in pairs[at])
         # Both count from the border into their own group.
-        near = [middle[half] - points[one[1 - half]] @ line[half] for half in (0, 1)]
-        far = [points[other[1 - half]] @ line[half] - middle[half] for half in (0, 1)]
-        near, far = np.sort(np.concatenate(near)), np.sort(np.concatenate(far))
+        before = [middle[half] - points[one[1 - half]] @ line[half] for half in (0, 1)]
+        behind = [points[other[1 - half]] @ line[half] - middle[half] for half in (0, 1)]
+        near, far = np.sort(np.concatenate(before)), np.sort(np.concatenate(behind))
         # All values from one side to the other: a share of each is a stretch in the middle.
         values = np.concatenate([-near[::-1], far])
         depths[at] = [_dip_of_nearest(values, len(near), share) for share in _SHARES]

@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from consilience.kernels._jit import compiled
-from consilience.kernels._parallel import by_rows, in_turns, of_use
-from consilience.kernels._tasks import counter, next_task
+from consilience.kernels._parallel import in_turns
 from consilience.kernels.pairs.compare import (
     UNSEEN,
     block_width,
@@ -32,8 +31,6 @@ Missing = Literal["pair", "all"]
 ROWS = 128
 # Rows whose counts exist at once while the nearest are picked.
 NEAREST_ROWS = 16
-# Bytes of a large page of the system's, and of a small one.
-_A_PAGE, _SMALL_PAGE = 1 << 21, 1 << 12
 # Objects that are looked at together when the nearest are picked.
 SCREEN = 64
 
@@ -131,13 +128,11 @@ def count_pairs(
     n = members.shape[1]
     joined, seen = _room((n, n), members, with_seen)
     n_seen, width = _seen_by(members, seen), block_width(members)
-    for matrix in (joined, seen):
-        _touch(matrix, n_jobs)
 
-    # The first rows are the longest: whoever is free takes the next, and all end with short ones.
-    taken = counter()
+    # The first rows are the longest: taking turns, all threads have some of them. Blocks that go to
+    # whoever is free took twice as long on 16 threads (and no longer on 8), measured twice.
     in_turns(
-        lambda *_: _fill_symmetric(members, n_seen, ROWS, taken, width, joined, seen),
+        lambda at, step: _fill_symmetric(members, n_seen, ROWS, at, step, width, joined, seen),
         -(-n // ROWS),
         n_jobs,
     )
@@ -160,9 +155,8 @@ def count_pairs_condensed(
     joined, seen = _room((n * (n - 1) // 2,), members, with_seen)
     n_seen, width = _seen_by(members, seen), block_width(members)
 
-    taken = counter()
     in_turns(
-        lambda *_: _fill_condensed(members, n_seen, ROWS, taken, width, joined, seen),
+        lambda at, step: _fill_condensed(members, n_seen, ROWS, at, step, width, joined, seen),
         -(-n // ROWS),
         n_jobs,
     )
@@ -226,22 +220,6 @@ def _room(shape: tuple[int, ...], members: Labels, with_seen: bool) -> tuple[Cou
     return np.empty(shape, dtype), np.empty(shape, dtype) if with_seen else None
 
 
-def _touch(matrix: Counts | None, n_jobs: int | None) -> None:
-    """Let the system give memory to a matrix whose mirrored rows all threads begin at once.
-
-    It hands out large pages of zeros. Threads that come to a new one at the same moment make one
-    each, and all but one are thrown away: with 16 threads that took longer than counting.
-    """
-    if matrix is None or of_use(n_jobs, matrix.nbytes // _A_PAGE) == 1:
-        return
-    flat = matrix.reshape(-1).view(np.uint8)
-
-    def write(part: slice) -> None:
-        flat[part][::_SMALL_PAGE] = 0
-
-    by_rows(write, flat.size, n_jobs, size=_A_PAGE)
-
-
 def _seen_by(members: Labels, seen: Counts | None) -> NDArray[np.int64]:
     """Members that saw each object; nothing where nobody will ask."""
     return np.empty(0, np.int64) if seen is None else count_seen_by(members)
@@ -268,12 +246,11 @@ def _fill_rows(members, n_seen, objects, width, joined, seen):
 
 
 @compiled(plain_up_to=250_000)
-def _fill_symmetric(members, n_seen, rows, taken, width, joined, seen):
-    """Blocks of rows from the diagonal block on, one after the other, and their mirror images."""
+def _fill_symmetric(members, n_seen, rows, first, step, width, joined, seen):
+    """Every ``step``-th block of rows from the diagonal block on, and its mirror image."""
     n = members.shape[1]
     query, scratch = make_query(members), np.empty(width, np.uint8)
-    start = rows * next_task(taken)
-    while start < n:
+    for start in range(first * rows, n, step * rows):
         stop = min(n, start + rows)
         for lo in range(start, n, width):
             hi = min(n, lo + width)
@@ -283,7 +260,6 @@ def _fill_symmetric(members, n_seen, rows, taken, width, joined, seen):
             _mirror(joined, start, stop, lo, hi)
             if seen is not None:
                 _mirror(seen, start, stop, lo, hi)
-        start = rows * next_task(taken)
 
 
 @compiled
@@ -297,15 +273,15 @@ def _mirror(matrix, start, stop, lo, hi):
                 target[i] = source[i]
 
 
-def _fill_condensed_in_arrays(members, n_seen, rows, taken, width, joined, seen):
+def _fill_condensed_in_arrays(members, n_seen, rows, first, step, width, joined, seen):
     last, n = 0, members.shape[1]
-    # Whoever comes first does all.
-    for i in range(n - 1 if next_task(taken) == 0 else 0):
+    # The first thread does all.
+    for i in range(n - 1 if first == 0 else 0):
         own, others = members[:, i : i + 1], members[:, i + 1 :]
-        first, last = last, last + n - 1 - i
-        joined[first:last] = ((own == others) & (own >= 0)).sum(axis=0)
+        start, last = last, last + n - 1 - i
+        joined[start:last] = ((own == others) & (own >= 0)).sum(axis=0)
         if seen is not None:
-            seen[first:last] = ((own != UNSEEN) & (others != UNSEEN)).sum(axis=0)
+            seen[start:last] = ((own != UNSEEN) & (others != UNSEEN)).sum(axis=0)
 
 
 @compiled(
@@ -313,12 +289,11 @@ def _fill_condensed_in_arrays(members, n_seen, rows, taken, width, joined, seen)
     size=lambda members, *rest: members.size * members.shape[1],
     plain=_fill_condensed_in_arrays,
 )
-def _fill_condensed(members, n_seen, rows, taken, width, joined, seen):
-    """Blocks of objects against later ones, one after the other, in condensed order."""
+def _fill_condensed(members, n_seen, rows, first, step, width, joined, seen):
+    """Every ``step``-th block of objects against later ones, in condensed order."""
     n = members.shape[1]
     query, scratch = make_query(members), np.empty(width, np.uint8)
-    start = rows * next_task(taken)
-    while start < n:
+    for start in range(first * rows, n, step * rows):
         for lo in range(start + 1, n, width):
             hi = min(n, lo + width)
             for i in range(start, min(start + rows, hi - 1)):
@@ -328,7 +303,6 @@ def _fill_condensed(members, n_seen, rows, taken, width, joined, seen):
                 here = None if seen is None else seen[origin + after : origin + hi]
                 counts = joined[origin + after : origin + hi]
                 _fill_one(members, n_seen, i, after, query, scratch, counts, here)
-        start = rows * next_task(taken)
 
 
 @compiled
