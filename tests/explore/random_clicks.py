@@ -72,7 +72,8 @@ def _touched(page, rng):
 def main():
     """As the command."""
     sys.path.insert(0, str(Path(__file__).parents[1]))
-    from explore.browsing import CHROMIUM, FLAGS, WEBGL, Opened, sync_api
+    from browsers import CHROMIUM
+    from explore.browsing import FLAGS, WEBGL, Opened, sync_api
 
     import consilience as cs
     from consilience.explore import serve, view

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from explore.browsing import CHROMIUM, EXPLORER, FLAGS, PHONE, WEBGL, Opened, sync_api
+from browsers import CHROMIUM
+from explore.browsing import EXPLORER, FLAGS, PHONE, WEBGL, Opened, sync_api
 from explore.lab import making, notebook, started
 from explore.made import made_minority, made_result, made_views
 from sklearn.metrics import adjusted_rand_score, precision_recall_fscore_support

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 pytest.importorskip("jupyterlab", reason="the job `browsers` of .ci/run installs JupyterLab")
-from explore.browsing import CHROMIUM, FLAGS, WEBGL, Opened, sync_api
+from browsers import CHROMIUM
+from explore.browsing import FLAGS, WEBGL, Opened, sync_api
 from explore.lab import making, notebook, started
 
 pytestmark = [

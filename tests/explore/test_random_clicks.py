@@ -3,7 +3,8 @@
 import os
 
 import pytest
-from explore.browsing import CHROMIUM, FLAGS, WEBGL, Opened, sync_api
+from browsers import CHROMIUM
+from explore.browsing import FLAGS, WEBGL, Opened, sync_api
 from explore.random_clicks import clicked
 
 from consilience.explore import serve, view

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import member_major
 
+from consilience.kernels._tasks import counter
 from consilience.kernels.kmeans import labels as consensus_kmeans
 from consilience.kernels.kmeans.labels import assign, count_table, lloyd
 from consilience.kernels.labels.contingency import first_columns
@@ -47,7 +48,7 @@ def test_assign_takes_the_nearest_and_keeps_the_tables(members, k, seed):
     tables = count_table(members, starts, weights, labels, k)
     best = np.empty(len(labels))
     before = labels.copy()
-    moved = assign(members, starts, weights, scale, costs, offset, labels, best, *tables)
+    moved = assign(members, starts, weights, scale, costs, offset, labels, best, *tables, counter())
     wanted = distances_slowly(members, starts, scale, costs, offset)
     chosen = wanted[np.arange(len(labels)), labels]
     np.testing.assert_allclose(chosen, wanted.min(axis=1), atol=1e-12)
@@ -113,13 +114,14 @@ def test_result_does_not_depend_on_blocks(monkeypatch):
     results = []
     for block in (200, 67, 12):
         monkeypatch.setattr(consensus_kmeans, "_BLOCK", block)
+        monkeypatch.setattr(consensus_kmeans, "_BLOCKS", 2)
         moved, best = labels.copy(), np.empty(200)
         tables = count_table(members, starts, weights, moved, 4)
-        plain(members, starts, weights, scale, costs, offset, moved, best, *tables)
+        plain(members, starts, weights, scale, costs, offset, moved, best, *tables, counter())
         results.append((moved, best))
     compiled, best = labels.copy(), np.empty(200)
     tables = count_table(members, starts, weights, compiled, 4)
-    assign(members, starts, weights, scale, costs, offset, compiled, best, *tables)
+    assign(members, starts, weights, scale, costs, offset, compiled, best, *tables, counter())
     for other, values in results:
         np.testing.assert_array_equal(compiled, other)
         np.testing.assert_array_equal(best, values)

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from consilience.kernels._jit import compiled
 from consilience.kernels._parallel import Team, in_turns, of_use
+from consilience.kernels._tasks import counter, next_task
 
 __all__ = ["LabelRuns", "assign", "count_table", "lloyd", "nearest", "threads_of_pass"]
 
@@ -24,6 +25,8 @@ Counts = NDArray[np.int64]
 
 # Objects whose distances are held at once: 64 x 20 floats fit the first cache.
 _BLOCK = 64
+# Blocks that a thread takes at once.
+_BLOCKS = 64
 # Additions of a pass that are worth a thread: a fifth of a millisecond.
 _WORTH = 2**21
 
@@ -98,8 +101,7 @@ def lloyd(
                 team, members, starts, weights, scale, costs, offset, labels, best, counts, sizes,
                 rows,
             )  # fmt: skip
-            best += shift
-            moved += _fill_empty(members, starts, weights, labels, best, counts, sizes, rows)
+            moved += _fill_empty(members, starts, weights, labels, best, shift, counts, sizes, rows)
             if not moved:
                 return LabelRuns(labels, objective, n_iter, True)
             costs, offset, lower = price(counts, sizes)
@@ -146,13 +148,14 @@ def _assign_all(
     *tables: Counts,
 ) -> int:
     """`assign` of all rows by a team. Tables are whole numbers: each thread notes its changes."""
-    step, fixed = team.size, (members, starts, weights, scale, costs, offset, labels, best)
-    if step == 1:
-        return int(assign(*fixed, *tables, 0, 1))
-    changes = [np.zeros((step, *table.shape), np.int64) for table in tables]
+    fixed = (members, starts, weights, scale, costs, offset, labels, best)
+    if team.size == 1:
+        return int(assign(*fixed, *tables, counter()))
+    changes = [np.zeros((team.size, *table.shape), np.int64) for table in tables]
+    taken = counter()
 
     def turn(at: int) -> int:
-        return int(assign(*fixed, *(change[at] for change in changes), at, step))
+        return int(assign(*fixed, *(change[at] for change in changes), taken))
 
     moved = sum(team.run(turn))
     for table, change in zip(tables, changes, strict=True):
@@ -204,9 +207,9 @@ def _count(members, starts, weights, labels, at, step, counts, sizes, rows):
 
 @compiled
 def assign(
-    members, starts, weights, scale, costs, offset, labels, best, counts, sizes, rows, at=0, step=1
+    members, starts, weights, scale, costs, offset, labels, best, counts, sizes, rows, taken
 ):
-    """Move every row of every ``step``-th block to its nearest centre and return how many moved.
+    """Move every row to its nearest centre, several blocks a task; how many of them moved.
 
     A row leaves its centre only for a strictly nearer one. ``labels``, ``counts``, ``sizes``
     and ``rows`` are brought up to date; ``best`` receives the distance to the own centre
@@ -215,31 +218,33 @@ def assign(
     n_members, n_rows = members.shape
     k = costs.shape[1]
     sums = np.empty((_BLOCK, k))
-    moved = 0
-    for first in range(at * _BLOCK, n_rows, step * _BLOCK):
-        size = min(_BLOCK, n_rows - first)
-        sums[:] = 0.0
-        for r in range(n_members):
+    moved, begin = 0, next_task(taken) * _BLOCK * _BLOCKS
+    while begin < n_rows:
+        for first in range(begin, min(begin + _BLOCK * _BLOCKS, n_rows), _BLOCK):
+            size = min(_BLOCK, n_rows - first)
+            sums[:] = 0.0
+            for r in range(n_members):
+                for i in range(size):
+                    label = members[r, first + i]
+                    if label >= 0:
+                        g = starts[r] + label
+                        for q in range(k):
+                            sums[i, q] += costs[g, q]
             for i in range(size):
-                label = members[r, first + i]
-                if label >= 0:
-                    g = starts[r] + label
-                    for q in range(k):
-                        sums[i, q] += costs[g, q]
-        for i in range(size):
-            x = first + i
-            old = labels[x]
-            new = old
-            low = scale[x] * sums[i, old] + offset[old]
-            for q in range(k):
-                distance = scale[x] * sums[i, q] + offset[q]
-                if distance < low:
-                    low = distance
-                    new = q
-            best[x] = low
-            if new != old:
-                moved += 1
-                _move(members, starts, weights, labels, counts, sizes, rows, x, new)
+                x = first + i
+                old = labels[x]
+                new = old
+                low = scale[x] * sums[i, old] + offset[old]
+                for q in range(k):
+                    distance = scale[x] * sums[i, q] + offset[q]
+                    if distance < low:
+                        low = distance
+                        new = q
+                best[x] = low
+                if new != old:
+                    moved += 1
+                    _move(members, starts, weights, labels, counts, sizes, rows, x, new)
+        begin = next_task(taken) * _BLOCK * _BLOCKS
     return moved
 
 
@@ -265,6 +270,7 @@ def _fill_empty(
     weights: Counts,
     labels: NDArray[np.int32],
     best: Floats,
+    shift: Floats,
     counts: Counts,
     sizes: Counts,
     rows: Counts,
@@ -272,7 +278,7 @@ def _fill_empty(
     """Give every empty centre the farthest row of a centre with several; how many moved."""
     empty = np.flatnonzero(rows == 0)
     for q in empty:
-        distance = np.where(rows[labels] > 1, best, -np.inf)
+        distance = np.where(rows[labels] > 1, best + shift, -np.inf)
         x = int(distance.argmax())
         if distance[x] == -np.inf:
             return 0
