@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from strategies import ensembles, label_tables, member_major
 
 from consilience import _ensemble_store
-from consilience.ensemble import NOISE, UNSEEN, Ensemble, relabel
+from consilience.ensemble import NOISE, UNSEEN, Ensemble, _by_first_object, relabel
 from consilience.errors import ConsilienceError, InvalidInputError
 
 
@@ -528,3 +528,15 @@ def test_identifiers_cannot_be_changed_in_place():
         ensemble.index[0] = 9
     ids[0] = 9
     assert ensemble.index.tolist() == [1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    ("labels", "wanted"),
+    [
+        ([3, 0, 3, 1], [0, 1, 0, 2]),
+        ([-1, 0, 2], [-1, 0, 1]),
+        ([-2, -1, 7, 0, 7], [-2, -1, 0, 1, 0]),
+    ],
+)
+def test_clusters_are_renumbered_as_they_appear_beside_noise_and_unseen(labels, wanted):
+    assert _by_first_object(np.array(labels, np.int32)).tolist() == wanted

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import labelings
 
-from consilience._labels import encode, relabel, smallest_type
+from consilience._labels import _as_numbers, encode, relabel, smallest_type
 from consilience.errors import InvalidInputError
 
 
@@ -180,3 +180,10 @@ def test_labels_take_the_narrowest_type_that_holds_them(n_clusters, kind):
     from consilience._labels import smallest_type
 
     assert smallest_type(n_clusters) == np.dtype(kind)
+
+
+def test_what_somebody_says_is_missing_is():
+    given = np.array([5, 7, None, 9], object)
+    numbers, absent = _as_numbers(given, np.array([False, True, False, False]), "labels")
+    assert absent.tolist() == [False, True, True, False]
+    assert numbers[~absent].tolist() == [5, 9]

@@ -152,3 +152,9 @@ def test_other_objects_than_the_ensembles_are_refused():
     assert same_objects(rows, 40) is rows
     with pytest.raises(InvalidInputError, match="X has 40 rows, the ensemble 39 objects"):
         same_objects(rows, 39)
+
+
+def test_one_row_is_enough_unless_more_are_asked_for():
+    assert rows_of([[1.0, 2.0]], owner="somebody").shape == (1, 2)
+    with pytest.raises(ValueError, match="minimum of 2"):
+        rows_of([[1.0, 2.0]], owner="somebody", min_objects=2)

@@ -13,7 +13,7 @@ from consilience.errors import InvalidParameterError
 from consilience.evidence import co_association
 from consilience.explore import _cuts, _door, _make, _page, _serve
 from consilience.explore._cuts import Cuts, cuts_of
-from consilience.explore._maps import map_of_columns, map_of_evidence
+from consilience.explore._maps import _axes, map_of_columns, map_of_evidence
 from consilience.explore._questions import _pairs_with, member_votes
 from consilience.explore._wire import narrow
 
@@ -307,3 +307,10 @@ def test_a_title_cannot_leave_its_element(monkeypatch):
     found = _widget.as_iframe(SimpleNamespace(title='x" onload="y'))
     assert 'title="x&quot; onload=&quot;y"' in found
     assert 'srcdoc="&lt;a b=&quot;5000&quot;&gt;"' in found
+
+
+def test_an_object_that_is_always_alone_has_a_place_of_its_own():
+    labels = np.array([0, 0, 0, 1, 1, 1, 2], np.int32)
+    places = _axes(Ensemble([labels.tolist()] * 4), labels, 0)
+    assert np.abs(places[6]).max() > 0.1
+    assert np.abs(places[:6] - places[6]).max(axis=1).min() > 0.1

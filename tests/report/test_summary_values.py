@@ -11,12 +11,13 @@ from scipy.spatial.distance import pdist
 
 from consilience import metrics
 from consilience.compare import precision_recall_f1
+from consilience.consensus.number import Criterion
 from consilience.datasets import make_toy_minority
 from consilience.ensemble import Ensemble
 from consilience.errors import InvalidInputError
 from consilience.evidence import ambiguous, confidence
 from consilience.minority import EWOCS
-from consilience.report import _case, _members, summarise_consensus, summarise_minority
+from consilience.report import _case, _choices, _members, summarise_consensus, summarise_minority
 from consilience.report._figures import dendrogram, mark, matrix
 from consilience.report._members import pairwise_agreement
 from consilience.report._objects import identifiers, number_column
@@ -231,6 +232,45 @@ def test_fewer_pairs_of_clusterings_are_looked_at_where_objects_are_many(monkeyp
     monkeypatch.setattr(_members, "_FEWEST_PAIRS", 2)
     found = {n: len(pairwise_agreement(Ensemble([[0, 1] * (n // 2)] * 4), 0)) for n in (4, 12, 36)}
     assert found == {4: 6, 12: 3, 36: 2}
+
+
+def test_a_report_says_that_pairs_of_clusterings_were_drawn(monkeypatch):
+    note = "pairs of clusterings"
+    assert not any(note in one for one in summarise_consensus(AGREED, LABELS)["notes"])
+    monkeypatch.setattr(_members, "_PAIR_BUDGET", 1)
+    monkeypatch.setattr(_members, "_FEWEST_PAIRS", 2)
+    notes = summarise_consensus(AGREED, LABELS)["notes"]
+    assert "Of 6 pairs of clusterings 2, drawn by chance, are compared." in notes
+
+
+@pytest.mark.parametrize(("k", "finer"), [(5, False), (6, True)])
+def test_clusterings_are_finer_from_twice_the_groups_on(k, finer):
+    page = summarise_consensus(Ensemble([np.arange(12) % k] * 4), LABELS)
+    read = section_of(page, "co-association")["read"]
+    assert ("many more groups than the result" in read) is finer
+
+
+@pytest.mark.parametrize(
+    ("larger", "words"), [(True, "higher is better"), (False, "lower is better")]
+)
+def test_a_curve_says_which_way_is_better(larger, words):
+    numbers = np.array([2, 3, 4])
+    one = Criterion("pac", "a title", numbers, np.array([0.1, 0.2, 0.3]), None, larger, 3, 0.5, "")
+    figure = _choices._criterion(one, SimpleNamespace(n_clusters=3))
+    assert figure["ylabel"] == words
+
+
+@pytest.mark.parametrize(("most", "missing"), [(10_000, "pair"), (11, "all")])
+def test_confidence_that_is_not_given_is_that_of_the_evidence(monkeypatch, most, missing):
+    monkeypatch.setattr(_case, "_MAX_PAIRWISE", most)
+    table = np.tile(LABELS, (4, 1))
+    table[0, :3], table[1, 4:6], table[2, 7] = -2, -2, 0
+    notes = []
+    sure, other = _case._found_confidence(Ensemble(list(table)), LABELS.astype(int), 3, notes)
+    wanted = confidence(Ensemble(list(table)), LABELS, missing=missing)
+    np.testing.assert_array_equal(sure, wanted.confidence)
+    np.testing.assert_array_equal(other, wanted.runner_up)
+    assert bool(notes) is (missing == "all")
 
 
 def test_a_report_says_that_confidence_was_too_much_work(monkeypatch):

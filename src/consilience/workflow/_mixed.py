@@ -106,10 +106,9 @@ def _expected_by_clusters(ensemble: Ensemble, cells: Floats, known: Floats) -> t
     for labels in ensemble.members:
         seen = np.flatnonzero(labels >= 0)
         its = labels[seen].astype(np.int64)
-        k = int(its.max(initial=-1)) + 1
         for j in range(cells.shape[1]):
-            sums = np.bincount(its, cells[seen, j], minlength=k)
-            sizes = np.bincount(its, known[seen, j], minlength=k)
+            sums = np.bincount(its, cells[seen, j])
+            sizes = np.bincount(its, known[seen, j])
             means = sums / np.where(sizes > 0, sizes, 1.0)
             total[seen, j] += means[its]
             count[seen, j] += sizes[its] > 0
