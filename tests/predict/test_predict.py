@@ -174,6 +174,15 @@ def test_centres_give_the_members_labels_back(options):
         np.testing.assert_array_equal(nearest, labels)
 
 
+def test_how_far_is_far_is_measured_where_some_member_has_no_centres():
+    X, generator = blobs(40), KMeansEnsemble(4, 5, random_state=0)
+    placer, ensemble = placer_of(X, generator, np.repeat([0, 1, 2], 40).astype(np.int32))
+    assert placer.reach == -np.inf
+    for models in (None, [None, *generator.models_[1:]]):
+        other = learn(X, ensemble, placer.labels, hashes=row_hashes(X), models=models)
+        assert 0 < other.reach < np.inf
+
+
 def test_centres_are_kept_with_the_members_of_an_interrupted_run(tmp_path):
     X = blobs(20)
     first, again = (KMeansEnsemble(4, 3, max_features=0.5, random_state=0) for _ in range(2))
