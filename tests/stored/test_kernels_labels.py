@@ -8,6 +8,7 @@ from stored.store import Cases, attempt
 from stored.tiny import each, members_of, placed, weights_of
 
 import consilience as cs
+from consilience.kernels._tasks import counter
 from consilience.kernels.kmeans import labels as label_kmeans
 from consilience.kernels.labels import (
     confidence,
@@ -265,6 +266,7 @@ def label_k_means():
                 labels,
                 best,
                 *tables,
+                counter(),
             )
             yield f"{key} assign {k}", [int(moved), labels, best, *tables]
 
