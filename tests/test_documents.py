@@ -86,7 +86,13 @@ def reader(tmp_path, monkeypatch):
     plt.close("all")
 
 
-@pytest.mark.parametrize("page", _RUN, ids=_names(_RUN))
+def _by_their_job(page):
+    """Pages of docs/ take minutes together: the suite runs the README, `-m documents` the others."""
+    marks = [pytest.mark.documents] if page.is_relative_to(DOCS) else []
+    return pytest.param(page, marks=marks, id=page.relative_to(ROOT).as_posix())
+
+
+@pytest.mark.parametrize("page", map(_by_their_job, _RUN))
 def test_the_code_of_a_page_runs_and_prints_what_it_shows(
     page, reader, few_references, monkeypatch
 ):

@@ -10,7 +10,7 @@ pytest.importorskip("cyclopts")
 pytestmark = pytest.mark.skipif(bool(numba_config.DISABLE_JIT), reason="slow as plain Python")
 
 # Blocks, so that workers share them; a case is named by its seed and its number.
-BLOCKS, SIZE, SEED = 20, 20, 2026
+BLOCKS, SIZE, SEED = 12, 20, 2026
 
 
 @pytest.mark.parametrize("block", range(BLOCKS))

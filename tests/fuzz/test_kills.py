@@ -18,7 +18,7 @@ pytestmark = [
 def test_killed_jobs_run_again_to_the_same_files_and_two_at_once_are_refused():
     script = Path(__file__).with_name("kills.py")
     done = subprocess.run(
-        [sys.executable, script, "--sample", "3", "--races", "6"],
+        [sys.executable, script, "--sample", "2", "--races", "4"],
         capture_output=True,
         text=True,
         timeout=550,
@@ -30,8 +30,8 @@ def test_killed_jobs_run_again_to_the_same_files_and_two_at_once_are_refused():
         if line[:6].strip()[:1].isdigit()
     }
     # The trials are of use only if they reached every kind of state.
-    assert counts["kills before a step"] == 14 * 3
-    assert counts["races"] == 6
+    assert counts["kills before a step"] == 14 * 2
+    assert counts["races"] == 4
     for state in ("no summary", "summary of the earlier run", "summary of the new run", "resumed"):
         assert counts[state] > 1, counts
     assert counts["refused: in use"] > 0, counts

@@ -60,7 +60,7 @@ def test_scores_are_those_in_memory_bit_for_bit(kind, how):
 
 
 def test_the_default_stops_and_judges_as_in_memory():
-    how = {"max_repetitions": 40, "random_state": 1, "n_clusters": 1}
+    how = {"max_repetitions": 20, "random_state": 1, "n_clusters": 1}
     wanted = EWOCS(**how).fit(X)
     found = EWOCS(**how).fit(open_rows(Sliced(X)))
     same(found, wanted)

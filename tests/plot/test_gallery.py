@@ -25,6 +25,7 @@ def test_pictures_are_there_and_small():
     assert max(there.values()) < 60_000
 
 
+@pytest.mark.documents
 def test_the_page_draws_its_pictures(plt, tmp_path):
     pytest.importorskip("PIL")
     path = DOCS / "examples" / "gallery.py"
