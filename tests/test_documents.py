@@ -87,7 +87,7 @@ def reader(tmp_path, monkeypatch):
 
 
 def _by_their_job(page):
-    """Pages of docs/ take minutes together: the suite runs the README, `-m documents` the others."""
+    """Pages of docs/ take minutes together: the suite runs the README, `-m documents` the rest."""
     marks = [pytest.mark.documents] if page.is_relative_to(DOCS) else []
     return pytest.param(page, marks=marks, id=page.relative_to(ROOT).as_posix())
 
