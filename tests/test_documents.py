@@ -92,7 +92,7 @@ def _by_their_job(page):
     return pytest.param(page, marks=marks, id=page.relative_to(ROOT).as_posix())
 
 
-@pytest.mark.parametrize("page", map(_by_their_job, _RUN))
+@pytest.mark.parametrize("page", [_by_their_job(page) for page in _RUN])
 def test_the_code_of_a_page_runs_and_prints_what_it_shows(
     page, reader, few_references, monkeypatch
 ):
