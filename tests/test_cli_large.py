@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import consilience as cs
-from consilience import _stored
+from consilience._stored import _table
 from consilience.cli import main
 from consilience.kernels._blocks import BLOCK_ROWS
 from consilience.workflow import large
@@ -21,7 +21,7 @@ X = RNG.normal(size=(N, 2)) + 8.0 * TRUTH[:, None] * [1, -1]
 def table(tmp_path, monkeypatch):
     """A Parquet file that counts as large; parts and a sample are parts of it."""
     pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
-    monkeypatch.setattr(_stored, "BLOCK", 2 * BLOCK_ROWS)
+    monkeypatch.setattr(_table, "BLOCK", 2 * BLOCK_ROWS)
     monkeypatch.setattr(large, "_ALWAYS_READ", 0)
     monkeypatch.setattr(large, "_SAMPLE", 400)
     monkeypatch.setattr(large, "_PART", 3000)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import consilience as cs
-from consilience import _stored
+from consilience._stored import _table
 from consilience.cli import main
 from consilience.errors import InvalidParameterError
 from consilience.generate import RunFolder
@@ -26,7 +26,7 @@ HOW = {"n_repetitions": 40, "threshold": "dist", "n_clusters": 1, "random_state"
 @pytest.fixture
 def table(tmp_path, monkeypatch):
     """A file that counts as large; parts and a sample are parts of it."""
-    monkeypatch.setattr(_stored, "BLOCK", 3 * BLOCK_ROWS)
+    monkeypatch.setattr(_table, "BLOCK", 3 * BLOCK_ROWS)
     monkeypatch.setattr(large, "_ALWAYS_READ", 0)
     monkeypatch.setattr(large, "_SAMPLE", 500)
     monkeypatch.setattr(large, "_PART", 3000)

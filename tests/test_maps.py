@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import consilience as cs
-from consilience import _stored
 from consilience._maps import let_go
+from consilience._stored import _table
 from consilience.consensus import combine_blocks
 from consilience.engines import _pieces, blocks
 from consilience.generate import KMeansEnsemble
@@ -35,7 +35,7 @@ def resident(array):
 def on_disk(monkeypatch):
     """Whatever is large for some table is on disk for this one."""
     monkeypatch.setattr(_pieces, "_IN_MEMORY", 0)
-    monkeypatch.setattr(_stored, "BLOCK", 6 * BLOCK_ROWS)
+    monkeypatch.setattr(_table, "BLOCK", 6 * BLOCK_ROWS)
     monkeypatch.setattr(blocks, "_SAMPLES", 0)
     monkeypatch.setattr(large, "_PART", 6 * BLOCK_ROWS)
 
@@ -70,7 +70,7 @@ def test_no_more_than_a_block_of_a_table_and_its_labels_counts(on_disk, tmp_path
 def test_a_table_of_many_pieces_takes_few_open_files(on_disk, monkeypatch):
     resource = pytest.importorskip("resource")
     X = np.random.default_rng(0).normal(size=(60 * BLOCK_ROWS, 1))
-    monkeypatch.setattr(_stored, "BLOCK", BLOCK_ROWS)
+    monkeypatch.setattr(_table, "BLOCK", BLOCK_ROWS)
     before = len(list(Path("/proc/self/fd").iterdir()))
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (before + 40, hard))

@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import consilience as cs
-from consilience import _stored
-from consilience._stored import open_stored, piece_rows
+from consilience._stored import _table, open_stored, piece_rows
 from consilience.datasets import open_rows
 from consilience.errors import ClusterLostError, InvalidInputError
 from consilience.kernels._blocks import BLOCK_ROWS
@@ -59,7 +58,7 @@ def write_parquet(path, values, rows):
 @pytest.mark.parametrize("kind", [np.float64, np.float32, np.int16, bool])
 def test_a_stored_table_is_the_table(store, kind, monkeypatch):
     values = (X > 0) if kind is bool else (10 * X).astype(kind)
-    monkeypatch.setattr(_stored, "BLOCK", 3 * BLOCK_ROWS)
+    monkeypatch.setattr(_table, "BLOCK", 3 * BLOCK_ROWS)
     rows = open_rows(store(values))
     wanted = values if kind == np.float32 else values.astype(float)
     assert (rows.shape, rows.dtype, rows.is_stored) == (values.shape, wanted.dtype, True)
@@ -96,7 +95,7 @@ def test_pieces_are_nodes_of_the_tree_of_blocks():
         blocks, rest = divmod(piece_rows(n_columns), BLOCK_ROWS)
         assert rest == 0
         assert blocks & (blocks - 1) == 0
-        assert blocks == 1 or blocks * BLOCK_ROWS * n_columns <= _stored.BLOCK
+        assert blocks == 1 or blocks * BLOCK_ROWS * n_columns <= _table.BLOCK
 
 
 @pytest.mark.parametrize("odd", [np.nan, np.inf, -np.inf])

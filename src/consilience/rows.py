@@ -22,7 +22,6 @@ from consilience._labels import is_frame
 from consilience._optional import optional
 from consilience._sklearn import check_array, validate_data
 from consilience._stored import (
-    BLOCK,
     Stored,
     here,
     is_dask,
@@ -30,10 +29,10 @@ from consilience._stored import (
     open_stored,
     piece_rows,
 )
+from consilience._stored._table import BLOCK
 from consilience.errors import InvalidInputError
 
 __all__ = [
-    "BLOCK",
     "OnDevice",
     "Rows",
     "Stored",

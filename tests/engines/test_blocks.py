@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from consilience import _stored
-from consilience._stored import open_stored
+from consilience._stored import _table, open_stored
 from consilience.datasets import open_rows
 from consilience.engines import _pieces, blocks, engine_for
 from consilience.engines.cpu import Cpu
@@ -35,7 +34,7 @@ class Sliced:
 @pytest.fixture(params=[1, 2], ids=["small pieces", "larger pieces"])
 def cut(request, monkeypatch):
     """A function that opens an array as a table in pieces; nothing counts as small."""
-    monkeypatch.setattr(_stored, "BLOCK", request.param * BLOCK_ROWS * 3)
+    monkeypatch.setattr(_table, "BLOCK", request.param * BLOCK_ROWS * 3)
     monkeypatch.setattr(_pieces, "_IN_MEMORY", 0)
     return lambda values: open_stored(Sliced(values))
 
@@ -100,7 +99,7 @@ def test_emptied_clusters_are_refilled_as_in_memory(seed, k, n, pieces):
     starts = [np.repeat(values[:1], k, axis=0), values[rng.integers(0, n, k)]]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(blocks, "_SAMPLES", 0)
-        patch.setattr(_stored, "BLOCK", 2**pieces * 2 * BLOCK_ROWS)
+        patch.setattr(_table, "BLOCK", 2**pieces * 2 * BLOCK_ROWS)
         found = engine_for(open_stored(Sliced(values))).lloyd(starts)
     same_runs(found, Cpu(values).lloyd(starts))
 

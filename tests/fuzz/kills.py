@@ -315,7 +315,7 @@ def _be_the_command(words, where, told, pipe, step):
 
 def main(words):
     """The command line, with a small table that can be reproduced, few reference tables, blocks."""
-    from consilience import _stored
+    from consilience._stored import _table
     from consilience.cli import main as consilience
     from consilience.consensus import _clarity
     from consilience.experiments import EXPERIMENTS, Cell
@@ -324,7 +324,7 @@ def main(words):
     from consilience.workflow import large
 
     _clarity.REFERENCES = 3
-    _stored.BLOCK = 2 * BLOCK_ROWS
+    _table.BLOCK = 2 * BLOCK_ROWS
     large._ALWAYS_READ, large._SAMPLE, large._PART = 0, 300, 3000
     if "counting" not in EXPERIMENTS:
 

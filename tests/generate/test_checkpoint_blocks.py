@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from engines.test_blocks import Sliced
 
-from consilience import _stored
+from consilience._stored import _table
 from consilience.datasets import open_rows
 from consilience.engines import _pieces, blocks, watched
 from consilience.generate import KMeansEnsemble, RunFolder
@@ -24,7 +24,7 @@ WAYS = {
 @pytest.fixture(autouse=True)
 def pieces(monkeypatch):
     """Six pieces; everything that can lie in files does."""
-    monkeypatch.setattr(_stored, "BLOCK", 2 * BLOCK_ROWS)
+    monkeypatch.setattr(_table, "BLOCK", 2 * BLOCK_ROWS)
     monkeypatch.setattr(_pieces, "_IN_MEMORY", 0)
 
 

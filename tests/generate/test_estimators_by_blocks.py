@@ -5,7 +5,7 @@ import pytest
 from engines.test_blocks import Sliced
 from sklearn.cluster import DBSCAN, AgglomerativeClustering, KMeans
 
-from consilience import _stored
+from consilience._stored import _table
 from consilience.datasets import open_rows
 from consilience.errors import ConsilienceWarning, InvalidParameterError
 from consilience.generate import EstimatorEnsemble, RunFolder
@@ -19,7 +19,7 @@ CLUSTERERS = [KMeans(n_init=1), AgglomerativeClustering(), DBSCAN(eps=0.3, min_s
 
 @pytest.fixture(autouse=True)
 def pieces(monkeypatch):
-    monkeypatch.setattr(_stored, "BLOCK", 3 * BLOCK_ROWS)
+    monkeypatch.setattr(_table, "BLOCK", 3 * BLOCK_ROWS)
 
 
 class Broken(KMeans):

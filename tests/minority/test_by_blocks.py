@@ -6,7 +6,8 @@ from engines.test_blocks import Sliced
 from hypothesis import given
 from hypothesis import strategies as st
 
-from consilience import EWOCS, _stored
+from consilience import EWOCS
+from consilience._stored import _table
 from consilience.datasets import open_rows
 from consilience.engines import engine_for
 from consilience.errors import InvalidInputError, InvalidParameterError
@@ -24,7 +25,7 @@ X = RNG.permutation(X) * [1, 100, 0.01]
 @pytest.fixture(autouse=True)
 def pieces(monkeypatch):
     """Three pieces, and batches of a few repetitions."""
-    monkeypatch.setattr(_stored, "BLOCK", 3 * BLOCK_ROWS)
+    monkeypatch.setattr(_table, "BLOCK", 3 * BLOCK_ROWS)
     monkeypatch.setattr(_by_blocks, "_SCORES", 4 * N)
 
 

@@ -49,7 +49,7 @@ ROOMS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
             "__init__.py", "ensemble.py", "soft_ensemble.py", "errors.py", "rows.py",
             "_contingency.py", "_docs.py",
             "_ensemble_store.py", "_files.py", "_formulas.py", "_labels.py", "_optional.py",
-            "_maps.py", "_sklearn.py", "_stored.py", "_text.py", "_threads.py", "_units.py",
+            "_maps.py", "_sklearn.py", "_stored/*.py", "_text.py", "_threads.py", "_units.py",
             "_validation.py", "_words.py",
         ),
         (

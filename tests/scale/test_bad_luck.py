@@ -10,7 +10,7 @@ import pytest
 from scale.tables import X
 
 import consilience as cs
-from consilience import _stored
+from consilience._stored import _table
 from consilience.cli import main
 from consilience.engines import dask as engine
 from consilience.errors import InvalidInputError
@@ -37,7 +37,7 @@ BAD = {
 
 @pytest.fixture(autouse=True)
 def small(monkeypatch):
-    monkeypatch.setattr(_stored, "BLOCK", 3 * BLOCK_ROWS)
+    monkeypatch.setattr(_table, "BLOCK", 3 * BLOCK_ROWS)
 
 
 @pytest.fixture(scope="module", params=["cluster", "here"])

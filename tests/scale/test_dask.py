@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scale.tables import SOME, STARTS, X, check_same, chunked, runs_in_memory
 
 import consilience as cs
-from consilience import _stored
+from consilience._stored import _table
 from consilience.consensus import combine_blocks, lwgp
 from consilience.datasets import open_rows
 from consilience.engines import blocks, engine_for
@@ -44,7 +44,7 @@ def client(request):
 @pytest.fixture(autouse=True)
 def small(monkeypatch):
     """Small pieces, and nothing that is fitted to samples because it is small."""
-    monkeypatch.setattr(_stored, "BLOCK", 3 * BLOCK_ROWS)
+    monkeypatch.setattr(_table, "BLOCK", 3 * BLOCK_ROWS)
     monkeypatch.setattr(blocks, "_SAMPLES", 0)
     monkeypatch.setattr(dask_engine, "_TASKS", 1)  # several pieces a task on few workers
 

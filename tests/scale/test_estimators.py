@@ -5,7 +5,7 @@ import pytest
 from scale.tables import X, chunked
 
 import consilience as cs
-from consilience import _stored
+from consilience._stored import _table
 from consilience.errors import InvalidInputError, InvalidParameterError
 from consilience.generate import KMeansEnsemble
 from consilience.kernels._blocks import BLOCK_ROWS
@@ -26,7 +26,7 @@ ESTIMATORS = {
 
 @pytest.fixture(autouse=True)
 def small(monkeypatch):
-    monkeypatch.setattr(_stored, "BLOCK", 3 * BLOCK_ROWS)
+    monkeypatch.setattr(_table, "BLOCK", 3 * BLOCK_ROWS)
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ from scale.tables import X, chunked
 from sklearn.cluster import KMeans
 
 import consilience as cs
-from consilience import _stored
+from consilience._stored import _table
 from consilience.cli import main
 from consilience.engines import dask as engine
 from consilience.engines import workers_at
@@ -29,7 +29,7 @@ pytestmark = [pytest.mark.cluster, pytest.mark.filterwarnings("ignore")]
 
 @pytest.fixture(autouse=True)
 def small(monkeypatch):
-    monkeypatch.setattr(_stored, "BLOCK", 3 * BLOCK_ROWS)
+    monkeypatch.setattr(_table, "BLOCK", 3 * BLOCK_ROWS)
     monkeypatch.setattr(large, "_SAMPLE", 500)
 
 

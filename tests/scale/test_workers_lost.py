@@ -13,7 +13,7 @@ import pytest
 from scale.tables import SOME, STARTS, N, X, check_same, chunked, runs_in_memory
 
 import consilience as cs
-from consilience import _stored
+from consilience._stored import _table
 from consilience.datasets import open_rows
 from consilience.engines import blocks, engine_for
 from consilience.engines.dask import Cluster
@@ -34,7 +34,7 @@ pytestmark = [pytest.mark.cluster, pytest.mark.filterwarnings("ignore")]
 @pytest.fixture(autouse=True)
 def small(monkeypatch):
     """Small pieces, and nothing that is fitted to samples because it is small."""
-    monkeypatch.setattr(_stored, "BLOCK", 3 * BLOCK_ROWS)
+    monkeypatch.setattr(_table, "BLOCK", 3 * BLOCK_ROWS)
     monkeypatch.setattr(blocks, "_SAMPLES", 0)
 
 

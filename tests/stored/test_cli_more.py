@@ -18,7 +18,7 @@ pytest.importorskip("jinja2")
 
 from rich.console import Console
 
-from consilience import _stored, datasets
+from consilience import datasets
 from consilience._cli import (
     arguments,
     by_blocks,
@@ -33,6 +33,7 @@ from consilience._cli import (
     show_cluster,
 )
 from consilience._cli.arguments import AmbiguousWish, ClusterWish, MinorityWish, Reading, Writing
+from consilience._stored import _table
 from consilience.cli import main
 from consilience.errors import InvalidInputError
 from consilience.workflow import Diagnosis
@@ -72,7 +73,7 @@ def _write_files():
 def _small_blocks():
     changes = {
         large_tables: {"_ALWAYS_READ": 0, "_SAMPLE": 60, "_PART": 200},
-        _stored: {"BLOCK": 512},
+        _table: {"BLOCK": 512},
         large: {"_MOST_ROWS": 4},
     }
     with ExitStack() as stack:

@@ -16,7 +16,8 @@ from stored.store import Cases, attempt
 from stored.test_workflow import _views
 
 import consilience as cs
-from consilience import _stored, datasets
+from consilience import datasets
+from consilience._stored import _table
 from consilience.generate import KMeansEnsemble
 from consilience.workflow import (
     _choosing,
@@ -316,7 +317,7 @@ def tables_in_blocks():
         TemporaryDirectory() as place,
         patch.object(large, "_SAMPLE", 90),
         patch.object(large, "_PART", 300),
-        patch.object(_stored, "BLOCK", 1024),
+        patch.object(_table, "BLOCK", 1024),
     ):
         path = Path(place, "big.npy")
         np.save(path, X)
@@ -386,7 +387,7 @@ def small_groups_in_blocks():
         TemporaryDirectory() as place,
         patch.object(large, "_SAMPLE", 90),
         patch.object(large, "_PART", 150),
-        patch.object(_stored, "BLOCK", 512),
+        patch.object(_table, "BLOCK", 512),
         few_drawn(),
     ):
         path = Path(place, "big.npy")

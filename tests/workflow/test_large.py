@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import consilience as cs
-from consilience import _stored
+from consilience._stored import _table
 from consilience.errors import InvalidInputError, InvalidParameterError
 from consilience.generate import KMeansEnsemble
 from consilience.kernels._blocks import BLOCK_ROWS
@@ -22,7 +22,7 @@ MEMBERS = KMeansEnsemble(6, (2, 6), max_samples=400)
 @pytest.fixture
 def table(tmp_path, monkeypatch):
     """A file of several pieces; a sample is a part of it."""
-    monkeypatch.setattr(_stored, "BLOCK", 3 * BLOCK_ROWS)
+    monkeypatch.setattr(_table, "BLOCK", 3 * BLOCK_ROWS)
     monkeypatch.setattr(large, "_SAMPLE", 500)
     monkeypatch.setattr(large, "_PART", 5000)
     path = tmp_path / "big.npy"
