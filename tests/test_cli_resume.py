@@ -116,7 +116,7 @@ def test_an_interrupted_run_is_not_begun_again_by_mistake(job, capsys, monkeypat
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("consilience.workflow.clusters._consensus", stop)
+        patch.setattr("consilience.workflow._groups.consensus", stop)
         assert main(job) == 130
     capsys.readouterr()
     assert main(job) == 2
@@ -132,7 +132,7 @@ def test_another_job_is_not_resumed(job, capsys, monkeypatch):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("consilience.workflow.clusters._consensus", stop)
+        patch.setattr("consilience.workflow._groups.consensus", stop)
         assert main(job) == 130
     capsys.readouterr()
     assert main([*job, "--resume", "--seed", "5"]) == 2
@@ -153,7 +153,7 @@ def test_the_finished_members_serve_another_method(job, monkeypatch):
         raise MemoryError
 
     with monkeypatch.context() as patch:
-        patch.setattr("consilience.workflow.clusters._consensus", stop)
+        patch.setattr("consilience.workflow._groups.consensus", stop)
         assert main(job) == 2
     # MCLA wants other members: those that are there are refused, and kept.
     mcla, lwea = ([name if word == "eac" else word for word in job] for name in ("mcla", "lwea"))

@@ -14,7 +14,7 @@ CLUSTER = ["cluster", "data.csv", *QUICK, "--no-report", "--no-keep", "--out", "
 MINORITY = ["minority", "data.csv", "--repetitions", "5", "--no-report", "--out", "out"]
 AMBIGUOUS = ["ambiguous", "data.csv", "-k", "2", "--members", "6", "--out", "out", "--no-report"]
 STOPS = {
-    "cluster": "consilience.workflow.clusters._consensus",
+    "cluster": "consilience.workflow._groups.consensus",
     "ambiguous": "consilience._cli.ambiguous.Flagged",
 }
 

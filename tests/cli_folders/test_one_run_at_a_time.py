@@ -35,15 +35,15 @@ def test_a_folder_in_use_is_refused_with_the_name_of_the_run_that_has_it(words, 
 
 
 def test_whoever_comes_while_the_members_are_combined_is_refused(capsys, monkeypatch):
-    from consilience.workflow import clusters
+    from consilience.workflow import _groups
 
-    consensus, others = clusters._consensus, []
+    consensus, others = _groups.consensus, []
 
     def meanwhile(*args, **kwargs):
         others.append(main([*CLUSTER, "--resume"]))
         return consensus(*args, **kwargs)
 
-    monkeypatch.setattr(clusters, "_consensus", meanwhile)
+    monkeypatch.setattr(_groups, "consensus", meanwhile)
     assert main(CLUSTER) == 0
     assert others == [2]
     assert "Another run is working in 'out'" in capsys.readouterr().err

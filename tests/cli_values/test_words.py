@@ -138,7 +138,7 @@ def test_force_throws_away_what_an_interrupted_run_left_unless_it_is_to_go_on(bl
     words = ["cluster", *GIVEN, "-k", "2", "--members", "5", "--quiet", "--no-report"]
     for how, is_kept in ((["--force"], False), (["--force", "--resume"], True)):
         with monkeypatch.context() as patch:
-            patch.setattr("consilience.workflow.clusters._consensus", Mock(side_effect=MemoryError))
+            patch.setattr("consilience.workflow._groups.consensus", Mock(side_effect=MemoryError))
             assert main([*words, "--force"]) == 2
             found = [*Path("consilience-blobs").rglob("*.npz")]
             assert len(found) >= 5

@@ -18,7 +18,7 @@ import consilience as cs
 from consilience.datasets import make_toy_minority
 from consilience.errors import InvalidParameterError
 from consilience.workflow import _places as places
-from consilience.workflow import clusters
+from consilience.workflow import _task
 
 pytestmark = pytest.mark.torch
 DEVICE = os.environ.get("CONSILIENCE_TEST_DEVICE", "cpu")
@@ -175,7 +175,7 @@ def test_methods_of_a_job_run_where_the_data_are(monkeypatch, method):
         asked.append((stage, whole(stage, device, there=there)))
         return asked[-1][1]
 
-    monkeypatch.setattr(clusters, "place_of_stage", noted)
+    monkeypatch.setattr(_task, "place_of_stage", noted)
     options = {"n_members": 8, "random_state": 0, "method": method}
     wanted = cs.cluster(X, 3, **options)
     for given, device in ((X, DEVICE), (there, None)):

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 from sklearn.base import BaseEstimator
 
-from consilience.workflow import clusters
+from consilience.workflow import _consensus
 
 
 class Asked(BaseEstimator):
@@ -26,12 +26,12 @@ def fitted(monkeypatch):
     def judged(task, ensemble, labels, places, missing):
         return {"confidence": (labels, missing), "ran_on": places}
 
-    monkeypatch.setattr(clusters, "fit_method", fit)
-    monkeypatch.setattr(clusters, "_judged", judged)
+    monkeypatch.setattr(_consensus, "fit_method", fit)
+    monkeypatch.setattr(_consensus, "_judged", judged)
 
     def call(model, device):
         data = SimpleNamespace(rows=None)
-        return clusters._fitted(SimpleNamespace(device=device), None, model, data, None)
+        return _consensus._fitted(SimpleNamespace(device=device), None, model, data, None)
 
     return call
 

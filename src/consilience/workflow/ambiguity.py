@@ -21,11 +21,12 @@ from consilience.workflow._choosing import by_lines
 from consilience.workflow._columns import Columns
 from consilience.workflow._data import Data, check_scale, checked_ensemble, gather
 from consilience.workflow._faces import face
+from consilience.workflow._groups import groups_of
 from consilience.workflow._job import Job
 from consilience.workflow._members import check_source, run_folder
 from consilience.workflow._notes import noting
 from consilience.workflow._seeds import job_seed
-from consilience.workflow.clusters import check_members, check_objects, groups_of
+from consilience.workflow._task import check_members, check_objects
 from consilience.workflow.result import Reported, check_page
 
 __all__ = ["AmbiguityResult", "ambiguous_objects"]

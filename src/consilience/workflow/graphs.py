@@ -23,7 +23,7 @@ from consilience.workflow._job import Job
 from consilience.workflow._members import check_source, make_members, run_folder
 from consilience.workflow._notes import noting
 from consilience.workflow._seeds import job_seed
-from consilience.workflow.clusters import check_members
+from consilience.workflow._task import check_members
 from consilience.workflow.result import Result
 
 __all__ = ["GraphResult", "cluster_graph"]
