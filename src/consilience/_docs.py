@@ -37,11 +37,11 @@ def entries(doc: str, section: str) -> list[Entry]:
     """
     _, body, _ = _split(doc, section)
     starts = [i for i, line in enumerate(body) if line and not line.startswith(" ")]
-    found = []
+    items = []
     for start, stop in pairwise([*starts, len(body)]):
         head, _, kind = body[start].partition(" : ")
-        found.append(Entry(tuple(head.split(", ")), kind, tuple(body[start + 1 : stop])))
-    return found
+        items.append(Entry(tuple(head.split(", ")), kind, tuple(body[start + 1 : stop])))
+    return items
 
 
 def filled(doc: str, section: str, more: Iterable[Entry], order: Sequence[str]) -> str:

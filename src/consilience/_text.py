@@ -67,6 +67,6 @@ def _plain(letter: str) -> str:
     return bare or _PLAIN.get(letter, "?")
 
 
-def _escaped(found: re.Match[str] | str) -> str:
-    code = ord(found if isinstance(found, str) else found[0])
+def _escaped(character: re.Match[str] | str) -> str:
+    code = ord(character if isinstance(character, str) else character[0])
     return f"\\x{code - 0xDC00:02x}" if 0xDC80 <= code <= 0xDCFF else f"\\u{code:04x}"

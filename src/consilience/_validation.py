@@ -315,10 +315,10 @@ def as_array(values: Any) -> NDArray[Any]:
     try:
         return np.asarray(values)
     except ValueError:
-        found = np.empty(len(values), object)
+        row = np.empty(len(values), object)
         for place, value in enumerate(values):
-            found[place] = value
-        return found
+            row[place] = value
+        return row
 
 
 def as_numbers(
@@ -339,19 +339,19 @@ def as_numbers(
     array([1. , 2.5])
     """
     try:
-        found = np.asarray(values)
-        if found.dtype.kind == "c":
+        numbers = np.asarray(values)
+        if numbers.dtype.kind == "c":
             raise TypeError  # numpy would drop half of each number with a warning
-        found = found.astype(np.float64, copy=False)
+        numbers = numbers.astype(np.float64, copy=False)
     except NO_NUMBERS:
         got = shown(values)
     else:
-        if shape is not None and not _fits(found.shape, shape):
-            got = f"an array of shape {found.shape}"
-        elif not np.isfinite(found).all():
+        if shape is not None and not _fits(numbers.shape, shape):
+            got = f"an array of shape {numbers.shape}"
+        elif not np.isfinite(numbers).all():
             got = "values that are not finite"
         else:
-            return found
+            return numbers
     wanted = "" if shape is None else f" of shape {shape}".replace("None", "any")
     if each:
         wanted += f", one for each {each}"
@@ -360,7 +360,7 @@ def as_numbers(
 
 def _fits(shape: tuple[int, ...], wanted: tuple[int | None, ...]) -> bool:
     return len(shape) == len(wanted) and all(
-        length is None or length == found for found, length in zip(shape, wanted, strict=True)
+        length is None or length == got for got, length in zip(shape, wanted, strict=True)
     )
 
 

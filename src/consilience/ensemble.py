@@ -487,14 +487,14 @@ def usable_ensemble(
     ``remedy`` names what takes memberships instead.
     """
     check_ensemble(ensemble, owner=owner)
-    found: Ensemble = ensemble._crisp()
-    if found.is_soft and not soft:
+    usable: Ensemble = ensemble._crisp()
+    if usable.is_soft and not soft:
         raise InvalidParameterError(
             f"The 'ensemble' parameter of {owner} must hold labels. Got a SoftEnsemble of "
             f"memberships instead. Take {remedy()}, or give the clusters that objects are most "
             "likely in: ensemble.harden()."
         )
-    return found
+    return usable
 
 
 def check_ensemble(ensemble: Any, *, owner: str) -> None:

@@ -360,8 +360,8 @@ def _matched_share(table: Table) -> float:
 def _first_values(labels: Any, codes: Codes) -> dict[int, Any]:
     """The value that each code, except unseen, stands for."""
     values = labels.tolist() if hasattr(labels, "tolist") else list(labels)
-    found, first = np.unique(codes, return_index=True)
-    pairs = zip(found.tolist(), first.tolist(), strict=True)
+    present, first = np.unique(codes, return_index=True)
+    pairs = zip(present.tolist(), first.tolist(), strict=True)
     return {code: values[i] for code, i in pairs if code != UNSEEN}
 
 

@@ -229,9 +229,9 @@ def rows_of(
         return stored
     if known is None:
         X = _through_dlpack(X)
-        found = _checked_on_device(X, fitted, reset, kind, min_objects)
-        if found is not None:
-            return found
+        on_device = _checked_on_device(X, fitted, reset, kind, min_objects)
+        if on_device is not None:
+            return on_device
     options = {
         "accept_sparse": "csr" if allow_sparse else False,
         "dtype": [np.float64, np.float32] if kind == "floats" else np.float64,
@@ -361,8 +361,8 @@ def as_given(values: Any, X: Any) -> Any:
 
 def _names(X: Any) -> tuple[str, ...] | None:
     """Names of the columns of a frame, if all are texts."""
-    found = tuple(X.columns) if is_frame(X) else tuple(getattr(X, "column_names", ()))
-    return found if found and all(isinstance(name, str) for name in found) else None
+    names = tuple(X.columns) if is_frame(X) else tuple(getattr(X, "column_names", ()))
+    return names if names and all(isinstance(name, str) for name in names) else None
 
 
 def _read(X: Any) -> Any:

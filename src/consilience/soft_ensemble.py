@@ -95,8 +95,8 @@ class SoftEnsemble(Ensemble):
             index = members.index if index is None else index
             names = members.names if names is None else names
             records = records or members.records
-        tables, found, ids = _tables(members)
-        index, names = (ids if index is None else index), (found if names is None else names)
+        tables, own_names, ids = _tables(members)
+        index, names = (ids if index is None else index), (own_names if names is None else names)
         self._store(tables, index, names, records)
 
     def _store(

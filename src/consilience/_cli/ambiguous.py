@@ -37,11 +37,11 @@ class Flagged(Found):
 
     def writers(self) -> dict[str, Callable[[Path], None]]:
         """See `Found.writers`."""
-        found = self.result
-        shown = np.array(["" if np.isnan(score) else f"{score:.6g}" for score in found.scores])
-        others = [] if found.runner_up is None else found.runner_up.tolist()
-        next_best = ["" if other < 0 else other for other in others] or [""] * found.n_objects
-        columns = [found.ids, shown, found.flags.astype(int), found.labels, next_best]
+        result = self.result
+        shown = np.array(["" if np.isnan(score) else f"{score:.6g}" for score in result.scores])
+        others = [] if result.runner_up is None else result.runner_up.tolist()
+        next_best = ["" if other < 0 else other for other in others] or [""] * result.n_objects
+        columns = [result.ids, shown, result.flags.astype(int), result.labels, next_best]
         header = ["id", "score", "ambiguous", "cluster", "runner_up"]
         return {AMBIGUOUS: lambda path: write_table(path, header=header, columns=columns)}
 
@@ -51,22 +51,22 @@ class Flagged(Found):
 
     def show(self, console: "Console") -> None:
         """Print how the scores lie, where the line is and why, and the most ambiguous."""
-        found, n = self.result, self.result.n_objects
+        result, n = self.result, self.result.n_objects
         made = "clusterings given" if self.wish.labels is not None else "clusterings by k-means"
-        groups = f"{found.n_clusters} group{'s' * (found.n_clusters != 1)}"
+        groups = f"{result.n_clusters} group{'s' * (result.n_clusters != 1)}"
         tell(
             console,
-            f"{self.wish.source.name}: {n} objects in {groups}, {found.ensemble.n_members} {made}",
+            f"{self.wish.source.name}: {n} objects in {groups}, {result.ensemble.n_members} {made}",
         )
-        share = f"{found.n_ambiguous / n:.1%}"
-        tell(console, f"{found.n_ambiguous} ambiguous ({share}): {found.ambiguity.why}.\n")
-        for line in _histogram(found):
+        share = f"{result.n_ambiguous / n:.1%}"
+        tell(console, f"{result.n_ambiguous} ambiguous ({share}): {result.ambiguity.why}.\n")
+        for line in _histogram(result):
             tell(console, line)
-        if found.n_ambiguous:
-            _show_most_ambiguous(found, console)
-        if found.agreement is not None:
-            tell(console, f"Against the known groups: {found.truth_in_words()}.")
-        show_notes(found.notes, console)
+        if result.n_ambiguous:
+            _show_most_ambiguous(result, console)
+        if result.agreement is not None:
+            tell(console, f"Against the known groups: {result.truth_in_words()}.")
+        show_notes(result.notes, console)
 
 
 def find(wish: AmbiguousWish, folder: Path, *, callbacks: Sequence[Any] = ()) -> Flagged:
@@ -101,25 +101,25 @@ def _check(wish: AmbiguousWish) -> None:
     check_ambiguity(wish.score, wish.limit())
 
 
-def _histogram(found: AmbiguityResult) -> list[str]:
+def _histogram(result: AmbiguityResult) -> list[str]:
     """Lines of a histogram of the scores; the threshold stands where it divides them."""
-    drawn = found.histogram(_BINS)
+    drawn = result.histogram(_BINS)
     if drawn is None:
         return []
     counts, edges = drawn
-    lines = [f"{found.score.capitalize()} (low: in doubt), threshold {found.threshold:.4g}:"]
+    lines = [f"{result.score.capitalize()} (low: in doubt), threshold {result.threshold:.4g}:"]
     for count, low, high in zip(counts, edges[:-1], edges[1:], strict=True):
         bar = "#" * int(np.ceil(_WIDTH * count / counts.max()))
-        sign = "<" if low < found.threshold <= high else " "
+        sign = "<" if low < result.threshold <= high else " "
         lines.append(f"{low:8.3f} {sign} {bar} {count}")
     return lines
 
 
-def _show_most_ambiguous(found: AmbiguityResult, console: "Console") -> None:
+def _show_most_ambiguous(result: AmbiguityResult, console: "Console") -> None:
     from rich.text import Text
 
-    lines = table("row" if found.data.ids is None else "id", "score", "cluster", "next best")
-    for one in found.most_ambiguous(10):
+    lines = table("row" if result.data.ids is None else "id", "score", "cluster", "next best")
+    for one in result.most_ambiguous(10):
         told = "seen by nobody" if one["score"] is None else f"{one['score']:.4f}"
         places = [str(one[name]) if one[name] >= 0 else "" for name in ("cluster", "runner_up")]
         lines.add_row(Text(str(one["id"])), told, *places)

@@ -273,31 +273,31 @@ class ClusterWish:
         if self.resolution is None:
             return None
         try:
-            found = tuple(float(part) for part in self.resolution.split(","))
+            ends = tuple(float(part) for part in self.resolution.split(","))
         except ValueError:
-            found = ()
-        if len(found) not in (1, 2) or not all(0 < part < float("inf") for part in found):
+            ends = ()
+        if len(ends) not in (1, 2) or not all(0 < part < float("inf") for part in ends):
             raise InvalidParameterError(
                 "--resolution must be a number above 0, or two with a comma between, such as 1,20. "
                 f"Got {self.resolution!r} instead."
             )
-        if found[0] > found[-1]:
+        if ends[0] > ends[-1]:
             raise InvalidParameterError(
                 f"--resolution must be LOW,HIGH. Got {self.resolution!r}. Swap the two ends."
             )
-        return found[0] if len(found) == 1 else found
+        return ends[0] if len(ends) == 1 else ends
 
     def views(self) -> dict[str, Path]:
         """Files of several views, by name."""
-        found = {}
+        paths = {}
         for word in self.view:
             name, sign, path = word.partition("=")
-            if not sign or not name or not path or name in found:
+            if not sign or not name or not path or name in paths:
                 raise InvalidParameterError(
                     f"--view must be NAME=FILE, such as rna=rna.csv, each name once. Got {word!r}."
                 )
-            found[name] = Path(path)
-        return found
+            paths[name] = Path(path)
+        return paths
 
     def transform(self) -> str | None:
         """What is made of the numbers first."""
@@ -309,15 +309,15 @@ class ClusterWish:
 
     def column_weights(self) -> dict[str, float]:
         """Weights of columns by name."""
-        found = {}
+        weights = {}
         for name, value in named_values(self.weight, "--weight", "age=2").items():
             try:
-                found[name] = float(value)
+                weights[name] = float(value)
             except ValueError as error:
                 raise InvalidParameterError(
                     f"--weight must be a column and a number, such as age=2. Got {name}={value}."
                 ) from error
-        return found
+        return weights
 
     def method_names(self) -> tuple[str, ...]:
         """The methods asked for by name; none if the choice is left to us."""
@@ -482,15 +482,15 @@ def named_values(given: Sequence[str], option: str, example: str) -> dict[str, s
     >>> named_values(("age=2", "a=b=3"), "--weight", "age=2")
     {'age': '2', 'a=b': '3'}
     """
-    found = {}
+    values = {}
     for word in given:
         name, sign, value = word.rpartition("=")
         if not sign or not name or not value:
             raise InvalidParameterError(
                 f"{option} must be NAME=VALUE, such as {example}. Got {word!r} instead."
             )
-        found[name] = value
-    return found
+        values[name] = value
+    return values
 
 
 def as_command(job: str, wish: Any) -> str:
@@ -557,10 +557,10 @@ def one_flag_each(words: Sequence[str], option: str = "--ignore") -> list[str]:
 
 
 def _source(data: Path | None, labels: Path | None, job: str, example: str) -> Path:
-    found = labels if data is None else data
-    if found is None:
+    source = labels if data is None else data
+    if source is None:
         raise InvalidParameterError(
             f"{job} needs data or labels. Got neither. Name a file, as in '{job} {example}', "
             "or give labels you already have with --labels."
         )
-    return found
+    return source

@@ -42,19 +42,19 @@ class Consensus(Found):
 
     def writers(self) -> dict[str, Callable[[Path], None]]:
         """See `Found.writers`."""
-        found = self.result
-        ids = None if found.data.ids is None else found.data.ids.tolist()
-        tables = {} if self.wish.no_report else profile_writers(found.profile())
-        kept = {} if self.wish.no_keep else _kept_writers(found)
+        result = self.result
+        ids = None if result.data.ids is None else result.data.ids.tolist()
+        tables = {} if self.wish.no_report else profile_writers(result.profile())
+        kept = {} if self.wish.no_keep else _kept_writers(result)
         return {
             LABELS: lambda path: write_labels(
                 path,
                 ids,
-                found.labels,
-                found.confidence,
-                runner_up=found.runner_up,
-                ambiguity=found.ambiguity,
-                doubtful=found.doubtful,
+                result.labels,
+                result.confidence,
+                runner_up=result.runner_up,
+                ambiguity=result.ambiguity,
+                doubtful=result.doubtful,
             ),
             **tables,
             **kept,
@@ -63,13 +63,13 @@ class Consensus(Found):
 
     def _annotated(self) -> dict[str, Callable[[Path], None]]:
         """A copy of annotated data with the clusters in it, where these were its rows."""
-        source, found = self.wish.data, self.result
+        source, result = self.wish.data, self.result
         if source is None or not source.name.lower().endswith(".h5ad"):
             return {}
-        if self.wish.reading.transpose or found.data.n_left_out:
+        if self.wish.reading.transpose or result.data.n_left_out:
             return {}
         return {
-            ANNOTATED: lambda path: write_annotated(source, path, found.labels, found.confidence)
+            ANNOTATED: lambda path: write_annotated(source, path, result.labels, result.confidence)
         }
 
     def report(self) -> dict[str, Any]:

@@ -26,18 +26,18 @@ def compare_runs(first: Path, second: Path, *, moved: Path | None, picture: Path
             f"--picture names {str(picture)!r}, whose ending is no kind of picture. Take one of "
             f"{', '.join(_PICTURES)}."
         )
-    found = compare_results(first, second)
+    result = compare_results(first, second)
     if moved is not None:
         with written_whole(moved) as partial:
-            write_table(partial, header=list(found.moved), columns=list(found.moved.values()))
+            write_table(partial, header=list(result.moved), columns=list(result.moved.values()))
     if picture is not None:
         from consilience.plot import plot_two_answers
 
-        ax = plot_two_answers(found)
+        ax = plot_two_answers(result)
         with written_whole(picture) as partial:
             ax.figure.savefig(partial)
     console = Speaker()
-    tell(console, str(found))
+    tell(console, str(result))
     written = [str(path) for path in (moved, picture) if path is not None]
     wrote = f"Wrote {' and '.join(written)}." if written else ""
     if written:

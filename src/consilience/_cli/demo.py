@@ -84,12 +84,12 @@ def run_demo(
 
 def _show(demo: Demo, seconds: float, console: Console) -> None:
     """Print both results beside each other, and what to try next."""
-    found = demo.consensus.result.agreement or {}
+    agreement = demo.consensus.result.agreement or {}
     _show_pictures(
         demo.X,
         {
             f"k-means alone: {demo.kmeans_agreement:.0%} right": demo.kmeans,
-            f"consensus: {found['consistency_index']:.0%} right": demo.consensus.result.labels,
+            f"consensus: {agreement['consistency_index']:.0%} right": demo.consensus.result.labels,
         },
         console,
     )

@@ -49,16 +49,16 @@ class GraphConsensus(Found):
 
     def writers(self) -> dict[str, Callable[[Path], None]]:
         """See `Found.writers`."""
-        found = self.result
-        ids = None if found.data.ids is None else found.data.ids.tolist()
+        result = self.result
+        ids = None if result.data.ids is None else result.data.ids.tolist()
         return {
             LABELS: lambda path: write_labels(
                 path,
                 ids,
-                found.labels,
-                found.confidence,
-                runner_up=found.runner_up,
-                doubtful=found.doubtful,
+                result.labels,
+                result.confidence,
+                runner_up=result.runner_up,
+                doubtful=result.doubtful,
             )
         }
 

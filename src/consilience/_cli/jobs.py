@@ -118,12 +118,12 @@ def carry_out(wish: Any, job: Job) -> None:
     folder = wish.writing.out or default_folder(wish.source, job.prefix)
     with taken(folder, as_command(job.name, wish)) as results:
         remarks = _remarks(wish, folder)
-        found, written = _found_and_written(wish, job, results)
+        answer, written = _found_and_written(wish, job, results)
     console = Speaker(quiet=wish.writing.quiet)
     if wish.writing.json:
         console.write((folder / SUMMARY).read_text(encoding="utf-8"))
     else:
-        found.show(console)
+        answer.show(console)
         show_notes(remarks, console)
         show_written(written, time.perf_counter() - start, console)
     console.close(f"The results are in {str(folder)!r}.")
@@ -137,14 +137,14 @@ def _found_and_written(wish: Any, job: Job, results: ResultFolder) -> tuple[Foun
     silent = writing.quiet or writing.json
     try:
         with stages_shown(silent=writing.quiet):
-            found = job.find(wish, folder, callbacks=progress(bars=not silent))
+            answer = job.find(wish, folder, callbacks=progress(bars=not silent))
             with Clock().stage("write"):
-                written = results.publish(all_writers(found), last=SUMMARY, replaces=earlier)
+                written = results.publish(all_writers(answer), last=SUMMARY, replaces=earlier)
     except BaseException as error:
         keep_members(folder, as_command(job.name, wish), error)
         raise
     clear_members(folder)
-    return found, written
+    return answer, written
 
 
 def _remarks(wish: Any, folder: Path) -> list[str]:
@@ -157,21 +157,21 @@ def _remarks(wish: Any, folder: Path) -> list[str]:
 
 
 def all_writers(
-    found: Found, more: Mapping[str, Callable[[Path], Any]] = MappingProxyType({})
+    answer: Found, more: Mapping[str, Callable[[Path], Any]] = MappingProxyType({})
 ) -> dict[str, Callable[[Path], Any]]:
     """The job's files and more, the report where there is one, the timings, the summary."""
-    writers = {**more, **found.writers()}
-    shown = None if found.wish.no_report else found.report()
+    writers = {**more, **answer.writers()}
+    shown = None if answer.wish.no_report else answer.report()
     if shown is not None:
         from consilience.explore import report_data
         from consilience.report import without_objects, write_report
 
-        hidden = found.wish.writing.no_data
-        page, view = (without_objects(shown), "") if hidden else (shown, report_data(found.result))
+        hidden = answer.wish.writing.no_data
+        page, view = (without_objects(shown), "") if hidden else (shown, report_data(answer.result))
         writers[REPORT] = lambda path: write_report(page, path, view=view)
-    summary = found.summary() | {"files": [*writers, TIMINGS, SUMMARY]}
+    summary = answer.summary() | {"files": [*writers, TIMINGS, SUMMARY]}
     texts = {
-        TIMINGS: as_json(found.timings()),
+        TIMINGS: as_json(answer.timings()),
         SUMMARY: as_json(summary),
     }
     return writers | {name: partial(_write_text, text=text) for name, text in texts.items()}
@@ -183,10 +183,10 @@ def _write_text(path: Path, text: str) -> None:
 
 def _plain(options: Mapping[str, Any]) -> dict[str, Any]:
     """Options by name, those of parts beside the others, paths as text."""
-    found: dict[str, Any] = {}
+    flat: dict[str, Any] = {}
     for name, value in options.items():
         if isinstance(value, dict):
-            found |= _plain(value)
+            flat |= _plain(value)
         else:
-            found[name] = str(value) if isinstance(value, Path) else value
-    return found
+            flat[name] = str(value) if isinstance(value, Path) else value
+    return flat

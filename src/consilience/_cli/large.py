@@ -58,13 +58,13 @@ class LargeConsensus(Found):
 
     def writers(self) -> dict[str, Callable[[Path], None]]:
         """See `Found.writers`; labels go into parts."""
-        found: LargeResult = self.result
+        large: LargeResult = self.result
         parts: dict[str, Callable[[Path], None]] = {
-            name: partial(write_part, found, number)
-            for number, name in enumerate(part_names(found.n_objects))
+            name: partial(write_part, large, number)
+            for number, name in enumerate(part_names(large.n_objects))
         }
-        tables = {} if self.wish.no_report else profile_writers(found.profile())
-        files = None if self.wish.no_keep else kept_files(found.sample)
+        tables = {} if self.wish.no_report else profile_writers(large.profile())
+        files = None if self.wish.no_keep else kept_files(large.sample)
         kept = {} if files is None else {MODEL[0]: files.write_arrays, MODEL[1]: files.write_facts}
         return {**parts, **tables, **kept}
 
@@ -74,41 +74,41 @@ class LargeConsensus(Found):
 
     def data_in_words(self) -> str:
         """The file, its size, and how many of its objects were looked at."""
-        found = self.result
+        large = self.result
         return (
-            f"{self.wish.source.name}: {found.n_objects:,} objects, {len(found.columns)} columns, "
-            f"read block by block; tables and pictures are of {found.of_how_many}"
+            f"{self.wish.source.name}: {large.n_objects:,} objects, {len(large.columns)} columns, "
+            f"read block by block; tables and pictures are of {large.of_how_many}"
         )
 
     def show(self, console: Any) -> None:
         """See `Found.show`."""
-        found = self.result
+        large = self.result
         tell(console, self.data_in_words() + ".")
         tell(
             console,
-            f"{found.ensemble.n_members} clusterings: {found.why_members}\nCombined by "
-            f"{found.method} on {found.n_rows:,} distinct rows of labels. {found.why_method}",
+            f"{large.ensemble.n_members} clusterings: {large.why_members}\nCombined by "
+            f"{large.method} on {large.n_rows:,} distinct rows of labels. {large.why_method}",
         )
-        if found.sample.choice is not None:
-            tell(console, found.sample.choice.words)
-        console.print(_clusters(found))
-        show_profile(found.profile(), console)
-        show_notes(found.notes, console)
+        if large.sample.choice is not None:
+            tell(console, large.sample.choice.words)
+        console.print(_clusters(large))
+        show_profile(large.profile(), console)
+        show_notes(large.notes, console)
 
 
-def _clusters(found: LargeResult) -> Any:
+def _clusters(large: LargeResult) -> Any:
     """Clusters of all objects, with the confidence in each."""
     lines = table("cluster", "objects", "share", "confidence", right=("objects", "share"))
-    means = found.mean_confidences()
-    for cluster_, size in list(enumerate(found.sizes))[:_MOST_ROWS]:
-        sure = "" if found.n_clusters < 2 else f"{means[cluster_]:.2f}"
-        lines.add_row(str(cluster_), f"{size:,}", f"{size / found.n_objects:.0%}", sure)
-    rest = len(found.sizes) - _MOST_ROWS
+    means = large.mean_confidences()
+    for cluster_, size in list(enumerate(large.sizes))[:_MOST_ROWS]:
+        sure = "" if large.n_clusters < 2 else f"{means[cluster_]:.2f}"
+        lines.add_row(str(cluster_), f"{size:,}", f"{size / large.n_objects:.0%}", sure)
+    rest = len(large.sizes) - _MOST_ROWS
     if rest > 0:
-        lines.add_row(f"{rest} more", f"{sum(found.sizes[_MOST_ROWS:]):,}", "", "")
-    outside = found.n_objects - sum(found.sizes)
+        lines.add_row(f"{rest} more", f"{sum(large.sizes[_MOST_ROWS:]):,}", "", "")
+    outside = large.n_objects - sum(large.sizes)
     if outside:
-        lines.add_row("noise (-1)", f"{outside:,}", f"{outside / found.n_objects:.0%}", "")
+        lines.add_row("noise (-1)", f"{outside:,}", f"{outside / large.n_objects:.0%}", "")
     return lines
 
 

@@ -50,34 +50,34 @@ class LargeMinority(Found):
 
     def data_in_words(self) -> str:
         """The file, its size, and how it was read."""
-        found = self.result
+        large = self.result
         return (
-            f"{self.wish.source.name}: {found.n_objects:,} objects, {len(found.columns)} columns, "
-            f"read block by block; tables and pictures are of {found.of_how_many}"
+            f"{self.wish.source.name}: {large.n_objects:,} objects, {len(large.columns)} columns, "
+            f"read block by block; tables and pictures are of {large.of_how_many}"
         )
 
     def show(self, console: Any) -> None:
         """See `Found.show`."""
-        found, model = self.result, self.result.model
+        large, model = self.result, self.result.model
         tell(console, self.data_in_words() + ".")
         tell(
             console,
             f"Scored by {model.n_repetitions_} weak clusterings ({self.wish.weak}); reliability "
             f"of the scores {model.reliability_:.3f} (1: more clusterings would change nothing).",
         )
-        tell(console, found.rule.why)
-        share = found.n_foreground / found.n_objects
+        tell(console, large.rule.why)
+        share = large.n_foreground / large.n_objects
         tell(
             console,
-            f"{found.n_foreground:,} of {found.n_objects:,} objects are foreground ({share:.1%}), "
-            f"in {found.n_clusters} group{'s' * (found.n_clusters != 1)}.",
+            f"{large.n_foreground:,} of {large.n_objects:,} objects are foreground ({share:.1%}), "
+            f"in {large.n_clusters} group{'s' * (large.n_clusters != 1)}.",
         )
-        if found.sizes:
+        if large.sizes:
             lines = table("group", "objects", right=("objects",))
-            for group, size in enumerate(found.sizes):
+            for group, size in enumerate(large.sizes):
                 lines.add_row(str(group), f"{size:,}")
             console.print(lines)
-        show_notes(found.notes, console)
+        show_notes(large.notes, console)
 
 
 def find_large(

@@ -54,12 +54,12 @@ class Minority(Found):
 
     def writers(self) -> dict[str, Callable[[Path], None]]:
         """See `Found.writers`."""
-        found = self.result
+        result = self.result
         columns = [
-            found.ids,
-            np.round(found.scores, 9),
-            found.labels,
-            found.undecided.astype(int),
+            result.ids,
+            np.round(result.scores, 9),
+            result.labels,
+            result.undecided.astype(int),
         ]
         header = ["id", "score", "group", "undecided"]
         return {SCORES: lambda path: write_table(path, header=header, columns=columns)}
@@ -155,11 +155,11 @@ def _check_background(wish: MinorityWish, table: Any) -> None:
         )
 
 
-def _show(found: Minority, console: "Console") -> None:
+def _show(answer: Minority, console: "Console") -> None:
     """Print what was scored, every threshold, the groups, and the agreement with a truth."""
-    result, model = found.result, found.result.model
-    tell(console, found.data_in_words())
-    tell(console, _scored(found))
+    result, model = answer.result, answer.result.model
+    tell(console, answer.data_in_words())
+    tell(console, _scored(answer))
     if model.converged_ is False:
         tell(console, "The scores had not settled when the ceiling of repetitions was reached.")
     console.print(_rules_table(result))
@@ -172,7 +172,7 @@ def _show(found: Minority, console: "Console") -> None:
     if scores is not None:
         tell(
             console,
-            f"Against column {found.wish.reading.truth_column!r}, background "
+            f"Against column {answer.wish.reading.truth_column!r}, background "
             f"{result.background!r}: AUC {scores['auc']:.3f}, precision "
             f"{scores['precision']:.3f}, recall {scores['recall']:.3f}, F1 {scores['f1']:.3f}"
             f"{result.backwards}.",
@@ -181,10 +181,10 @@ def _show(found: Minority, console: "Console") -> None:
     show_notes(result.notes, console)
 
 
-def _scored(found: Minority) -> str:
+def _scored(answer: Minority) -> str:
     """What the scores come from."""
-    model = found.result.model
-    clusterings = f"{model.n_repetitions_} weak clusterings ({found.wish.weak})"
+    model = answer.result.model
+    clusterings = f"{model.n_repetitions_} weak clusterings ({answer.wish.weak})"
     if model.score_by == "knn":
         return f"Scored by distances to the nearest objects; {clusterings} tell groups apart."
     return (
@@ -193,29 +193,29 @@ def _scored(found: Minority) -> str:
     )
 
 
-def _rules_table(found: MinorityResult) -> Any:
+def _rules_table(result: MinorityResult) -> Any:
     lines = table("rule", "", "threshold", "foreground", right=("threshold", "foreground"))
-    for rule in found.rules:
-        taken = found.is_taken(rule)
+    for rule in result.rules:
+        taken = result.is_taken(rule)
         words = f"{_WORDS.get(rule.method, '')}{', taken' if taken else ''}"
         value = f"{rule.value:.5g}" if np.isfinite(rule.value) else "none"
         lines.add_row(rule.method, words, value, str(rule.n_foreground), style="bold" * taken)
     return lines
 
 
-def _show_groups(found: MinorityResult, console: "Console") -> None:
-    n, k, close = found.n_objects, found.n_clusters, found.n_undecided
+def _show_groups(result: MinorityResult, console: "Console") -> None:
+    n, k, close = result.n_objects, result.n_clusters, result.n_undecided
     tell(
         console,
-        f"{found.n_foreground} of {n} objects are foreground ({found.n_foreground / n:.1%}), in "
+        f"{result.n_foreground} of {n} objects are foreground ({result.n_foreground / n:.1%}), in "
         f"{k} group{'s' * (k != 1)}; {close} {'is' if close == 1 else 'are'} too close to the "
         "threshold to be sure.",
     )
-    if found.model.reference_ is not None or found.flag is not None:
-        tell(console, found.model.threshold_result_.why)
+    if result.model.reference_ is not None or result.flag is not None:
+        tell(console, result.model.threshold_result_.why)
     lines = table("group", "objects", "mean score", right=("objects", "mean score"))
-    for group, size in enumerate(found.sizes):
-        lines.add_row(str(group), str(size), f"{found.mean_score(group):.4g}")
+    for group, size in enumerate(result.sizes):
+        lines.add_row(str(group), str(size), f"{result.mean_score(group):.4g}")
     console.print(lines)
 
 

@@ -48,13 +48,13 @@ def predict_new(
         )
     with noting() as notes:
         objects = _read(new, result, decimal, encoding)
-        found = result.predict(objects, n_jobs=jobs)
+        prediction = result.predict(objects, n_jobs=jobs)
     with written_whole(target) as partial:
-        _write(partial, objects, found)
+        _write(partial, objects, prediction)
     console = Speaker()
-    tell(console, f"{new.name}: {found.in_words()}.")
-    _show(found, console)
-    show_notes([*dict.fromkeys((*notes, *found.notes))], console)
+    tell(console, f"{new.name}: {prediction.in_words()}.")
+    _show(prediction, console)
+    show_notes([*dict.fromkeys((*notes, *prediction.notes))], console)
     tell(console, f"Wrote {target}.")
     console.close(f"The results are in {str(target)!r}.")
 
@@ -68,33 +68,33 @@ def _read(new: Path, result: ClusterResult, decimal: Decimal | None, encoding: s
     return read_like(new, named, may_lack=result.data.dropped)
 
 
-def _write(path: Path, objects: Table, found: Prediction) -> None:
+def _write(path: Path, objects: Table, prediction: Prediction) -> None:
     """One line an object; 1 and 0 for yes and no."""
-    ids = range(len(found)) if objects.ids is None else objects.ids
+    ids = range(len(prediction)) if objects.ids is None else objects.ids
     columns = {
         "id": ids,
-        "cluster": found.labels,
-        "confidence": [f"{value:.6g}" for value in found.confidence.tolist()],
-        "runner_up": found.runner_up,
-        "unlike": found.unlike.astype(int),
-        "known": found.known.astype(int),
+        "cluster": prediction.labels,
+        "confidence": [f"{value:.6g}" for value in prediction.confidence.tolist()],
+        "runner_up": prediction.runner_up,
+        "unlike": prediction.unlike.astype(int),
+        "known": prediction.known.astype(int),
     }
     write_table(path, header=list(columns), columns=list(columns.values()))
 
 
-def _show(found: Prediction, console: Speaker) -> None:
+def _show(prediction: Prediction, console: Speaker) -> None:
     """How many objects fell into each group, how sure, and how many of them are unlike all."""
     lines = table("cluster", "objects", "confidence", "unlike", right=("objects", "confidence"))
-    for label in np.unique(found.labels).tolist():
-        own = found.labels == label
+    for label in np.unique(prediction.labels).tolist():
+        own = prediction.labels == label
         lines.add_row(
             "none" if label < 0 else str(label),
             str(int(own.sum())),
-            f"{found.confidence[own].mean():.2f}",
-            str(int(found.unlike[own].sum()) or ""),
+            f"{prediction.confidence[own].mean():.2f}",
+            str(int(prediction.unlike[own].sum()) or ""),
         )
     console.print(lines)
-    unlike = int(found.unlike.sum())
+    unlike = int(prediction.unlike.sum())
     if unlike:
         tell(
             console,

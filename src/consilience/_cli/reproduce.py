@@ -227,12 +227,12 @@ def _parts(text: str) -> tuple[str, ...]:
 
 def _counts(text: str) -> tuple[int, ...]:
     try:
-        found = tuple(int(part) for part in _parts(text))
+        counts = tuple(int(part) for part in _parts(text))
     except ValueError:
-        found = ()
-    if not found or min(found) < 1:
+        counts = ()
+    if not counts or min(counts) < 1:
         raise InvalidParameterError(
             f"--members must be whole numbers with commas between, such as 20,40. Got {text!r} "
             "instead."
         )
-    return found
+    return counts

@@ -153,8 +153,8 @@ def _listed(path: Path) -> dict[str, list[str]] | None:
     """What a list says; None where there is none, or none that could have been completed."""
     try:
         moves = json.loads(path.read_bytes())
-        found = {key: [_inside(name) for name in moves[key]] for key in ("move", "remove")}
-        return found if found["move"] else None
+        names = {key: [_inside(name) for name in moves[key]] for key in ("move", "remove")}
+        return names if names["move"] else None
     except FileNotFoundError:
         return None
     except (ValueError, TypeError, KeyError, RecursionError):  # the disk is damaged

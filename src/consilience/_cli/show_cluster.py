@@ -20,10 +20,10 @@ __all__ = ["show_consensus"]
 _MOST_ROWS, _MOST_SIZES = 20, 8
 
 
-def show_consensus(found: Consensus, console: "Console") -> None:
+def show_consensus(answer: Consensus, console: "Console") -> None:
     """Print all of it, the answer first."""
-    result = found.result
-    tell(console, found.data_in_words())
+    result = answer.result
+    tell(console, answer.data_in_words())
     tell(console, _how(result))
     if result.choice is not None:
         _show_choice(result.choice, console)
@@ -41,18 +41,18 @@ def show_consensus(found: Consensus, console: "Console") -> None:
             f"Against the known groups: {ci:.0%} of the objects agree (consistency index "
             f"{ci:.3f}), NMI {nmi:.3f}, adjusted Rand index {ari:.3f}.",
         )
-    _show_least_sure(found, console)
+    _show_least_sure(answer, console)
     show_profile(result.profile(), console)
     show_places(result.ran_on, console)
     show_notes(result.notes, console)
 
 
-def _how(found: ClusterResult) -> str:
-    k = found.ensemble.n_clusters
+def _how(result: ClusterResult) -> str:
+    k = result.ensemble.n_clusters
     clusters = f"{k.min()}" if k.min() == k.max() else f"{k.min()} to {k.max()}"
     return (
-        f"{found.ensemble.n_members} clusterings, of {clusters} clusters each: "
-        f"{found.why_members}\nCombined by {found.method_in_words()}"
+        f"{result.ensemble.n_members} clusterings, of {clusters} clusters each: "
+        f"{result.why_members}\nCombined by {result.method_in_words()}"
     )
 
 
@@ -69,65 +69,65 @@ def _show_choice(choice: "NumberChoice", console: "Console") -> None:
     tell(console, choice.words)
 
 
-def _show_alternatives(found: ClusterResult, console: "Console") -> None:
+def _show_alternatives(result: ClusterResult, console: "Console") -> None:
     """Other divisions that are worth a look, and what they would make of these groups."""
-    others = found.to_dict()["alternatives"][1:]
+    others = result.to_dict()["alternatives"][1:]
     for one in others:
         sizes = ", ".join(map(str, one["sizes"][:_MOST_SIZES]))
         sizes += ", ..." * (len(one["sizes"]) > _MOST_SIZES)
         looked_at = sum(one["sizes"])
-        sizes += f" of {looked_at} looked at" * (looked_at < found.n_objects)
+        sizes += f" of {looked_at} looked at" * (looked_at < result.n_objects)
         tell(
             console,
             f"Worth a look: -k {one['n_clusters']} ({sizes}), which {one['difference']}.",
         )
 
 
-def _show_comparison(found: "Comparison", console: "Console") -> None:
+def _show_comparison(result: "Comparison", console: "Console") -> None:
     """The methods beside each other: how they agree with the members, and among themselves."""
     scores = {"consistency_index": "agree with truth", "nmi": "NMI", "ari": "ARI"}
-    known = [(key, title) for key, title in scores.items() if found.truth and key in found.truth]
+    known = [(key, title) for key, title in scores.items() if result.truth and key in result.truth]
     names = ("method", "clusters", "ANMI", *(title for _, title in known), "seconds")
     lines = table(*names, right=names[1:])
-    for i, name in enumerate(found.names):
-        cells = [str(found.n_clusters[i]), f"{found.anmi[i]:.3f}"]
-        cells += [f"{(found.truth or {})[key][i]:.3f}" for key, _ in known]
-        style = "bold" if name == found.best else ""
-        lines.add_row(name, *cells, f"{found.seconds[i]:.1f}", style=style)
+    for i, name in enumerate(result.names):
+        cells = [str(result.n_clusters[i]), f"{result.anmi[i]:.3f}"]
+        cells += [f"{(result.truth or {})[key][i]:.3f}" for key, _ in known]
+        style = "bold" if name == result.best else ""
+        lines.add_row(name, *cells, f"{result.seconds[i]:.1f}", style=style)
     console.print(lines)
-    if len(found.names) > 1:
+    if len(result.names) > 1:
         tell(console, "Agreement of the methods with each other (NMI, 1 is the same):")
-        pairs = table("", *found.names, right=found.names)
-        for name, row in zip(found.names, found.agreement, strict=True):
+        pairs = table("", *result.names, right=result.names)
+        for name, row in zip(result.names, result.agreement, strict=True):
             pairs.add_row(name, *(f"{value:.2f}" for value in row))
         console.print(pairs)
-    for name, why in found.failed.items():
+    for name, why in result.failed.items():
         tell(console, f"{name} was left out: {why}")
-    tell(console, f"Taken: {found.best}, which agrees best with all clusterings (ANMI).")
+    tell(console, f"Taken: {result.best}, which agrees best with all clusterings (ANMI).")
 
 
-def _number(found: ClusterResult) -> str:
+def _number(result: ClusterResult) -> str:
     """How many clusters, and who chose the number."""
-    k, asked = found.n_clusters, found.asked
+    k, asked = result.n_clusters, result.asked
     text = f"{k} cluster{'s' * (k != 1)}"
     if asked is not None:
         return f"{text}, as asked." if k == asked else f"{text}, where {asked} were asked for."
-    if found.choice is None:
-        return f"{text}, {_by_method(found)}"
-    if k != found.choice.n_clusters:
-        return f"{text}, where {found.choice.n_clusters} were looked for; ask for others with -k."
+    if result.choice is None:
+        return f"{text}, {_by_method(result)}"
+    if k != result.choice.n_clusters:
+        return f"{text}, where {result.choice.n_clusters} were looked for; ask for others with -k."
     return "Ask for another number of clusters with -k."
 
 
-def _by_method(found: ClusterResult) -> str:
+def _by_method(result: ClusterResult) -> str:
     """How a method that was named came to its number."""
-    if found.lifetimes is None:
-        return f"a number chosen by {found.method}; ask for another with -k."
-    others = [str(c) for c in found.candidates() if c != found.n_clusters]
+    if result.lifetimes is None:
+        return f"a number chosen by {result.method}; ask for another with -k."
+    others = [str(c) for c in result.candidates() if c != result.n_clusters]
     text = "the number with the longest lifetime."
     if others:
         text += f" Next come {', '.join(others)}; ask for one with -k."
-    if found.parameters.get("linkage") == "average":
+    if result.parameters.get("linkage") == "average":
         text += (
             " With average link the lifetime tends to ask for too many: leave out --method and "
             "--linkage, and several kinds of evidence are asked."
@@ -135,38 +135,38 @@ def _by_method(found: ClusterResult) -> str:
     return text
 
 
-def _clusters(found: ClusterResult) -> Any:
+def _clusters(result: ClusterResult) -> Any:
     """The table of clusters, the largest only where there are very many."""
     lines = table("cluster", "objects", "share", "confidence", right=("objects", "share"))
-    sizes, n = found.sizes, found.n_objects
+    sizes, n = result.sizes, result.n_objects
     order = range(len(sizes))
     if len(sizes) > _MOST_ROWS:
         order = np.argsort(sizes, kind="stable")[::-1][:_MOST_ROWS].tolist()
     for cluster in order:
         size = sizes[cluster]
-        sure = _mean_confidence(found, cluster)
+        sure = _mean_confidence(result, cluster)
         lines.add_row(str(cluster), str(size), f"{size / n:.0%}", sure)
     rest = len(sizes) - len(order)
     if rest:
         held = sum(sizes) - sum(sizes[cluster] for cluster in order)
         lines.add_row(f"{rest} smaller", str(held), f"{held / n:.0%}", "")
-    noise = found.n_noise
+    noise = result.n_noise
     if noise:
         lines.add_row("noise (-1)", str(noise), f"{noise / n:.0%}", "")
-    lines.add_row("all", str(n), "", _mean_confidence(found), style="bold")
+    lines.add_row("all", str(n), "", _mean_confidence(result), style="bold")
     return lines
 
 
-def _mean_confidence(found: ClusterResult, cluster: int | None = None) -> str:
+def _mean_confidence(result: ClusterResult, cluster: int | None = None) -> str:
     # A single cluster has no other that an object could belong to.
-    mean = found.mean_confidence(cluster)
+    mean = result.mean_confidence(cluster)
     return "" if mean is None else f"{mean:.2f}"
 
 
-def _show_least_sure(found: Consensus, console: "Console") -> None:
+def _show_least_sure(answer: Consensus, console: "Console") -> None:
     from rich.text import Text
 
-    result = found.result
+    result = answer.result
     if result.n_clusters < 2 or result.confidence is None:
         return
     doubtful, below = int(result.doubtful.sum()), result.doubtful_below
@@ -193,7 +193,7 @@ def _show_least_sure(found: Consensus, console: "Console") -> None:
     console.print(lines)
     better = result.n_suited_elsewhere
     if better:
-        tell(console, _suited_elsewhere(better, refined=found.wish.refine))
+        tell(console, _suited_elsewhere(better, refined=answer.wish.refine))
 
 
 def _suited_elsewhere(n: int, *, refined: bool) -> str:

@@ -59,12 +59,12 @@ def mean_affinity(
         chosen = np.ascontiguousarray(members[:, objects])
         return row_sums(chosen, starts, shares) / ensemble.n_members
     step = max(1, _BLOCK_BYTES // (8 * ensemble.n_objects))
-    found = np.empty((len(objects), len(sizes)))
+    affinity = np.empty((len(objects), len(sizes)))
     for start in range(0, len(objects), step):
         some = objects[start : start + step]
         joined, seen = count_rows(members, some, with_seen=True)
-        found[start : start + step] = fractions(joined, seen, ensemble.n_members) @ onehot
-    return found
+        affinity[start : start + step] = fractions(joined, seen, ensemble.n_members) @ onehot
+    return affinity
 
 
 def attach_outside(ensemble: Ensemble, labels: NDArray[np.int32]) -> int:

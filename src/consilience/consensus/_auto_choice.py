@@ -148,7 +148,7 @@ def choice_of(
 def _criteria(alternatives: Sequence[Alternative], one_gaussian: float) -> tuple[Criterion, ...]:
     """Each kind of evidence over the numbers of groups; the one that decides first."""
     by_number = sorted(alternatives, key=lambda one: one.n_clusters)
-    found = [
+    criteria = [
         _largest("support", "support: all of the next three", by_number, _half_of_support),
         _largest("agreement", "agreement of ways to cluster", by_number, lambda one: one.agreement),
         _largest("silhouette", "separation (silhouette)", by_number, lambda one: one.silhouette),
@@ -158,7 +158,7 @@ def _criteria(alternatives: Sequence[Alternative], one_gaussian: float) -> tuple
     icl = {one.n_clusters: one.icl for one in by_number if one.icl is not None}
     if np.isfinite(one_gaussian):
         icl = {1: one_gaussian, **icl}
-    return (*found, _likelihood(icl)) if len(icl) > 1 else tuple(found)
+    return (*criteria, _likelihood(icl)) if len(icl) > 1 else tuple(criteria)
 
 
 def _half_of_support(one: Alternative) -> float:

@@ -30,7 +30,7 @@ _WEAK = 1.1  # support, of at most 2, below which the number is where groups are
 _A_GUESS = 10  # most groups there
 
 
-def best_of(found: Sequence[Partition], support: Support, k: int | None) -> tuple[int, Taken]:
+def best_of(partitions: Sequence[Partition], support: Support, k: int | None) -> tuple[int, Taken]:
     """The partition to take, and by what; the notes of `autoconsensus` say the rule.
 
     Parameters
@@ -41,11 +41,11 @@ def best_of(found: Sequence[Partition], support: Support, k: int | None) -> tupl
     k : int or None
         Groups wanted; None chooses.
     """
-    number = np.array([one.n_clusters for one in found])
-    lines = np.array([one.line for one in found])
+    number = np.array([one.n_clusters for one in partitions])
+    lines = np.array([one.line for one in partitions])
     if k is None:
         wanted, taken = _number(number, lines, support)
-        usable, shapes = (number == wanted) & (lines != CHAINS), np.ones(len(found), bool)
+        usable, shapes = (number == wanted) & (lines != CHAINS), np.ones(len(partitions), bool)
     else:
         # Where no line has the number, the nearest one below or above.
         away = np.where(lines == CHAINS, np.inf, abs(number - k))
@@ -58,7 +58,7 @@ def best_of(found: Sequence[Partition], support: Support, k: int | None) -> tupl
     chains = _chains(number, lines, support, k, best)
     if chains is not None:
         return chains, "borders"
-    likeliest = _likeliest(support, len(found[0].labels)) if k is None else None
+    likeliest = _likeliest(support, len(partitions[0].labels)) if k is None else None
     return (best, taken) if likeliest is None else (likeliest, "likelihood")
 
 

@@ -240,14 +240,14 @@ class Consensus(Predicts, Stated):
         with steps.step("consensus"):
             wanted = self._number()
             check_n_clusters(wanted, len(data), owner=type(self).__name__)
-            found = combined(self._method, self.ensemble_, wanted, how)
+            consensus = combined(self._method, self.ensemble_, wanted, how)
         with steps.step("confidence"):
-            sure = (found.confidence, found.runner_up) if self.confidence else (None, None)
-            self._remember_sample(data, models, found.labels, *sure)
+            sure = (consensus.confidence, consensus.runner_up) if self.confidence else (None, None)
+            self._remember_sample(data, models, consensus.labels, *sure)
         in_blocks = data.values.in_its_blocks
         # What there is one of for each object is not spread from the rows of labels.
         nobody: dict[str, Any] = {"memberships": None, "details": {}}
-        self._store(replace(found.of_rows, labels=in_blocks(found.labels), **nobody))
+        self._store(replace(consensus.of_rows, labels=in_blocks(consensus.labels), **nobody))
         self.confidence_, self.runner_up_ = (
             None if one is None else in_blocks(one) for one in sure
         )

@@ -62,8 +62,8 @@ def twin_rows(ensemble: Ensemble) -> Rows:
 
     Rows with noise stay apart: noise is together with nobody, equal labels or not.
     """
-    found, inverse, counts = twins(ensemble, missing="pair")
-    return rows_in_order(row_order(found.members), found.members, inverse, counts)
+    distinct, inverse, counts = twins(ensemble, missing="pair")
+    return rows_in_order(row_order(distinct.members), distinct.members, inverse, counts)
 
 
 class Run(NamedTuple):
@@ -151,14 +151,14 @@ class Problem:
 
     def joins(self, objects: Ints, labels: Labeling, k: int) -> Floats:
         """Cost of some rows' joining each of k clusters, themselves left out, per object."""
-        found = self.joins_of(self.data.rows[objects], labels, k)
+        costs = self.joins_of(self.data.rows[objects], labels, k)
         if self.pairwise:
             own = own_costs(self.data.rows[objects], self.weights[objects])
         else:
             own = self.data.own[objects] / len(self.members)
         inside = np.flatnonzero(labels[objects] >= 0)
-        found[inside, labels[objects][inside]] -= own[inside]
-        return found
+        costs[inside, labels[objects][inside]] -= own[inside]
+        return costs
 
     def joins_of(self, queries: NDArray[Any], labels: Labeling, k: int) -> Floats:
         """Cost of other rows' joining each of k clusters of these rows."""
@@ -207,9 +207,9 @@ def without_singles(labels: Labeling) -> Labeling:
     """The labeling with clusters of one row as negative labels: they need no table."""
     sizes = np.bincount(labels[labels >= 0], minlength=1)
     alone = (labels < 0) | (sizes[labels] == 1)
-    found = np.full(len(labels), -1, np.int32)
-    found[~alone] = np.unique(labels[~alone], return_inverse=True)[1]
-    return found
+    labeling = np.full(len(labels), -1, np.int32)
+    labeling[~alone] = np.unique(labels[~alone], return_inverse=True)[1]
+    return labeling
 
 
 def numbered(labels: Labeling) -> Labeling:
@@ -217,8 +217,8 @@ def numbered(labels: Labeling) -> Labeling:
     labels = labels.copy()
     alone = labels < 0
     labels[alone] = int(labels.max(initial=-1)) + 1 + np.arange(int(alone.sum()))
-    found: Labeling = np.unique(labels, return_inverse=True)[1].astype(np.int32)
-    return found
+    labeling: Labeling = np.unique(labels, return_inverse=True)[1].astype(np.int32)
+    return labeling
 
 
 def within(problem: Problem, labels: Labeling, cap: int) -> Labeling:
@@ -240,14 +240,14 @@ def attach(problem: Problem, labels: Labeling, objects: Ints, *, may_stay: bool)
     All look at the same clusters, so that their order does not matter.
     """
     k = int(labels.max(initial=-1)) + 1
-    found = labels.copy()
+    labeling = labels.copy()
     for start in range(0, len(objects), _BLOCK):
         block = objects[start : start + _BLOCK]
         costs = problem.joins(block, labels, k)
         best = costs.argmin(axis=1)
         stays = may_stay & (costs[np.arange(len(block)), best] > 0)
-        found[block] = np.where(stays, -1, best)
-    return found
+        labeling[block] = np.where(stays, -1, best)
+    return labeling
 
 
 def completed(problem: Problem, member: int, cap: int) -> Labeling:
@@ -274,14 +274,14 @@ def cluster(placed: Ensemble, cap: int, options: Options, seeds: list[int]) -> C
         max_bytes=options.budget,
         n_jobs=jobs,
     )
-    found = _run(problem, placed, rows, min(cap, problem.n_rows), options, seeds)
+    run = _run(problem, placed, rows, min(cap, problem.n_rows), options, seeds)
     return ConsensusResult(
-        found.labels[rows.inverse],
-        objective=float(problem.costs([found.labels])[0]),
-        n_iter=found.n_iter,
-        converged=found.converged,
+        run.labels[rows.inverse],
+        objective=float(problem.costs([run.labels])[0]),
+        n_iter=run.n_iter,
+        converged=run.converged,
         solver=options.algorithm,
-        details={"start": found.start} if found.start else {},
+        details={"start": run.start} if run.start else {},
     )
 
 
@@ -314,9 +314,9 @@ def _dendrogram(placed: Ensemble, rows: Rows, cap: int, options: Options) -> Run
     # In the order of the rows: one object of each is then found by its count.
     order = np.argsort(rows.inverse, kind="stable")
     sorted_objects = Ensemble._trusted(np.ascontiguousarray(placed.members[:, order]))
-    found = eac(sorted_objects, 1, max_memory=options.max_memory, n_jobs=options.n_jobs)
+    result = eac(sorted_objects, 1, max_memory=options.max_memory, n_jobs=options.n_jobs)
     first = np.cumsum(rows.counts) - rows.counts
-    return Run(cut_at_half(found.linkage, cap)[first], "dendrogram")
+    return Run(cut_at_half(result.linkage, cap)[first], "dendrogram")
 
 
 def best_member(problem: Problem, cap: int) -> Run:
@@ -348,10 +348,10 @@ def search_from(
 
     def improve(number: int) -> Run:
         start = starts[number]
-        found = problem.improve(
+        optimum = problem.improve(
             start.labels, cap=cap, seed=seeds[number % len(seeds)], max_iter=max_iter, hot=hot
         )
-        return Run(found.labels, start.start, found.n_iter, found.converged)
+        return Run(optimum.labels, start.start, optimum.n_iter, optimum.converged)
 
     runs = several(improve, range(len(starts)), problem.n_jobs)
     costs = problem.costs([run.labels for run in runs])
@@ -413,13 +413,13 @@ def sampling(problem: Problem, size: int, *, cap: int, seeds: Sequence[int], max
     while left.size and used < cap:
         chosen, weights = _draw(problem.weights[left], size, rng)
         sample = problem.take(left[chosen], weights)
-        found = search_from(sample, (), cap=cap - used, seeds=seeds, max_iter=max_iter).labels
-        labels[left[chosen]] = used + found
+        clusters = search_from(sample, (), cap=cap - used, seeds=seeds, max_iter=max_iter).labels
+        labels[left[chosen]] = used + clusters
         left = np.delete(left, chosen)
-        joined = _suitable(sample, found, problem.data.rows, left)
+        joined = _suitable(sample, clusters, problem.data.rows, left)
         labels[left[joined >= 0]] = used + joined[joined >= 0]
         left = left[joined < 0]
-        used += int(found.max()) + 1
+        used += int(clusters.max()) + 1
         rounds += 1
     if left.size:
         labels = attach(problem, labels, left, may_stay=False)
@@ -427,14 +427,14 @@ def sampling(problem: Problem, size: int, *, cap: int, seeds: Sequence[int], max
 
 
 def _suitable(
-    sample: Problem, found: Labeling, rows: NDArray[Any], left: NDArray[np.int64]
+    sample: Problem, clusters: Labeling, rows: NDArray[Any], left: NDArray[np.int64]
 ) -> Labeling:
     """The sample's cluster that each row left suits best, -1 where it is better off alone."""
-    k = int(found.max()) + 1
+    k = int(clusters.max()) + 1
     joined = np.full(len(left), -1, np.int32)
     for start in range(0, len(left), _BLOCK):
         block = left[start : start + _BLOCK]
-        costs = sample.joins_of(rows[block], found, k)
+        costs = sample.joins_of(rows[block], clusters, k)
         best = costs.argmin(axis=1)
         suits = costs[np.arange(len(block)), best] <= 0
         joined[start : start + _BLOCK] = np.where(suits, best, -1)

@@ -45,15 +45,15 @@ def balance(labels: NDArray[np.int32], k: int) -> float:
 
 
 def cut_result(
-    found: Parts, objective: float, labels: NDArray[np.int32] | None = None
+    parts: Parts, objective: float, labels: NDArray[np.int32] | None = None
 ) -> ConsensusResult:
-    labels = found.labels if labels is None else labels
-    k = len(found.sizes)
+    labels = parts.labels if labels is None else labels
+    k = len(parts.sizes)
     return ConsensusResult(
         labels,
         objective=objective,
-        solver=found.solver,
-        details={"balance": balance(labels, k), "note": found.note},
+        solver=parts.solver,
+        details={"balance": balance(labels, k), "note": parts.note},
     )
 
 

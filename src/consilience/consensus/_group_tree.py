@@ -124,13 +124,13 @@ def _joins(
     parts: dict[int, tuple[int, ...]] = {g: (g,) for g in range(len(together))}
     near = np.divide(together, seen, out=np.zeros_like(together), where=seen > 0)
     np.fill_diagonal(near, -1.0)
-    found = []
+    joins = []
     for _ in range(len(together) - 1):
         # Of equals the least far, and of those the first: groups are numbered by their objects,
         # whatever the order of rows.
         equal = np.where(near == near.max(), far / pairs, np.inf)
         a, b = sorted(int(i) for i in np.unravel_index(equal.argmin(), near.shape))
-        found.append(((parts[a], parts[b]), float(near[a, b])))
+        joins.append(((parts[a], parts[b]), float(near[a, b])))
         for sums in (together, seen, far, pairs):
             sums[a] += sums[b]
             sums[:, a] += sums[:, b]
@@ -141,4 +141,4 @@ def _joins(
         near[a], near[:, a] = row, row
         near[b], near[:, b] = -1.0, -1.0
         parts[a] = tuple(sorted(parts[a] + parts.pop(b)))
-    return found
+    return joins

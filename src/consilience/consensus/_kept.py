@@ -36,8 +36,8 @@ def _ensemble_fields(ensemble: Ensemble) -> dict[str, Any]:
     }
 
 
-def _ensemble(found: dict[str, Any]) -> Ensemble:
-    return Ensemble._trusted(found["members"], found["index"], found["names"], found["records"])
+def _ensemble(fields: dict[str, Any]) -> Ensemble:
+    return Ensemble._trusted(fields["members"], fields["index"], fields["names"], fields["records"])
 
 
 def _soft_fields(ensemble: SoftEnsemble) -> dict[str, Any]:
@@ -45,10 +45,10 @@ def _soft_fields(ensemble: SoftEnsemble) -> dict[str, Any]:
     return _ensemble_fields(ensemble) | more
 
 
-def _soft(found: dict[str, Any]) -> SoftEnsemble:
-    unseen = np.asarray(found["members"]).T == UNSEEN
-    with_it = found["index"], found["names"], found["records"]
-    return SoftEnsemble._of(found["memberships"], found["widths"], unseen, *with_it)
+def _soft(fields: dict[str, Any]) -> SoftEnsemble:
+    unseen = np.asarray(fields["members"]).T == UNSEEN
+    with_it = fields["index"], fields["names"], fields["records"]
+    return SoftEnsemble._of(fields["memberships"], fields["widths"], unseen, *with_it)
 
 
 def _generator_kind(owner: Any) -> Kind:
@@ -56,10 +56,10 @@ def _generator_kind(owner: Any) -> Kind:
         given: dict[str, Any] = generator.get_params(deep=False)
         return {name: value for name, value in given.items() if name != "n_jobs"}
 
-    def made(found: dict[str, Any]) -> Any:
-        if any(isinstance(value, Omitted) for value in found.values()):
+    def made(parameters: dict[str, Any]) -> Any:
+        if any(isinstance(value, Omitted) for value in parameters.values()):
             return Omitted(owner.__name__)
-        return owner(**found)
+        return owner(**parameters)
 
     return Kind(owner.__name__, owner, fields, made)
 
@@ -78,19 +78,19 @@ def _estimator_fields(estimator: Any) -> dict[str, Any]:
     }
 
 
-def _estimator(found: dict[str, Any]) -> Any:
+def _estimator(fields: dict[str, Any]) -> Any:
     room = import_module("consilience.consensus")
-    owner = getattr(room, found["class"]) if found["class"] in room.__all__ else None
+    owner = getattr(room, fields["class"]) if fields["class"] in room.__all__ else None
     if not (isinstance(owner, type) and issubclass(owner, Predicts)):
-        raise ValueError(f"there is no estimator {found['class']!r}")
-    given = {k: v for k, v in found["parameters"].items() if not isinstance(v, Omitted)}
+        raise ValueError(f"there is no estimator {fields['class']!r}")
+    given = {k: v for k, v in fields["parameters"].items() if not isinstance(v, Omitted)}
     model: Any = owner(**given)
-    for name, value in found["fitted"].items():
+    for name, value in fields["fitted"].items():
         setattr(model, name, None if isinstance(value, Omitted) else value)
-    if not found["fitted"]:
+    if not fields["fitted"]:
         return model
     model.details_ = {}
-    model._seen = None if found["placer"] is None else Seen(None, placer=found["placer"])
+    model._seen = None if fields["placer"] is None else Seen(None, placer=fields["placer"])
     return model
 
 
@@ -104,7 +104,7 @@ def kinds() -> dict[str, Kind]:
         "LACEnsemble",
         "USPECEnsemble",
     )
-    found = [
+    all_kinds = [
         Kind("Ensemble", Ensemble, _ensemble_fields, _ensemble),
         Kind("SoftEnsemble", SoftEnsemble, _soft_fields, _soft),
         Kind("estimator", Predicts, _estimator_fields, _estimator),
@@ -112,4 +112,4 @@ def kinds() -> dict[str, Kind]:
         dataclass_kind(Alternative),
         *(_generator_kind(getattr(generate, name)) for name in generators),
     ]
-    return {kind.name: kind for kind in found}
+    return {kind.name: kind for kind in all_kinds}

@@ -148,8 +148,8 @@ class LabelKMeans(NamedTuple):
         """Labels of all rows by the centres of other rows."""
         costs, offset, _ = self.price(table, sizes)
         if self.there is not None:
-            found, _ = self.there.nearest(self.there.none(), costs, offset)
-            return np.asarray(found.cpu().numpy()).astype(np.int32)
+            labels, _ = self.there.nearest(self.there.none(), costs, offset)
+            return np.asarray(labels.cpu().numpy()).astype(np.int32)
         return self.rows.nearest(self.scale, costs, offset, n_jobs=n_jobs)
 
 
@@ -166,8 +166,8 @@ def random_labels(
     if u <= _SAMPLE_ABOVE:
         return rng.integers(0, k, u, np.int32)
     sample = problem.take(np.sort(rng.choice(u, _SAMPLE, replace=False)))
-    found = sample.run(rng.integers(0, k, _SAMPLE, np.int32), k, max_iter, n_jobs)
-    return problem.nearest(*sample.rows.count_table(found.labels, k), n_jobs)
+    run = sample.run(rng.integers(0, k, _SAMPLE, np.int32), k, max_iter, n_jobs)
+    return problem.nearest(*sample.rows.count_table(run.labels, k), n_jobs)
 
 
 def label_runs(
@@ -227,4 +227,4 @@ def kcc_labellings(
     runs = label_runs(
         problem, k, n_init=n_runs, max_iter=100, random_state=random_state, n_jobs=n_jobs
     )
-    return [found.labels for found in sorted(runs, key=lambda found: found.objective)]
+    return [run.labels for run in sorted(runs, key=lambda run: run.objective)]

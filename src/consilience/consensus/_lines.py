@@ -115,13 +115,13 @@ class Partition:
 
 def partitions(scene: Scene, numbers: Sequence[int], n_jobs: int | None = None) -> list[Partition]:
     """Everything that the lines say: no partition twice in a line, none of one group."""
-    found: dict[tuple[str, bytes], Partition] = {}
+    distinct: dict[tuple[str, bytes], Partition] = {}
     for said in chain.from_iterable(in_threads(_said, _ways(scene, numbers), n_jobs)):
         labels = by_first_appearance(ConsensusResult(said.labels)).labels
         key = (said.line, labels.tobytes())
         if labels.max() > 0:
-            found.setdefault(key, replace(said, labels=labels))
-    return list(found.values())
+            distinct.setdefault(key, replace(said, labels=labels))
+    return list(distinct.values())
 
 
 def _said(way: Callable[[], Iterator[Partition]]) -> list[Partition]:

@@ -107,8 +107,8 @@ def weighted_centres(ensemble: Ensemble, X: Any, weights: Floats) -> list[Floats
         sums, mass = (B.T @ X).toarray(), np.asarray(B.sum(axis=0)).ravel()
     else:
         both = np.column_stack([weights[:, None] * X, weights])
-        found = cluster_sums(ensemble.members, starts, both)
-        sums, mass = found[:, :-1], found[:, -1]
+        totals = cluster_sums(ensemble.members, starts, both)
+        sums, mass = totals[:, :-1], totals[:, -1]
     centres = np.ascontiguousarray(sums / mass[:, None])
     return [centres[a:b] for a, b in pairwise(starts)]
 
@@ -176,8 +176,8 @@ def by_distances(X: Floats, runs: Sequence[LACRun]) -> Memberships:
 
 def _squares(X: Any, centres: Floats) -> Floats:
     if sparse.issparse(X):
-        found: Floats = euclidean_distances(X, centres, squared=True)
-        return found
+        squares: Floats = euclidean_distances(X, centres, squared=True)
+        return squares
     out = np.empty((len(X), len(centres)))
     squared_distances(X, centres, np.ones_like(centres), out)
     return out
@@ -245,14 +245,14 @@ def cut_similarities(
             F = compressed(memberships, n_jobs=n_jobs)
         else:
             F = stacked(memberships, unit=True, n_jobs=n_jobs)
-        found = split_rows(
+        parts = split_rows(
             F,
             n_clusters,
             solver=solver,
             sizes=None if sizes is None else whole_sizes(sizes, n),
             random_state=random_state,
         )
-    return cut_result(found, found.cut)
+    return cut_result(parts, parts.cut)
 
 
 def cut_bipartite(
@@ -270,10 +270,10 @@ def cut_bipartite(
     with one_thread():
         P = stacked(memberships, unit=False, n_jobs=n_jobs)
         P[P < _NO_EDGE] = 0.0
-        found = split_bipartite(
+        parts = split_bipartite(
             P, n_clusters, solver=solver, balance=balance, random_state=random_state
         )
-    return cut_result(found, found.cut)
+    return cut_result(parts, parts.cut)
 
 
 def _is_balanced(solver: Solver, n: int) -> bool:

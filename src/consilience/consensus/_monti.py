@@ -76,22 +76,22 @@ def _count(
     return joined, seen
 
 
-def cumulative(found: Values, thresholds: Floats) -> Floats:
+def cumulative(consensus: Values, thresholds: Floats) -> Floats:
     """Share of the pairs with a consensus of at most each threshold; 1 where there are none."""
-    below = np.concatenate([[0], np.cumsum(found.counts)])
-    places = np.searchsorted(found.values, thresholds, side="right")
+    below = np.concatenate([[0], np.cumsum(consensus.counts)])
+    places = np.searchsorted(consensus.values, thresholds, side="right")
     return below[places] / below[-1] if below[-1] else np.ones(len(thresholds))
 
 
-def mean_value(found: Values) -> float:
+def mean_value(consensus: Values) -> float:
     """Mean consensus of the pairs; 0 where there are none."""
-    total = int(found.counts.sum())
-    return float(found.values @ found.counts) / total if total else 0.0
+    total = int(consensus.counts.sum())
+    return float(consensus.values @ consensus.counts) / total if total else 0.0
 
 
-def ambiguous_share(found: Values, low: float, high: float) -> float:
+def ambiguous_share(consensus: Values, low: float, high: float) -> float:
     """Share of the pairs whose consensus lies above ``low`` and not above ``high``."""
-    below, above = cumulative(found, np.array([low, high]))
+    below, above = cumulative(consensus, np.array([low, high]))
     return float(above - below)
 
 

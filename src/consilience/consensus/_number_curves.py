@@ -227,10 +227,10 @@ def range_lengths(linkage: Floats, at_least: int, tested: NDArray[np.int64]) -> 
     counts = large_counts(linkage, at_least)[1:-1]
     gaps = np.diff(linkage[:, 2])
     lengths = np.bincount(counts, gaps, minlength=int(tested.max()) + 1) if n > 2 else np.zeros(0)
-    found = np.zeros(int(tested.max()) + 1)
-    found[: len(lengths)] = lengths[: len(found)]
+    ranges = np.zeros(int(tested.max()) + 1)
+    ranges[: len(lengths)] = lengths[: len(ranges)]
     # Rounding of heights that are equal.
-    return np.where(found < 1e-12, 0.0, found)[tested]
+    return np.where(ranges < 1e-12, 0.0, ranges)[tested]
 
 
 def tree_lifetimes(ensemble: Ensemble, tested: NDArray[np.int64]) -> Floats:

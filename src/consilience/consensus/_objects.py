@@ -40,8 +40,8 @@ def weights_of(weights: Any, ensemble: Ensemble, n_jobs: int | None) -> Floats:
     if weights is None:
         return np.ones(ensemble.n_objects)
     if isinstance(weights, str):
-        found: Floats = object_weights(ensemble, n_jobs=n_jobs)
-        return found
+        one_shot: Floats = object_weights(ensemble, n_jobs=n_jobs)
+        return one_shot
     given = np.asarray(weights, np.float64)
     if given.shape != (ensemble.n_objects,):
         raise InvalidInputError(

@@ -95,19 +95,19 @@ def ordered(
         of_objects = () if weights is None else (weights,)
         seen = (X, *of_objects) if data and X is not None else of_objects
         order = object_order(placed, *seen, n_jobs=n_jobs)
-        found = run(
+        result = run(
             placed._in_order(order),
             k,
             None if X is None else X[order],
             *(values[order] for values in of_objects),
         )
-        labels = np.empty_like(found.labels)
-        labels[order] = found.labels
-        memberships = found.memberships
+        labels = np.empty_like(result.labels)
+        labels[order] = result.labels
+        memberships = result.memberships
         if memberships is not None:
             memberships = np.empty_like(memberships)
-            memberships[order] = found.memberships
-        return replace(found, labels=labels, memberships=memberships)
+            memberships[order] = result.memberships
+        return replace(result, labels=labels, memberships=memberships)
 
     return in_order
 
@@ -123,8 +123,8 @@ def _hashed_values(values: Any, n_jobs: int | None = None) -> Keys:
     if sparse.issparse(values):
         parts = _mixed(values.data, values.indices.astype(np.uint64))
         sums = np.append(np.uint64(0), np.cumsum(parts, dtype=np.uint64))
-        found: Keys = sums[values.indptr[1:]] - sums[values.indptr[:-1]]
-        return found
+        keys: Keys = sums[values.indptr[1:]] - sums[values.indptr[:-1]]
+        return keys
     table = np.asarray(values).reshape(len(values), -1)
     places = np.arange(table.shape[1], dtype=np.uint64)
     total = np.empty(len(table), np.uint64)

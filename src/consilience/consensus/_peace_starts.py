@@ -128,16 +128,16 @@ def best_of(
     return result, labels[best]
 
 
-def all_objects(found: ConsensusResult, ensemble: Ensemble, *names: str) -> ConsensusResult:
+def all_objects(result: ConsensusResult, ensemble: Ensemble, *names: str) -> ConsensusResult:
     """The result with the details named, of placed objects, filled up with -1 for the others."""
     unplaced = never_placed(ensemble)
     for name in names:
-        values = found.details.get(name)
+        values = result.details.get(name)
         if values is not None and unplaced.any():
             full = np.full((*values.shape[:-1], ensemble.n_objects), -1, values.dtype)
             full[..., ~unplaced] = values
-            found.details[name] = full
-    return found
+            result.details[name] = full
+    return result
 
 
 # The rules of the parameters that the soft models share.

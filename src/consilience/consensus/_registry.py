@@ -251,11 +251,11 @@ def _checked(function: F, names: tuple[str, ...], own: Rules, owner: str, soft: 
         given = {**dict(zip(names, args, strict=False)), **kwargs}
         if "ensemble" in given:
             name = function.__name__
-            found = usable_ensemble(given["ensemble"], owner=name, soft=soft, remedy=soft_methods)
+            usable = usable_ensemble(given["ensemble"], owner=name, soft=soft, remedy=soft_methods)
             if "ensemble" in kwargs:
-                kwargs["ensemble"] = found
+                kwargs["ensemble"] = usable
             else:
-                args = (found, *args[1:])
+                args = (usable, *args[1:])
         for name, rules in every.items():
             if name in given:
                 check_value(name, given[name], rules, owner=owner)

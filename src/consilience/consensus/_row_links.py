@@ -116,5 +116,5 @@ def tree_result(
     tree = agglomerate(distances, linkage, weights=rows.counts if weighted else None)
     labels = cut_merges(tree, k)[rows.inverse]
     # The tree numbers groups as the rows are ordered, whatever the order of the objects.
-    found = {"linkage": expand_tree(tree, rows.inverse), **details}
-    return ConsensusResult(labels, solver="linkage", details=found)
+    all_details = {"linkage": expand_tree(tree, rows.inverse), **details}
+    return ConsensusResult(labels, solver="linkage", details=all_details)

@@ -56,32 +56,32 @@ class SoftRows(Rows):
         self, table: Floats, *, n_jobs: int | None = None, out: Floats | None = None
     ) -> Floats:
         """``B @ table``."""
-        found = np.empty((self.n_rows, table.shape[1])) if out is None else out
+        sums = np.empty((self.n_rows, table.shape[1])) if out is None else out
 
         def multiply(some: slice) -> None:
-            np.matmul(self.B[some], table, out=found[some])
+            np.matmul(self.B[some], table, out=sums[some])
 
         with one_thread():
             by_rows(multiply, self.n_rows, n_jobs, size=_BLOCK)
-        return found
+        return sums
 
     def row_squares(self, weights: Floats, *, n_jobs: int | None = None) -> Floats:
         """``B**2 @ weights``."""
-        found = np.empty(self.n_rows)
+        sums = np.empty(self.n_rows)
 
         def multiply(some: slice) -> None:
-            found[some] = (self.B[some] ** 2) @ weights
+            sums[some] = (self.B[some] ** 2) @ weights
 
         with one_thread():
             by_rows(multiply, self.n_rows, n_jobs, size=_BLOCK)
-        return found
+        return sums
 
     def cluster_sums(self, values: Floats, *, n_jobs: int | None = None) -> Floats:
         """``B.T @ values``."""
 
         def of_block(some: slice) -> Floats:
-            found: Floats = self.B[some].T @ values[some]
-            return found
+            sums: Floats = self.B[some].T @ values[some]
+            return sums
 
         with one_thread():
             parts = in_threads(of_block, _blocks(self.n_rows), n_jobs)
@@ -97,8 +97,8 @@ class SoftRows(Rows):
         """``B.T @ diag(weights) @ B``, clusters x clusters."""
 
         def of_block(some: slice) -> Floats:
-            found: Floats = self.B[some].T @ (weights[some, None] * self.B[some])
-            return found
+            products: Floats = self.B[some].T @ (weights[some, None] * self.B[some])
+            return products
 
         with one_thread():
             parts = in_threads(of_block, _blocks(self.n_rows), n_jobs)

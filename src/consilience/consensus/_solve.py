@@ -169,15 +169,15 @@ def _in_order_of_first(
     n, low = len(labels), int(labels.min(initial=0))
     codes = labels.astype(np.int64) - low
     width = int(codes.max(initial=-1)) + 1
-    found = np.arange(low, low + width) if width <= 4 * n else None
-    if found is None:  # names that are no numbers of clusters
-        found, codes = np.unique(labels, return_inverse=True)
-    first = np.full(len(found), n)
+    names = np.arange(low, low + width) if width <= 4 * n else None
+    if names is None:  # names that are no numbers of clusters
+        names, codes = np.unique(labels, return_inverse=True)
+    first = np.full(len(names), n)
     np.minimum.at(first, codes, np.arange(n))
     order = np.argsort(first, kind="stable")[: int((first < n).sum())]
-    rank = np.empty(len(found), np.int32)
+    rank = np.empty(len(names), np.int32)
     rank[order] = np.arange(len(order), dtype=np.int32)
-    return found[order], taken(rank, codes, n_jobs)
+    return names[order], taken(rank, codes, n_jobs)
 
 
 def _reorder(table: NDArray[np.float64], order: NDArray[np.int64], n_jobs: int | None) -> None:

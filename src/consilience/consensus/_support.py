@@ -71,22 +71,22 @@ class Support:
     one_gaussian: float
 
 
-def supports(scene: Scene, found: Sequence[Partition]) -> Support:
+def supports(scene: Scene, partitions: Sequence[Partition]) -> Support:
     """What speaks for each of the partitions."""
-    lines = np.array([one.line for one in found])
-    agreement = agreements([one.labels for one in found])
+    lines = np.array([one.line for one in partitions])
+    agreement = agreements([one.labels for one in partitions])
     far, core = reach(scene.distances)
-    borders = [border_sparsity(one.labels, far, core) for one in found]
+    borders = [border_sparsity(one.labels, far, core) for one in partitions]
     others = tuple(line for line in dict.fromkeys(lines.tolist()) if line != CHAINS)
-    icl, one_gaussian = _likelihoods(scene, found)
+    icl, one_gaussian = _likelihoods(scene, partitions)
     return Support(
         agreement=_of_others(agreement, lines, others),
         data_agreement=_of_others(agreement, lines, OF_DATA),
         loose_agreement=_of_others(agreement, lines, LOOSE),
         round_agreement=_of_others(agreement, lines, ROUND),
         graph_agreement=_of_others(agreement, lines, ("graph",)),
-        silhouette=np.array([_silhouette(scene.distances, one.labels) for one in found]),
-        modularity=np.array([_modularity(scene.graph, one.labels) for one in found]),
+        silhouette=np.array([_silhouette(scene.distances, one.labels) for one in partitions]),
+        modularity=np.array([_modularity(scene.graph, one.labels) for one in partitions]),
         sparsity=np.array([one.mean for one in borders]),
         capped=np.array([one.capped for one in borders]),
         icl=icl,
@@ -94,13 +94,13 @@ def supports(scene: Scene, found: Sequence[Partition]) -> Support:
     )
 
 
-def _likelihoods(scene: Scene, found: Sequence[Partition]) -> tuple[Floats, float]:
+def _likelihoods(scene: Scene, partitions: Sequence[Partition]) -> tuple[Floats, float]:
     """Of the lines that see groups around a centre only, and of all objects as one group."""
-    icl = np.full(len(found), np.inf)
+    icl = np.full(len(partitions), np.inf)
     if scene.points is None:
         return icl, -np.inf
     points = narrow(scene.points)
-    for place, one in enumerate(found):
+    for place, one in enumerate(partitions):
         if one.line in ROUND:
             icl[place] = completed_likelihood(points, one.labels)
     return icl, completed_likelihood(points, np.zeros(len(points), np.int32))

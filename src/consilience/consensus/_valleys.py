@@ -85,8 +85,8 @@ def _neighbours(means: Floats) -> tuple[Ints, Ints]:
     own, other = np.arange(len(means))[:, None], nearest
     # A pair as one number: rows take much longer to tell apart.
     both = np.minimum(own, other) * len(means) + np.maximum(own, other)
-    found, places = np.unique(both, return_inverse=True)
-    return np.column_stack(np.divmod(found, len(means))), places.reshape(nearest.shape)
+    numbers, places = np.unique(both, return_inverse=True)
+    return np.column_stack(np.divmod(numbers, len(means))), places.reshape(nearest.shape)
 
 
 def _between(points: Floats, parts: list[_Part], pairs: Ints) -> Floats:

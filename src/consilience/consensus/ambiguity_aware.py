@@ -90,18 +90,18 @@ def reallocate(
     ones are left out. Neither machine depends on where the origin lies, so features are
     centred only where that costs nothing (not if sparse).
     """
-    found = labels.copy()
+    allocated = labels.copy()
     train = np.flatnonzero(~flagged & (labels >= 0))
     classes = np.unique(labels[train])
     if len(classes) < 2:
         left = f"cluster {classes[0]} only" if len(classes) else "no cluster"
-        found[flagged] = classes[0] if len(classes) else -1
+        allocated[flagged] = classes[0] if len(classes) else -1
         warn(
             f"The objects that are not ambiguous are in {left}: there is nothing to train a "
             f"support vector machine on, and the {int(flagged.sum())} ambiguous ones are labelled "
-            f"{found[flagged][0]} as well."
+            f"{allocated[flagged][0]} as well."
         )
-        return found
+        return allocated
     if len(train) > max_train:
         warn(
             f"The support vector machine is trained on {max_train} of {len(train)} objects, drawn "
@@ -113,14 +113,14 @@ def reallocate(
     rows = scaled(X[train])
     if not rows.shape[1]:
         warn("All features are constant: the ambiguous objects join the largest cluster.")
-        found[flagged] = np.bincount(labels[train]).argmax()
-        return found
+        allocated[flagged] = np.bincount(labels[train]).argmax()
+        return allocated
     machine = SVC(C=1.0, kernel=kernel, gamma=1.0 / rows.shape[1]).fit(rows, labels[train])
     objects = np.flatnonzero(flagged)
     for start in range(0, len(objects), _CHUNK):
         some = objects[start : start + _CHUNK]
-        found[some] = machine.predict(scaled(X[some]))
-    return found
+        allocated[some] = machine.predict(scaled(X[some]))
+    return allocated
 
 
 def _sample(
@@ -254,7 +254,7 @@ class AmbiguityAware(Consensus, kw_only=False, rules=_RULES):
         values = None if X is None else X.values
         best, information = self._best(ensemble, values)
         self.plain_labels_ = np.asarray(best.labels_, np.int32)
-        found = ambiguous(
+        ambiguity = ambiguous(
             ensemble,
             score=self.scoring,
             threshold=self.threshold,
@@ -265,11 +265,11 @@ class AmbiguityAware(Consensus, kw_only=False, rules=_RULES):
             random_state=self.random_state,
             n_jobs=self.n_jobs,
         )
-        self.ambiguous_, self.scores_ = found.flags, _filled(found)
-        self.threshold_, self.why_ = found.threshold, found.why
+        self.ambiguous_, self.scores_ = ambiguity.flags, _filled(ambiguity)
+        self.threshold_, self.why_ = ambiguity.threshold, ambiguity.why
         self.candidates_ = np.full((ensemble.n_objects, 2), -1, np.int32)
         labels = self.plain_labels_
-        if found.n_flagged:
+        if ambiguity.n_flagged:
             best, information, labels = self._without(ensemble, values, best, information)
         self.consensus_, self.information_ = best, information
         return ConsensusResult(labels, int(labels.max()) + 1)
@@ -319,12 +319,12 @@ class AmbiguityAware(Consensus, kw_only=False, rules=_RULES):
         self.candidates_[objects, : order.shape[1]] = np.where(close, order, -1)
 
 
-def _filled(found: Ambiguity) -> NDArray[np.float64]:
+def _filled(ambiguity: Ambiguity) -> NDArray[np.float64]:
     """The scores, with numbers where the members say nothing that fit the flags."""
-    known = found.scores[np.isfinite(found.scores)]
+    known = ambiguity.scores[np.isfinite(ambiguity.scores)]
     low, high = (known.min(), known.max()) if known.size else (0.0, 1.0)
-    unknown = np.where(found.flags, low, high)
-    return np.where(np.isfinite(found.scores), found.scores, unknown)
+    unknown = np.where(ambiguity.flags, low, high)
+    return np.where(np.isfinite(ambiguity.scores), ambiguity.scores, unknown)
 
 
 def _fit_into(model: Any, n_objects: int) -> None:

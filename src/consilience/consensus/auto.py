@@ -199,20 +199,20 @@ def _found(
         numbers = _numbers(scene.n_objects, last, k)
         if not numbers:  # too few objects for two groups
             return _undivided(n, k, len(some))
-        found = partitions(scene, numbers, n_jobs)
+        tried = partitions(scene, numbers, n_jobs)
         if most is not None:  # HDBSCAN finds its own number
-            found = [one for one in found if one.n_clusters <= max(numbers)]
-        if not found:
+            tried = [one for one in tried if one.n_clusters <= max(numbers)]
+        if not tried:
             return _undivided(n, k, len(some))
-        support = supports(scene, found)
-        best, taken = best_of(found, support, k)
+        support = supports(scene, tried)
+        best, taken = best_of(tried, support, k)
         # Many groups of any shape with sparse borders are mostly one that falls to pieces.
         more = taken in ("support", "likelihood")
-        more &= found[best].n_clusters >= _NEAR_THE_END * max(numbers)
+        more &= tried[best].n_clusters >= _NEAR_THE_END * max(numbers)
         if k is not None or most is not None or not more or last > scene.n_objects // 4:
             break
         last *= 2
-    labels = found[best].labels
+    labels = tried[best].labels
     clarity = judge(
         scene.points,
         scene.distances,
@@ -221,7 +221,7 @@ def _found(
         n_objects=effort.references,
         rng=rng,
     )
-    alternatives = _alternatives(found, support, best)
+    alternatives = _alternatives(tried, support, best)
     chosen = None
     if k is None:
         chosen = choice_of(
@@ -231,7 +231,7 @@ def _found(
         "clarity": clarity,
         "choice": chosen,
         "alternatives": alternatives,
-        "line": found[best].line,
+        "line": tried[best].line,
         "n_looked_at": len(some),
     }
     if device is not None:
@@ -299,10 +299,10 @@ def _numbers(n: int, last: int, k: int | None) -> list[int]:
     return sorted(number for number in tried | ({k} if k else set()) if number < n)
 
 
-def _alternatives(found: list[Partition], support: Support, best: int) -> tuple[Alternative, ...]:
+def _alternatives(tried: list[Partition], support: Support, best: int) -> tuple[Alternative, ...]:
     """The best division into each number of groups; the one taken first, then by support."""
-    number = np.array([one.n_clusters for one in found])
-    lines = np.array([one.line for one in found])
+    number = np.array([one.n_clusters for one in tried])
+    lines = np.array([one.line for one in tried])
     score = np.where(lines == CHAINS, -np.inf, whole_score(support))
     for_number = number_score(lines, support)
     # Numbers that only members come to are not among those to choose from.
@@ -314,15 +314,15 @@ def _alternatives(found: list[Partition], support: Support, best: int) -> tuple[
     return tuple(
         Alternative(
             n_clusters=int(number[place]),
-            line=found[place].line,
+            line=tried[place].line,
             support=most.get(int(number[place]), float(score[place])),
             agreement=float(support.agreement[place]),
             silhouette=float(support.silhouette[place]),
             modularity=float(support.modularity[place]),
             sparsity=float(support.sparsity[place]),
             icl=icl[int(number[place])] if np.isfinite(icl[int(number[place])]) else None,
-            sizes=tuple(sorted(np.bincount(found[place].labels).tolist(), reverse=True)),
-            difference=difference(found[best].labels, found[place].labels),
+            sizes=tuple(sorted(np.bincount(tried[place].labels).tolist(), reverse=True)),
+            difference=difference(tried[best].labels, tried[place].labels),
         )
         for place in taken
     )

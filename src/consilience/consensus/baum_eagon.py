@@ -132,9 +132,9 @@ def baumeagon(
             starts,
             n_jobs,
         )
-        found, _labels = best_of(fits, pairs, highest=False, solver=solver)
-        found.details["loss"] = found.objective
-        return found
+        best, _labels = best_of(fits, pairs, highest=False, solver=solver)
+        best.details["loss"] = best.objective
+        return best
 
     return all_objects(
         solve(ensemble, n_clusters, run, owner="BaumEagon", X=X),

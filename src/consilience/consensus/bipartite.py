@@ -115,8 +115,8 @@ def hbgf(
     def by_metis(placed: Ensemble, k: int, _: Any) -> ConsensusResult:
         warn_if_loose(placed, k, "HBGF")
         links = LabelLinks(placed.members, np.ones(int(placed.n_clusters.sum())), n_jobs or 1)
-        found = split_bipartite(links, k, solver="metis", n_cuts=n_cuts, random_state=random_state)
-        return cut_result(found, found.cut)
+        parts = split_bipartite(links, k, solver="metis", n_cuts=n_cuts, random_state=random_state)
+        return cut_result(parts, parts.cut)
 
     return solve(ensemble, n_clusters, run, owner="HBGF", X=X, n_jobs=n_jobs)
 
@@ -139,14 +139,14 @@ def _spectral(
     placed: Ensemble, k: int, note: str, random_state: Any, n_jobs: int | None
 ) -> ConsensusResult:
     rows = distinct_rows(placed, n_jobs=n_jobs)
-    found = spectral_hbgf(rows, k, random_state=random_state, n_jobs=n_jobs)
-    labels = rows.of_objects(found.labels, n_jobs)
+    split = spectral_hbgf(rows, k, random_state=random_state, n_jobs=n_jobs)
+    labels = rows.of_objects(split.labels, n_jobs)
     details = {
-        "singular_values": found.singular_values,
+        "singular_values": split.singular_values,
         "balance": balance(labels, k),
         "note": note,
     }
-    return ConsensusResult(labels, objective=found.cut, solver="spectral", details=details)
+    return ConsensusResult(labels, objective=split.cut, solver="spectral", details=details)
 
 
 @dataclass(frozen=True)

@@ -125,13 +125,13 @@ def communities(
         ("max_rounds", max_rounds, COUNT),
     ):
         check_value(name, value, rules, owner="communities")
-    found = as_graph(graph, owner="communities")
-    if found.n_objects != ensemble.n_objects:
+    network = as_graph(graph, owner="communities")
+    if network.n_objects != ensemble.n_objects:
         raise InvalidInputError(
-            f"graph and ensemble must have the same nodes: the graph has {found.n_objects}, the "
+            f"graph and ensemble must have the same nodes: the graph has {network.n_objects}, the "
             f"ensemble {ensemble.n_objects}."
         )
-    adjacency = found.adjacency
+    adjacency = network.adjacency
     first = last = _one_round(ensemble, adjacency, n_heard)
     rounds = 1
     while generator is not None and rounds < max_rounds and last.heard.agreement < _SETTLED:
@@ -140,7 +140,7 @@ def communities(
             break
         last = _one_round(generator.generate(Graph(weighted)), weighted, n_heard)
         rounds += 1
-    placed = (ensemble.members[first.heard.members] != NOISE).any(axis=0) & ~found.isolated
+    placed = (ensemble.members[first.heard.members] != NOISE).any(axis=0) & ~network.isolated
     labels = _nobody_alone(adjacency, first.shares, last.labels, placed)
     result = _numbered(labels, placed, rounds)
     confidence, runner_up = _confidence(adjacency, first.shares, result.labels)
@@ -155,12 +155,12 @@ def communities(
 
 def _numbered(labels: Labels, placed: NDArray[np.bool_], rounds: int) -> ConsensusResult:
     """The result, its communities numbered as they first appear; -1 for nodes in none."""
-    found = np.full(len(labels), NOISE, np.int32)
+    numbered = np.full(len(labels), NOISE, np.int32)
     if not placed.any():
-        return ConsensusResult(found, n_iter=rounds)
+        return ConsensusResult(numbered, n_iter=rounds)
     inner = by_first_appearance(ConsensusResult(labels[placed].astype(np.int32)))
-    found[placed] = inner.labels
-    return ConsensusResult(found, inner.n_clusters, n_iter=rounds)
+    numbered[placed] = inner.labels
+    return ConsensusResult(numbered, inner.n_clusters, n_iter=rounds)
 
 
 class _Round(NamedTuple):
@@ -182,11 +182,11 @@ def _one_round(ensemble: Ensemble, adjacency: Any, n_heard: int | None) -> _Roun
 def _weighted(adjacency: Any, factors: Floats) -> Any:
     """The graph with its weights times these; 0, and so no edge, where they are not known."""
     weights = adjacency.data * np.where(np.isnan(factors), 0.0, factors)
-    found = sparse.csr_array(
+    weighted = sparse.csr_array(
         (weights, adjacency.indices.copy(), adjacency.indptr.copy()), shape=adjacency.shape
     )
-    found.eliminate_zeros()
-    return found
+    weighted.eliminate_zeros()
+    return weighted
 
 
 class _Heard(NamedTuple):
@@ -255,8 +255,8 @@ def _median(graph: Any, centre: Labels) -> Labels:
     """
     nodes = np.arange(graph.shape[0])
     start = np.where(centre < 0, len(nodes) + nodes, centre)  # who is in no cluster is alone
-    found = [_improved(graph, labels) for labels in (nodes, start)]
-    return found[int(np.argmax([_worth(graph, labels) for labels in found]))]
+    partitions = [_improved(graph, labels) for labels in (nodes, start)]
+    return partitions[int(np.argmax([_worth(graph, labels) for labels in partitions]))]
 
 
 def _worth(graph: Any, labels: Labels) -> float:
@@ -309,15 +309,15 @@ def _nobody_alone(
     nodes, first = np.unique(near.nodes[order], return_index=True)
     at = order[first]
     moves = alone[nodes] & (votes[at] > 0)
-    found = labels.copy()
-    found[nodes[moves]] = near.groups[at[moves]]
+    joined = labels.copy()
+    joined[nodes[moves]] = near.groups[at[moves]]
     lost = int((alone & ~judged).sum())
     if lost:
         warn(
             f"No member heard saw an edge of {lost} nodes: they go where most of their edges lead, "
             "with confidence 0."
         )
-    return found
+    return joined
 
 
 class _Near(NamedTuple):
@@ -454,7 +454,7 @@ class Communities(Stated):
         if not isinstance(ensemble, Ensemble):
             ensemble = Ensemble(ensemble)
         with steps.step("consensus"):
-            found = communities(
+            result = communities(
                 ensemble,
                 graph,
                 n_heard=self.n_heard,
@@ -463,9 +463,9 @@ class Communities(Stated):
             )
         self.ensemble_ = ensemble
         self.n_features_in_ = graph.n_objects
-        self.labels_, self.n_clusters_ = found.labels, found.n_clusters
-        self.n_rounds_ = found.n_iter
+        self.labels_, self.n_clusters_ = result.labels, result.n_clusters
+        self.n_rounds_ = result.n_iter
         for name in ("confidence", "runner_up", "agreement", "heard"):
-            setattr(self, f"{name}_", found.details[name])
+            setattr(self, f"{name}_", result.details[name])
         steps.end()
         return self

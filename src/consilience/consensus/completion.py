@@ -275,15 +275,15 @@ def _raised(
     At 1 even a group of one object would survive: more cannot help.
     """
     first = price = _prices(None, n_objects)[0]
-    found = at(price)
-    least = found.rank
-    while found.rank < k and price < 1.0:
+    completed = at(price)
+    least = completed.rank
+    while completed.rank < k and price < 1.0:
         price *= 2.0
-        found = at(price)
+        completed = at(price)
     if price == first:
-        return found, price, ""
+        return completed, price, ""
     note = f"C was raised from {first:.3g} to {price:.3g}: there the matrix told only {least} of "
-    return found, price, note + f"{k} groups apart."
+    return completed, price, note + f"{k} groups apart."
 
 
 def _of_prices(
@@ -294,11 +294,11 @@ def _of_prices(
     n_jobs: int | None,
 ) -> tuple[Completed, float]:
     """The smallest sum of the matrix among those of rank k or more, else the last."""
-    found = several(at, prices, n_jobs)
-    sums = [float(counts @ one.matrix @ counts) for one in found]
-    enough = [number for number, one in enumerate(found) if one.rank >= k]
-    chosen = min(enough, key=sums.__getitem__) if enough else len(found) - 1
-    return found[chosen], prices[chosen]
+    completed = several(at, prices, n_jobs)
+    sums = [float(counts @ one.matrix @ counts) for one in completed]
+    enough = [number for number, one in enumerate(completed) if one.rank >= k]
+    chosen = min(enough, key=sums.__getitem__) if enough else len(completed) - 1
+    return completed[chosen], prices[chosen]
 
 
 def _warn_of_rank(rank: int, k: int, price: float) -> None:

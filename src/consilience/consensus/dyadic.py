@@ -112,13 +112,13 @@ def dyadicaspect(
             draw_seeds(random_state, n_init),
             n_jobs,
         )
-        found, _labels = best_of(fits, pairs, highest=True)
-        found.details["log_likelihood"] = found.objective
-        found.details["alone"] = (pairs.joined == 0)[pairs.inverse].astype(np.int8)
-        return found
+        best, _labels = best_of(fits, pairs, highest=True)
+        best.details["log_likelihood"] = best.objective
+        best.details["alone"] = (pairs.joined == 0)[pairs.inverse].astype(np.int8)
+        return best
 
-    found = solve(ensemble, n_clusters, run, owner="DyadicAspect", X=X)
-    return all_objects(found, ensemble, "start_labels", "alone")
+    result = solve(ensemble, n_clusters, run, owner="DyadicAspect", X=X)
+    return all_objects(result, ensemble, "start_labels", "alone")
 
 
 def _nothing_joined(n: int, k: int) -> ConsensusResult:

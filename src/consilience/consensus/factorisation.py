@@ -140,7 +140,7 @@ def nmfconsensus(
             return updates(target, weights, start, max_iter=max_iter, tol=tol)
 
         starts = kcc_labellings(rows, k, max(n_init, 10), random_state, n_jobs)[:n_init]
-        best = min(several(fit, starts, n_jobs), key=lambda found: found.path[-1])
+        best = min(several(fit, starts, n_jobs), key=lambda factors: factors.path[-1])
         if not best.converged:
             warn(
                 f"The factors of NMFConsensus have not settled after max_iter={max_iter} updates. "
@@ -221,7 +221,7 @@ def wcc(
         rows = distinct_rows(placed)
         target = make_target(rows, n_jobs)
         labels = kcc_labellings(rows, k, n_init, random_state, n_jobs)[0]
-        found, weights = alternate(
+        factors, weights = alternate(
             target,
             labels,
             k,
@@ -230,7 +230,7 @@ def wcc(
             tol=tol,
             weight_tol=weight_tol,
         )
-        return _result(found, rows, {"member_weights": weights, "path": np.array(found.path)})
+        return _result(factors, rows, {"member_weights": weights, "path": np.array(factors.path)})
 
     return solve(ensemble, n_clusters, run, owner="WCC", X=X)
 
@@ -363,17 +363,17 @@ def alternate(
     """
     n_members = len(target.products)
     weights = np.full(n_members, 1.0 / n_members)
-    found = start_factors(target, weights, labels, k)
-    found = factorise(target, weights, found, max_iter=max_iter, tol=tol)
-    path = [found.path[-1]]
+    factors = start_factors(target, weights, labels, k)
+    factors = factorise(target, weights, factors, max_iter=max_iter, tol=tol)
+    path = [factors.path[-1]]
     settled = False
     while not settled and len(path) <= max_rounds:
-        fresh = simplex_weights(target, found)
+        fresh = simplex_weights(target, factors)
         settled = bool(np.abs(fresh - weights).max() < weight_tol)
         weights = fresh
-        found = factorise(target, weights, found, max_iter=max_iter, tol=tol)
-        path.append(found.path[-1])
-    return found._replace(path=path, converged=settled), weights
+        factors = factorise(target, weights, factors, max_iter=max_iter, tol=tol)
+        path.append(factors.path[-1])
+    return factors._replace(path=path, converged=settled), weights
 
 
 def _settled(path: list[float], tol: float) -> bool:
@@ -402,8 +402,8 @@ def simplex_weights(target: Target, factors: Factors) -> Floats:
     root = np.sqrt(values / values[-1])[:, None] * vectors.T
     n_members = len(b)
     system = np.concatenate([root, np.ones((1, n_members))])
-    found, _ = nnls(system, np.append(np.zeros(n_members), 1.0), maxiter=100 * n_members)
-    weights: Floats = found / found.sum()
+    solution, _ = nnls(system, np.append(np.zeros(n_members), 1.0), maxiter=100 * n_members)
+    weights: Floats = solution / solution.sum()
     return weights
 
 

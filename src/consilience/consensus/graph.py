@@ -90,7 +90,7 @@ def cspa(
         if collapse:
             return _collapsed(placed, k, solver, n_cuts, random_state, n_jobs)
         distinct, inverse, _counts = placed.signatures()
-        found = split_rows(
+        parts = split_rows(
             distinct.indicator().astype(np.float64),
             k,
             solver=solver,
@@ -100,7 +100,7 @@ def cspa(
             n_cuts=n_cuts,
             random_state=random_state,
         )
-        return cut_result(found, found.cut / placed.n_members)
+        return cut_result(parts, parts.cut / placed.n_members)
 
     return solve(ensemble, n_clusters, ordered(run), owner="CSPA", X=X)
 
@@ -118,8 +118,8 @@ def _collapsed(
     pairs = _joined(distinct.members, n_jobs)
     S = pairs * (counts[:, None] * counts[None, :] / placed.n_members)
     graph = similarity_graph(S, counts)
-    found = split_graph(graph, k, solver=solver, n_cuts=n_cuts, random_state=random_state)
-    return cut_result(found, found.cut, found.labels[inverse])
+    parts = split_graph(graph, k, solver=solver, n_cuts=n_cuts, random_state=random_state)
+    return cut_result(parts, parts.cut, parts.labels[inverse])
 
 
 def _check_sizes(
@@ -187,8 +187,8 @@ def hgpa(
 
     def run(placed: Ensemble, k: int, _: Any) -> ConsensusResult:
         B = placed.indicator()
-        found = hypergraph_parts(B, k, imbalance=imbalance, random_state=random_state)
-        return cut_result(found, found.cut)
+        parts = hypergraph_parts(B, k, imbalance=imbalance, random_state=random_state)
+        return cut_result(parts, parts.cut)
 
     return solve(ensemble, n_clusters, ordered(run), owner="HGPA", X=X)
 

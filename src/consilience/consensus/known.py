@@ -111,14 +111,14 @@ class Knowledge:
     def respect(self, labels: NDArray[np.integer]) -> float:
         """Mean of the shares of pairs together and apart as they should be, each with two more
         pairs of which one is right; pairs that a member did not see do not count."""
-        found = []
+        shares = []
         for pairs, wanted in zip(self.pairs, (True, False), strict=True):
             one, other = labels[pairs[:, 0]], labels[pairs[:, 1]]
             seen = (one >= 0) & (other >= 0)
             if len(pairs):
                 right = int(((one == other) == wanted)[seen].sum())
-                found.append((right + 1) / (int(seen.sum()) + 2))
-        return float(np.mean(found)) if found else 0.5
+                shares.append((right + 1) / (int(seen.sum()) + 2))
+        return float(np.mean(shares)) if shares else 0.5
 
     def merged(self, labels: Labels) -> Labels:
         """Labels with objects that must be together in the group of most of them."""
@@ -133,10 +133,10 @@ class Knowledge:
 
     def violations(self, labels: NDArray[np.integer]) -> tuple[Violation, ...]:
         """Pairs that are not as they are known to be; must-links always are."""
-        found = []
+        broken = []
         for first, second in self.cannot.tolist():
             if labels[first] == labels[second] >= 0:
-                found.append(Violation(first, second, "cannot_link"))
+                broken.append(Violation(first, second, "cannot_link"))
         labelled = np.flatnonzero(self.partial >= 0)
         for group in np.unique(self.partial[labelled]).tolist():
             its = labelled[self.partial[labelled] == group]
@@ -144,8 +144,8 @@ class Knowledge:
             middle = its[labels[its] == usual]
             for other in its[labels[its] != usual].tolist():
                 if middle.size:
-                    found.append(Violation(int(middle[0]), other, "partial_labels"))
-        return tuple(found)
+                    broken.append(Violation(int(middle[0]), other, "partial_labels"))
+        return tuple(broken)
 
 
 def knowledge_of(
@@ -197,14 +197,14 @@ def knowledge_of(
 def _pairs(name: str, given: Any, n: int, places: Any, owner: str) -> Ints:
     if given is None:
         return np.empty((0, 2), np.int64)
-    found = []
+    pairs = []
     for pair in _listed(name, given, owner):
         if isinstance(pair, str) or not hasattr(pair, "__len__") or len(pair) != 2:
             raise InvalidInputError(
                 f"The {name!r} parameter of {owner} must be pairs of objects. Got {pair!r}."
             )
-        found.append([_place(name, one, n, places, owner) for one in pair])
-    return np.array(found, np.int64).reshape(-1, 2)
+        pairs.append([_place(name, one, n, places, owner) for one in pair])
+    return np.array(pairs, np.int64).reshape(-1, 2)
 
 
 def _listed(name: str, given: Any, owner: str) -> list[Any]:
@@ -230,9 +230,9 @@ def _place(name: str, one: Any, n: int, places: Any, owner: str) -> int:
 
 
 def _partial(given: Any, n: int, places: Any, owner: str) -> Ints:
-    found = np.full(n, -1, np.int64)
+    groups = np.full(n, -1, np.int64)
     if given is None:
-        return found
+        return groups
     if isinstance(given, Mapping):
         items = [(_place("partial_labels", k, n, places, owner), v) for k, v in given.items()]
     else:
@@ -252,8 +252,8 @@ def _partial(given: Any, n: int, places: Any, owner: str) -> Ints:
             )
         unknown = value is None or value != value or value == "" or value == -1
         if not unknown:
-            found[row] = names.setdefault(value, len(names))
-    return found
+            groups[row] = names.setdefault(value, len(names))
+    return groups
 
 
 def _is_name(value: Any) -> bool:
@@ -286,7 +286,7 @@ def _refuse_contradictions(
         neighbours.setdefault(i, []).append(j)
         neighbours.setdefault(j, []).append(i)
     paths = [(_path(neighbours, i, j), kind) for i, j, kind in apart]
-    path, kind = min(paths, key=lambda found: len(found[0]))
+    path, kind = min(paths, key=lambda way: len(way[0]))
     name = [repr(one if ids is None else np.asarray(ids)[one].item()) for one in path]
     links = [f"{a} with {b}" for a, b in pairwise(name)]
     together = listed(links, most=10) if links else "they are one object"
@@ -362,24 +362,24 @@ def informed(
     rest = rng.permutation(others)[: how.objects - len(first)]
     some = np.sort(np.concatenate([first, rest]))
     with one_thread():
-        found, support = _candidates(
+        candidates, support = _candidates(
             heard.take(some), known, some, X, max_clusters, n_clusters, how
         )
-    if not found:
+    if not candidates:
         return ConsensusResult(np.zeros(ensemble.n_objects, np.int32))
     wide = np.full(ensemble.n_objects, -1, np.int32)
-    respect = np.empty(len(found))
-    for place, one in enumerate(found):
+    respect = np.empty(len(candidates))
+    for place, one in enumerate(candidates):
         wide[some] = one.labels
         respect[place] = known.respect(wide)
     score = support + _WEIGHT * respect
     if n_clusters is not None:
-        off = np.array([abs(one.n_clusters - n_clusters) for one in found])
+        off = np.array([abs(one.n_clusters - n_clusters) for one in candidates])
         score = np.where(off == off.min(), score, -np.inf)
     best = int(score.argmax())
-    labels = known.merged(by_votes(heard, some, found[best].labels))
+    labels = known.merged(by_votes(heard, some, candidates[best].labels))
     labels = _repaired(ensemble, known, labels)
-    details = {"line": found[best].line, "respect": float(respect[best])}
+    details = {"line": candidates[best].line, "respect": float(respect[best])}
     return by_first_appearance(ConsensusResult(labels, details=details))
 
 
@@ -409,17 +409,17 @@ def _candidates(
     numbers = sorted(one for one in {*range(2, last + 1), k or 2} if one < len(some))
     if not scene.distances.any() or not numbers:
         return [], np.empty(0)
-    found = partitions(scene, numbers)
+    candidates = partitions(scene, numbers)
     place = np.full(known.n_objects, -1, np.int64)
     place[some] = np.arange(len(some))
     links = place[known.pairs[0]]
     links = links[(links >= 0).all(axis=1)]
     if points is not None and len(links) >= _FEWEST_LINKS:
         learned = _learned(points, links)
-        found += partitions(scene_of(ensemble, learned, how), numbers)
+        candidates += partitions(scene_of(ensemble, learned, how), numbers)
     if k is None and most is not None:
-        found = [one for one in found if one.n_clusters <= last]
-    return found, whole_score(supports(scene, found)) if found else np.empty(0)
+        candidates = [one for one in candidates if one.n_clusters <= last]
+    return candidates, whole_score(supports(scene, candidates)) if candidates else np.empty(0)
 
 
 def _learned(points: Floats, links: Ints) -> Floats:

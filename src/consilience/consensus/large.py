@@ -234,26 +234,26 @@ def _of_rows(method: Method, rows: Collapsed, k: int, how: dict[str, Any]) -> Co
     k = min(k, max(placed, 1))
     if not unseen.any() or unseen.all():
         return method.run(rows, k, **how)
-    found = method.run(rows.take(~unseen), k, **how)
+    result = method.run(rows.take(~unseen), k, **how)
     labels = np.empty(rows.n_objects, np.int32)
-    labels[~unseen] = found.labels
-    inside = found.labels >= 0
-    sizes = np.bincount(found.labels[inside], rows.counts[~unseen][inside])
+    labels[~unseen] = result.labels
+    inside = result.labels >= 0
+    sizes = np.bincount(result.labels[inside], rows.counts[~unseen][inside])
     labels[unseen] = sizes.argmax() if sizes.size else -1
     warn(
         f"{int(rows.counts[unseen].sum())} objects were seen by no member; they were put into the "
         "largest cluster. Their confidence is 0."
     )
-    return ConsensusResult(labels, n_clusters=found.n_clusters, details=found.details)
+    return ConsensusResult(labels, n_clusters=result.n_clusters, details=result.details)
 
 
 def _spread(
-    found: ConsensusResult, rows: Collapsed, numbers: NDArray[np.int32], n_jobs: int | None
+    result: ConsensusResult, rows: Collapsed, numbers: NDArray[np.int32], n_jobs: int | None
 ) -> BlockConsensus:
     """What the rows were given, for all objects."""
-    known = np.where(never_seen(rows), -1, found.labels)
+    known = np.where(never_seen(rows), -1, result.labels)
     sure = confidence(rows, known, exact=False, n_jobs=n_jobs)
-    values = (found.labels, sure.confidence.astype(np.float32), sure.runner_up)
+    values = (result.labels, sure.confidence.astype(np.float32), sure.runner_up)
     n = len(numbers)
     rooms = [label_room((n,), value.dtype) for value in values]
     for start in range(0, n, _BLOCK):
@@ -262,4 +262,4 @@ def _spread(
             room[some] = value[numbers[some]]
         let_go(numbers, *rooms)
     labels, confident, runner_up = rooms
-    return BlockConsensus(labels, confident, runner_up, found.n_clusters, rows.n_objects, found)
+    return BlockConsensus(labels, confident, runner_up, result.n_clusters, rows.n_objects, result)

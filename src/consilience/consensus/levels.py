@@ -140,27 +140,27 @@ class Levels:
         for split in self.splits:
             if split.level is not None and split.level <= n_groups:
                 place[list(split.parts[1])] = split.level - 1
-        found = _in_order(place)[np.maximum(self.labels, 0)]
-        return np.where(self.labels >= 0, found, self.labels).astype(np.int32)
+        numbers = _in_order(place)[np.maximum(self.labels, 0)]
+        return np.where(self.labels >= 0, numbers, self.labels).astype(np.int32)
 
     @cached_property
     def finest(self) -> Labels:
         """Labels with every significant part of a group as a group of its own."""
-        found = self.labels.copy()
+        labels = self.labels.copy()
         for split in self.splits:
             if split.level is None and split.significant:
                 for members in split.members[1:]:
-                    found[members] = found.max() + 1
-        return found
+                    labels[members] = labels.max() + 1
+        return labels
 
     @cached_property
     def coarsest(self) -> Labels:
         """Labels of the groups that only significant splits part; one group where none is."""
-        found = np.where(self.labels >= 0, 0, self.labels).astype(np.int32)
+        labels = np.where(self.labels >= 0, 0, self.labels).astype(np.int32)
         for split in self.splits:
             if split.level is not None and split.significant:
-                found[split.members[1]] = found.max() + 1
-        return found
+                labels[split.members[1]] = labels.max() + 1
+        return labels
 
     def to_pandas(self) -> Any:
         """A pandas frame, one row a split."""
@@ -287,8 +287,8 @@ def _splits(scene: _Scene, *, test: bool) -> list[Split]:
     families = [[root]] if root and test else []
     while families:
         family = families.pop(0)
-        found = _tested(scene, [one for groups in family for one in _at(scene, above, groups)])
-        for split in found:
+        tested = _tested(scene, [one for groups in family for one in _at(scene, above, groups)])
+        for split in tested:
             if split.level is None:
                 within += [split, *_deeper(scene, split)] if split.significant else []
             else:
@@ -323,11 +323,11 @@ def _within(scene: _Scene, group: int, objects: Ints) -> list[Split]:
         return []
     seed = int(scene.rng.randint(2**31 - 1))
     some = scene.ensemble.take(objects)
-    found = autoconsensus(some, X=scene.X[objects], effort="quick", random_state=seed)
-    if found.labels.max() < 1:
+    answer = autoconsensus(some, X=scene.X[objects], effort="quick", random_state=seed)
+    if answer.labels.max() < 1:
         return []
-    clarity = found.details["clarity"]  # there are data, so somebody looked
-    members = tuple(objects[found.labels == g] for g in range(int(found.labels.max()) + 1))
+    clarity = answer.details["clarity"]  # there are data, so somebody looked
+    members = tuple(objects[answer.labels == g] for g in range(int(answer.labels.max()) + 1))
     return [
         Split(
             groups=(group,),
@@ -349,7 +349,7 @@ def _deeper(scene: _Scene, split: Split, depth: int = 1) -> list[Split]:
         return []
     family = [one for part in split.members for one in _within(scene, split.groups[0], part)]
     kept = [one for one in _tested(scene, family) if one.significant]
-    return [one for found in kept for one in (found, *_deeper(scene, found, depth + 1))]
+    return [one for one_split in kept for one in (one_split, *_deeper(scene, one_split, depth + 1))]
 
 
 def _tested(scene: _Scene, family: Sequence[Split]) -> list[Split]:
@@ -374,9 +374,9 @@ def _judged(scene: _Scene, split: Split) -> Split:
         labels[members] = part
     # Whether two groups are apart has nothing to do with whether a third would be joined first,
     # which is what stability is about.
-    found = _clarity(scene, labels, 1.0)
-    p = 1.0 if found.p_value is None else found.p_value
-    return replace(split, p_value=p, verdict=found.verdict)
+    clarity = _clarity(scene, labels, 1.0)
+    p = 1.0 if clarity.p_value is None else clarity.p_value
+    return replace(split, p_value=p, verdict=clarity.verdict)
 
 
 def _clarity(scene: _Scene, labels: Labels, agreement: float) -> Clarity:

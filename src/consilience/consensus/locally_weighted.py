@@ -181,11 +181,11 @@ def lwgp(
     def run(placed: Ensemble, k: int, _: Any) -> ConsensusResult:
         rows = distinct_rows(placed, n_jobs=n_jobs)
         certainty = cluster_certainty(rows, theta, normalise=normalise, n_jobs=n_jobs)
-        found = cut_rows(
+        result = cut_rows(
             rows, k, owner="LWGP", random_state=random_state, weights=certainty, n_jobs=n_jobs
         )
-        found.details["certainty"] = certainty
-        return found
+        result.details["certainty"] = certainty
+        return result
 
     return solve(ensemble, n_clusters, run, owner="LWGP", X=X, n_jobs=n_jobs)
 

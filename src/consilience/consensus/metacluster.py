@@ -119,8 +119,8 @@ def mcla(
 
     def run(placed: Ensemble, k: int, _: Any) -> ConsensusResult:
         rows = distinct_rows(placed, n_jobs=n_jobs)
-        found = meta_clusters(rows, k, solver=solver, random_state=random_state, n_jobs=n_jobs)
-        return found.result(rows, k, n_jobs=n_jobs)
+        meta = meta_clusters(rows, k, solver=solver, random_state=random_state, n_jobs=n_jobs)
+        return meta.result(rows, k, n_jobs=n_jobs)
 
     return solve(ensemble, n_clusters, run, owner="MCLA", X=X, n_jobs=n_jobs)
 

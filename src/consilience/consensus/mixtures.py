@@ -105,8 +105,8 @@ def mixtureconsensus(
     def run(placed: Ensemble, k: int, _: Any) -> ConsensusResult:
         rows = distinct_rows(placed)
         if start == "kcc":
-            found = kcc_labellings(rows, k, n_init, random_state, n_jobs)
-            starts = [shares_of_labels(labels, k) for labels in found]
+            labellings = kcc_labellings(rows, k, n_init, random_state, n_jobs)
+            starts = [shares_of_labels(labels, k) for labels in labellings]
         else:
             starts = [random_shares(rows, k, seed) for seed in draw_seeds(random_state, n_init)]
         fits = several(

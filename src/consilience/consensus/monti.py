@@ -203,8 +203,8 @@ def _run(X: Any, plan: Plan, candidates: list[int], done: Callable[[str], Any]) 
         shares = []
         for of_one in of_references:
             shuffled = permuted(X, np.random.default_rng(of_one))
-            found = _look(plan.members(shuffled, k, seed), pairs, plan)
-            shares.append(ambiguous_share(found, *plan.window))
+            values = _look(plan.members(shuffled, k, seed), pairs, plan)
+            shares.append(ambiguous_share(values, *plan.window))
         reference.append(float(np.mean(shares)) if shares else np.nan)
         score = -ambiguous_share(curves[-1], *plan.window)
         score += reference[-1] if plan.criterion == "reference" else 0.0
@@ -235,16 +235,16 @@ def _result(
     labels = np.where(never_seen(ensemble), -1, tree.labels)
     sure = confidence(ensemble, labels, n_jobs=plan.n_jobs)
     members = [sure.own[labels == c] for c in range(tree.n_clusters)]
-    area = np.array([1.0 - mean_value(found) for found in curves])
+    area = np.array([1.0 - mean_value(values) for values in curves])
     return MontiResult(
         labels=tree.labels,
         n_clusters=tree.n_clusters,
         candidates=np.array(candidates[: len(curves)]),
         thresholds=_THRESHOLDS.copy(),
-        cdf=np.stack([cumulative(found, _THRESHOLDS) for found in curves]),
+        cdf=np.stack([cumulative(values, _THRESHOLDS) for values in curves]),
         area=area,
         delta=delta_areas(area),
-        pac=np.array([ambiguous_share(found, *plan.window) for found in curves]),
+        pac=np.array([ambiguous_share(values, *plan.window) for values in curves]),
         reference_pac=np.array(reference),
         confidence=sure.confidence,
         runner_up=sure.runner_up,
@@ -310,9 +310,9 @@ max_memory, random_state, n_jobs
         rows = rows_of(X, owner=self, fitted=self, min_objects=2)
         candidates = plan.candidates(len(rows))
         steps = Steps(self, "fit", len(candidates))
-        found = _run(rows.values, plan, candidates, steps.done)
+        result = _run(rows.values, plan, candidates, steps.done)
         steps.end()
         for name in MontiResult.__dataclass_fields__:
-            setattr(self, f"{name}_", getattr(found, name))
+            setattr(self, f"{name}_", getattr(result, name))
         self._remember(rows, None)
         return self

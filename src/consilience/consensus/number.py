@@ -196,8 +196,8 @@ def _lifetimes(
         made = like_members(data, int(task.seeds[3]), ensemble)
         return tree_lifetimes(made, task.tested)
 
-    found = in_threads(of_one, references, task.n_jobs)
-    return tree_lifetimes(members, task.tested), np.max(found, axis=0)
+    lives = in_threads(of_one, references, task.n_jobs)
+    return tree_lifetimes(members, task.tested), np.max(lives, axis=0)
 
 
 def _from_members(ensemble: Ensemble, task: _Task, n: int) -> NumberChoice:

@@ -220,8 +220,8 @@ def _too_few(
         f"{owner}; EAC was used instead. More members, or more clusters in each, would help; "
         "min_rows=1 insists.",
     )
-    found = eac(placed, k, linkage=linkage, missing=missing, n_jobs=n_jobs)
-    return ConsensusResult(found.labels, solver="eac", details={"linkage": found.linkage})
+    tree = eac(placed, k, linkage=linkage, missing=missing, n_jobs=n_jobs)
+    return ConsensusResult(tree.labels, solver="eac", details={"linkage": tree.linkage})
 
 
 def row_paths(

@@ -148,13 +148,13 @@ def peace(
             starts,
             n_jobs,
         )
-        found, labels = best_of(fits, pairs, highest=True, solver=solver)
+        best, labels = best_of(fits, pairs, highest=True, solver=solver)
         share = inside_share(pairs, labels)
-        found.details["log_likelihood"] = found.objective
-        found.details["inside_share"] = share
-        found.details["rates"] = fits[found.details["best_start"]].rates
+        best.details["log_likelihood"] = best.objective
+        best.details["inside_share"] = share
+        best.details["rates"] = fits[best.details["best_start"]].rates
         _warn(pairs, share, two_rates)
-        return found
+        return best
 
     return all_objects(
         solve(ensemble, n_clusters, run, owner="PEACE", X=X),

@@ -83,12 +83,12 @@ def refine(
             f"Got values of shape {given.shape} and type {given.dtype} instead."
         )
     numbers = _by_size(ensemble, given.astype(np.int64, copy=False))
-    found = confidence(ensemble, numbers, missing=missing, n_jobs=n_jobs)
-    moved = (numbers >= 0) & (found.runner_up >= 0) & (found.other > _BETTER * found.own)
+    sure = confidence(ensemble, numbers, missing=missing, n_jobs=n_jobs)
+    moved = (numbers >= 0) & (sure.runner_up >= 0) & (sure.other > _BETTER * sure.own)
     # A cluster that nobody would stay in keeps its objects: its number was asked for.
     stay = np.bincount(numbers[(numbers >= 0) & ~moved], minlength=int(numbers.max(initial=0)) + 1)
     moved &= stay[numbers] > 0
-    after = np.where(moved, found.runner_up, numbers).astype(np.int32)
+    after = np.where(moved, sure.runner_up, numbers).astype(np.int32)
     placed = after >= 0
     after[placed] = by_first_appearance(ConsensusResult(after[placed])).labels
     return Refined(after, moved)

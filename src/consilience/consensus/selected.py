@@ -126,18 +126,18 @@ def eeac(
             placed, stability, top=top, threshold=threshold, min_cover=min_cover
         )
         _check_some(chosen, stability, threshold)
-        found = _cut(placed, chosen, k, linkage, budget, n_jobs)
-        found.details["stability"] = stability
-        return found
+        result = _cut(placed, chosen, k, linkage, budget, n_jobs)
+        result.details["stability"] = stability
+        return result
 
-    found = solve(ensemble, n_clusters, run, owner="EEAC", X=X)
-    if not found.details:
-        return found
+    result = solve(ensemble, n_clusters, run, owner="EEAC", X=X)
+    if not result.details:
+        return result
     # Over all objects; those that no member placed are in no cluster at all.
     cover = np.zeros(ensemble.n_objects, np.int64)
-    cover[~outside] = found.details["cover"]
+    cover[~outside] = result.details["cover"]
     more = {"cover": cover, "uncovered": ~outside & (cover == 0)}
-    return replace(found, details={**found.details, **more})
+    return replace(result, details={**result.details, **more})
 
 
 def _check_some(chosen: ClusterSelection, stability: Any, threshold: float | None) -> None:
@@ -274,5 +274,5 @@ class EEAC(
         if seed is not None:
             # Another stream than the members': a reference drawn alike would know them all again.
             seed = int(check_random_state(seed).randint(2**31 - 1))
-        found: Ensemble = with_defaults(self.reference, seed, self.n_jobs).generate(X)
-        return found
+        made: Ensemble = with_defaults(self.reference, seed, self.n_jobs).generate(X)
+        return made

@@ -142,22 +142,22 @@ def eccms(
         sure = sure_pairs(rows, alpha, missing)
         weak = weighted_similarity(rows, missing, n_jobs)
         paid = usual_price(sure, rows.counts) if price is None else float(price)
-        found = enhanced(sure, weak, rows.counts, paid, max_iter)
-        if not found.converged:
+        corrected = enhanced(sure, weak, rows.counts, paid, max_iter)
+        if not corrected.converged:
             warn(
                 f"ECCMS has not settled after max_iter={max_iter} steps; its labels are those of "
                 "the last one. Raise max_iter, or price, for a settled result.",
             )
         result = tree_result(
             rows,
-            squareform(1.0 - found.pairs, checks=False),
+            squareform(1.0 - corrected.pairs, checks=False),
             k,
             linkage,
             price=paid,
             sure=_share(sure, rows.counts),
-            n_components=found.n_components,
+            n_components=corrected.n_components,
         )
-        return replace(result, n_iter=found.n_iter, converged=found.converged)
+        return replace(result, n_iter=corrected.n_iter, converged=corrected.converged)
 
     return solve(ensemble, n_clusters, run, owner="ECCMS", X=X)
 

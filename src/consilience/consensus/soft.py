@@ -205,13 +205,13 @@ def _solve(
         needed_data(data, owner=owner)
         given = weights_of(weights, ensemble, n_jobs)
         weighted = ordered(around, of_placed(given, ensemble), data=True)
-        found = weighted(placed, k, data)
-        return replace(found, details={**found.details, "object_weights": given})
+        result = weighted(placed, k, data)
+        return replace(result, details={**result.details, "object_weights": given})
 
     def around(placed: Ensemble, k: int, data: Any, of_objects: Any) -> ConsensusResult:
         centres = weighted_centres(placed, data, of_objects)
-        found: ConsensusResult = cut(around_centres(data, centres, t, t_mode), k)
-        return found
+        result: ConsensusResult = cut(around_centres(data, centres, t, t_mode), k)
+        return result
 
     data = checked_data(X, ensemble, owner=owner)
     return solve(ensemble, n_clusters, run, owner=owner, X=data, splits_equals=True)

@@ -183,8 +183,8 @@ def _solve(
             return alone
         data = needed_data(data, owner=owner)
         known = _refitted(placed, data, inv_h) if runs is None else runs
-        found: ConsensusResult = cut(by_distances(data, known), k)
-        return found
+        result: ConsensusResult = cut(by_distances(data, known), k)
+        return result
 
     data = checked_data(X, ensemble, owner=owner, sparse=False)
     if runs is not None:

@@ -79,21 +79,21 @@ def supraconsensus(
 
     def run(placed: Ensemble, k: int, data: Any) -> ConsensusResult:
         seeds = check_random_state(random_state).randint(2**31 - 1, size=len(chosen))
-        found: dict[str, ConsensusResult] = {}
+        results: dict[str, ConsensusResult] = {}
         for method, seed in zip(chosen, seeds, strict=True):
             try:
-                found[method.name] = method.run(
+                results[method.name] = method.run(
                     placed, k, data, random_state=int(seed), n_jobs=n_jobs
                 )
             except MissingPackageError as error:
                 warn(
                     f"SupraConsensus goes on without {method.name!r}: {error}",
                 )
-        if not found:
+        if not results:
             raise MissingPackageError(
                 "None of SupraConsensus's methods can run here; name others in 'methods'."
             )
-        return _winner(found, placed)
+        return _winner(results, placed)
 
     in_order = ordered(run, data=True)
     return solve(ensemble, n_clusters, in_order, owner="SupraConsensus", X=X)
@@ -123,11 +123,11 @@ def shared_information(labels: Any, ensemble: Ensemble) -> float:
     return total / weighed if weighed else 0.0
 
 
-def _winner(found: dict[str, ConsensusResult], ensemble: Ensemble) -> ConsensusResult:
-    scores = {name: shared_information(one.labels, ensemble) for name, one in found.items()}
+def _winner(results: dict[str, ConsensusResult], ensemble: Ensemble) -> ConsensusResult:
+    scores = {name: shared_information(one.labels, ensemble) for name, one in results.items()}
     # max keeps the first of equals.
     name = max(scores, key=lambda key: scores[key])
-    best = found[name]
+    best = results[name]
     return ConsensusResult(
         best.labels,
         objective=scores[name],

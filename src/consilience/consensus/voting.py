@@ -124,9 +124,9 @@ def _reference(
         start = rows.votes_of(best)
         order = np.argsort(-shared[best], kind="stable")
         return start, best, order[order != best]
-    found = kcc(placed, k, random_state=rng, n_jobs=n_jobs)
+    consensus = kcc(placed, k, random_state=rng, n_jobs=n_jobs)
     start = np.empty(rows.n_rows, np.int64)
-    start[rows.inverse] = found.labels
+    start[rows.inverse] = consensus.labels
     # Columns in the order of the rows: ties then do not depend on that of the objects.
     _, first, start = np.unique(start, return_index=True, return_inverse=True)
     start = np.argsort(np.argsort(first))[start]
@@ -326,12 +326,12 @@ def _xlogx(x: Any) -> Any:
 
 def entropies(rows: Rows) -> Floats:
     """Entropy of each member's distribution of placed objects over its clusters, in nats."""
-    found, whole = np.zeros(len(rows.members)), rows.cluster_sizes()
+    entropy, whole = np.zeros(len(rows.members)), rows.cluster_sizes()
     for r, (start, stop) in enumerate(pairwise(rows.starts)):
         if start < stop:
             sizes = whole[start:stop]
-            found[r] = np.log(sizes.sum()) - _xlogx(sizes).sum() / sizes.sum()
-    return found
+            entropy[r] = np.log(sizes.sum()) - _xlogx(sizes).sum() / sizes.sum()
+    return entropy
 
 
 def shared_information(rows: Rows, *, n_jobs: int = 1) -> Floats:
@@ -356,9 +356,9 @@ def _of_all_pairs(rows: Rows, of_count: Of, score: Score, n_jobs: int) -> Floats
         return np.stack([_with_labels(rows, own, of_count, score) for own in rows.members])
     widths = np.diff(rows.starts)
     used = np.flatnonzero(widths)
-    found = np.zeros((len(widths), len(widths)))
+    scores = np.zeros((len(widths), len(widths)))
     if not used.size:
-        return found
+        return scores
     edges = rows.starts[used]
     table = rows.contingency(rows.counts.astype(float), n_jobs=n_jobs)
     # Per cluster and member: objects of the cluster that the member placed.
@@ -366,8 +366,8 @@ def _of_all_pairs(rows: Rows, of_count: Of, score: Score, n_jobs: int) -> Floats
     totals = np.add.reduceat(margins, edges, axis=0)
     own = np.add.reduceat(of_count(margins), edges, axis=0)
     cells = np.add.reduceat(np.add.reduceat(of_count(table), edges, axis=0), edges, axis=1)
-    found[np.ix_(used, used)] = score(cells, own, own.T, totals)
-    return found
+    scores[np.ix_(used, used)] = score(cells, own, own.T, totals)
+    return scores
 
 
 def information_with(rows: Rows, labels: NDArray[Any]) -> Floats:
@@ -378,12 +378,12 @@ def information_with(rows: Rows, labels: NDArray[Any]) -> Floats:
 def _with_labels(rows: Rows, labels: NDArray[Any], of_count: Of, score: Score) -> Floats:
     k = int(labels.max(initial=-1)) + 1
     sums = rows.part_sums(labels.astype(np.int32), k, rows.counts.astype(float))
-    found = np.zeros(len(rows.members))
+    scores = np.zeros(len(rows.members))
     for r, (start, stop) in enumerate(pairwise(rows.starts)):
         table = np.ascontiguousarray(sums[start:stop].T)
         own, others = (of_count(table.sum(axis=axis)).sum() for axis in (1, 0))
-        found[r] = score(of_count(table).sum(), own, others, table.sum())
-    return found
+        scores[r] = score(of_count(table).sum(), own, others, table.sum())
+    return scores
 
 
 def _normalised(cells: Any, rows: Any, columns: Any, totals: Any) -> Any:
@@ -466,8 +466,8 @@ def _losses(
 
     def of_block(block: slice) -> Floats:
         joint = weights[block, None] * (shares[block, a, None] + shares[block][:, others])
-        found: Floats = _xlogx(joint).sum(axis=0)
-        return found
+        sums: Floats = _xlogx(joint).sum(axis=0)
+        return sums
 
     # Added in the order of the blocks, whoever made them.
     together = sum(in_threads(of_block, _blocks(len(shares)), n_jobs), np.zeros(len(others)))

@@ -92,7 +92,7 @@ def womc(
     def run(placed: Ensemble, k: int, _: Any) -> ConsensusResult:
         given = weights_of(weights, ensemble, n_jobs)
         rows, row_weights = _weighted_rows(placed, of_placed(given, ensemble), weights, n_jobs)
-        found = meta_clusters(
+        meta = meta_clusters(
             rows,
             k,
             weights=row_weights,
@@ -102,7 +102,7 @@ def womc(
             n_jobs=n_jobs,
             owner="WOMC",
         )
-        return found.result(rows, k, n_jobs=n_jobs, object_weights=given)
+        return meta.result(rows, k, n_jobs=n_jobs, object_weights=given)
 
     return solve(ensemble, n_clusters, run, owner="WOMC", X=X, n_jobs=n_jobs)
 

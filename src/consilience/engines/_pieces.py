@@ -81,10 +81,10 @@ def watched(call: Callable[[int, int], None]) -> Iterator[None]:
         _watcher.reset(token)
 
 
-def told(found: Iterable[Any], n_pieces: int) -> Iterator[Any]:
+def told(answers: Iterable[Any], n_pieces: int) -> Iterator[Any]:
     """What was found of one piece after another; whoever watches is told."""
     watcher = _watcher.get()
-    for done, one in enumerate(found, 1):
+    for done, one in enumerate(answers, 1):
         if watcher is not None:
             watcher(done, n_pieces)
         yield one
@@ -136,7 +136,7 @@ class Disk:
             room = None
             for number, (start, stop) in enumerate(pieces):
                 own = within(shared, start, stop)
-                state, found = call(self.table.read(start, stop), start, before[number], *own)
+                state, answer = call(self.table.read(start, stop), start, before[number], *own)
                 height = len(state)
                 if room is None:
                     # Of all pieces, which may be larger than memory. Not one a piece: every map of
@@ -145,7 +145,7 @@ class Disk:
                 now[number] = room[height * start : height * stop].reshape(height, stop - start)
                 now[number][:] = state
                 let_go(room, before[number])
-                yield found
+                yield answer
 
         return now, told(steps(), len(pieces))
 

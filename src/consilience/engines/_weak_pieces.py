@@ -74,8 +74,8 @@ def add_repetitions(
     by_seed, by_repetition = (np.stack(part) for part in zip(*nodes, strict=True))
     sizes = tree_sum(by_seed) + np.repeat(tree_sum(by_repetition), np.diff(models.bounds))
     shared = (terms, models, grading, scale, sizes, n_jobs)
-    scores, found = pieces.step(_scores_of_piece, None, *shared)
-    means = tree_sum(np.stack(list(found))) / pieces.table.shape[0]
+    scores, score_sums = pieces.step(_scores_of_piece, None, *shared)
+    means = tree_sum(np.stack(list(score_sums))) / pieces.table.shape[0]
     start = 0
     for own in pieces.revisit(_added, scores, means, sums, n_jobs):
         stop = start + len(own.total)
@@ -96,11 +96,11 @@ def _sizes_of_piece(
 ) -> tuple[Floats, Floats]:
     with one_thread(), Team(n_jobs, -(-len(X) // BLOCK)) as team:
         memory = Memory(0, team.size)
-        found = [
+        nodes = [
             piece_sizes(objects, models, grading, team=team, memory=memory)
             for objects in _slices(X, terms, team)
         ]
-    by_seed, by_repetition = (np.stack(part) for part in zip(*found, strict=True))
+    by_seed, by_repetition = (np.stack(part) for part in zip(*nodes, strict=True))
     return tree_sum(by_seed).copy(), tree_sum(by_repetition).copy()
 
 

@@ -213,10 +213,10 @@ class Blocks:
             places = [going.index(m) for m in rounds.going] if kept is not None else []
             going = list(rounds.going)
             refilled = [rounds.refilled[m] for m in going]
-            kept, found = self._pieces.step(
+            kept, answers = self._pieces.step(
                 _advanced, kept, rounds.task(), places, refilled, n_jobs
             )
-            changes: _Changes = tree_sum(map(_Changes, found))
+            changes: _Changes = tree_sum(map(_Changes, answers))
             for place, m in enumerate(going):
                 self._end_round(rounds, m, place, changes.each[place], kept)
         nan = np.full(len(task.starts), np.nan)
@@ -230,8 +230,8 @@ class Blocks:
         moved, empty = change.moved, rounds.take(m, change)
         if empty:
             (centres,), _, (features,) = rounds.task([m])
-            _, found = self._pieces.step(_far, kept, place, centres, features, empty)
-            moved += rounds.refill(m, list(found))
+            _, far = self._pieces.step(_far, kept, place, centres, features, empty)
+            moved += rounds.refill(m, list(far))
         rounds.end(m, moved)
 
     def _mean_variances(self, task: Task, tol: float, n_jobs: int | None) -> NDArray[np.float64]:
@@ -261,8 +261,8 @@ class Blocks:
             take(number, kept["labels"], kept["squares"])
         missing = [number for number in range(len(pieces)) if number not in squares]
         shared = (task, assign_all, with_squares, n_jobs)
-        found = self._pieces.map(settle, *shared, only=missing)
-        for number, (some, own) in zip(missing, found, strict=True):
+        settled = self._pieces.map(settle, *shared, only=missing)
+        for number, (some, own) in zip(missing, settled, strict=True):
             if self.keeper is not None:
                 self.keeper.put(f"{number:06d}", {"labels": some, "squares": own})
             take(number, some, own)

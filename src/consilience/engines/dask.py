@@ -188,8 +188,8 @@ class Cluster:
         before = [None] * len(self._groups) if kept is None else list(kept)
         common, own = self._common(call, shared), self._all_own(shared)
         pairs = self._sent_out(_on_kept_pieces, common, self._blocks, before, own)
-        found = self._sent_out(itemgetter(1), pairs)
-        return pairs, told(self._each(found), len(self._bounds))
+        answers = self._sent_out(itemgetter(1), pairs)
+        return pairs, told(self._each(answers), len(self._bounds))
 
     def revisit(self, call: Callable[..., Any], kept: Sequence[Any], *shared: Any) -> Iterator[Any]:
         """See `Pieces.revisit`; where it is kept."""
@@ -311,7 +311,7 @@ def moves(at: Sequence[str | None], threads: dict[str, int]) -> dict[int, str]:
     """
     known = [worker for worker in at if worker in threads]
     held = {worker: known.count(worker) for worker in threads}
-    found: dict[int, str] = {}
+    targets: dict[int, str] = {}
     for number in reversed(range(len(at))):
         worker = at[number]
         if worker not in threads:
@@ -319,9 +319,9 @@ def moves(at: Sequence[str | None], threads: dict[str, int]) -> dict[int, str]:
         least = min(threads, key=lambda one: (held[one] + 1) / threads[one])
         # Only if the largest share of the two gets smaller.
         if (held[least] + 1) / threads[least] < held[worker] / threads[worker]:
-            found[number] = least
+            targets[number] = least
             held[worker], held[least] = held[worker] - 1, held[least] + 1
-    return found
+    return targets
 
 
 class _Pass(NamedTuple):
@@ -371,7 +371,7 @@ def _on_kept_pieces(
         common.call(_rows_of(common, block, own, *bounds), bounds[0], state, *common.filled(mine))
         for (bounds, mine), state in zip(own.pieces, before, strict=True)
     ]
-    return [state for state, _ in pairs], [found for _, found in pairs]
+    return [state for state, _ in pairs], [answer for _, answer in pairs]
 
 
 def _on_kept(common: _Pass, kept: tuple[list[Any], Any], own: _Own) -> list[Any]:

@@ -131,14 +131,14 @@ class Torch:
             for m, start in enumerate(starts)
         ]
         common = {"max_iter": max_iter, "spherical": spherical, "assign_all": assign_all}
-        found = self._many_runs(tasks, common)
-        most = max((len(one.centres) for one in found), default=1)
+        results = self._many_runs(tasks, common)
+        most = max((len(one.centres) for one in results), default=1)
         # As narrow as an ensemble keeps them: they are most of what travels.
-        placed = np.empty((len(found), len(self._host)), smallest_type(most))
-        for m, one in enumerate(found):
+        placed = np.empty((len(results), len(self._host)), smallest_type(most))
+        for m, one in enumerate(results):
             placed[m] = _host(one.labels.to(_NARROW[placed.itemsize]()))
-        sizes = [_host(_counted(one.labels, len(one.centres))) for one in found]
-        ends = [(_host(one.centres), one.inertia, one.n_iter, one.converged) for one in found]
+        sizes = [_host(_counted(one.labels, len(one.centres))) for one in results]
+        ends = [(_host(one.centres), one.inertia, one.n_iter, one.converged) for one in results]
         return join_runs(placed, ends)._replace(sizes=sizes)
 
     def assign(
@@ -156,14 +156,14 @@ class Torch:
         seen = [self._index(features, m) for m in range(len(there))]
         kernels = self._kernels(there)
         if self._is_beyond():
-            found = beyond.assign_beyond(self._host_table(), kernels or plain, there, seen)
+            nearest = beyond.assign_beyond(self._host_table(), kernels or plain, there, seen)
         elif kernels is not None:
-            found = many.assign_many(self._digits_table(), kernels, there, seen)
+            nearest = many.assign_many(self._digits_table(), kernels, there, seen)
         else:
             table = self._k_means_table()
-            found = [kmeans.assign(table, *one) for one in zip(there, seen, strict=True)]
-        placed = np.empty((len(found), len(self._host)), np.int32)
-        for m, one in enumerate(found):
+            nearest = [kmeans.assign(table, *one) for one in zip(there, seen, strict=True)]
+        placed = np.empty((len(nearest), len(self._host)), np.int32)
+        for m, one in enumerate(nearest):
             placed[m] = _host(one)
         return placed
 
@@ -191,8 +191,8 @@ class Torch:
             models.bounds.tolist(),
         )
         given = None if sizes is None else self._there(sizes)
-        found = weak.repetitions(there, seeds, rule_of(grading, scale), given)
-        return Batch(*(_host(one).astype(np.float64, copy=False) for one in found))
+        batch = weak.repetitions(there, seeds, rule_of(grading, scale), given)
+        return Batch(*(_host(one).astype(np.float64, copy=False) for one in batch))
 
     def pair_counts(
         self, *, with_seen: bool, condensed: bool = False, n_jobs: int | None = None
@@ -368,29 +368,29 @@ def device_of(device: Any) -> Any:
         If torch knows no such device, or there is none here.
     """
     try:
-        found = torch.device(device)
+        torch_device = torch.device(device)
     except (RuntimeError, TypeError) as error:
         raise InvalidParameterError(
             f"The 'device' parameter must be the name of a torch device, such as 'cuda' or 'cpu'. "
             f"Got {device!r} instead."
         ) from error
-    if found.type == "cuda" and not torch.cuda.is_available():
+    if torch_device.type == "cuda" and not torch.cuda.is_available():
         raise InvalidParameterError(
             f"The 'device' parameter is {device!r}, but torch {torch.__version__} sees no CUDA "
             "device here. Leave 'device' out to use the processor, or install a torch with CUDA."
         )
-    if found.type == "cuda" and found.index is None:
+    if torch_device.type == "cuda" and torch_device.index is None:
         return torch.device("cuda", torch.cuda.current_device())
-    return found
+    return torch_device
 
 
 def devices() -> list[dict[str, Any]]:
     """Devices of torch beside the processor: name, kind, model and memory of each."""
-    found = []
+    cards = []
     for number in range(torch.cuda.device_count() if torch.cuda.is_available() else 0):
         facts = torch.cuda.get_device_properties(number)
         free, total = torch.cuda.mem_get_info(number)
-        found.append(
+        cards.append(
             {
                 "name": f"cuda:{number}",
                 "kind": "cuda",
@@ -400,7 +400,7 @@ def devices() -> list[dict[str, Any]]:
                 "capability": f"{facts.major}.{facts.minor}",
             }
         )
-    return found
+    return cards
 
 
 def label_rows(members: NDArray[Any], starts: NDArray[np.int64], device: Any) -> labels.LabelRows:

@@ -37,18 +37,18 @@ def expected_rows(
     diagonal is 1.
     """
     H, members = ensemble.memberships, ensemble.n_members
-    found: Floats = H[start:stop] @ H.T
+    joined: Floats = H[start:stop] @ H.T
     if not shares:
-        return found
+        return joined
     if by_pair:
         seen = _seen(ensemble)
         both = seen[start:stop] @ seen.T
-        np.divide(found, both, out=found, where=both > 0)
+        np.divide(joined, both, out=joined, where=both > 0)
     else:
-        found /= members
-    np.minimum(found, 1.0, out=found)
-    found[np.arange(stop - start), np.arange(start, stop)] = 1.0
-    return found
+        joined /= members
+    np.minimum(joined, 1.0, out=joined)
+    joined[np.arange(stop - start), np.arange(start, stop)] = 1.0
+    return joined
 
 
 def expected_pairs(
@@ -59,11 +59,11 @@ def expected_pairs(
     out = np.empty(n * (n - 1) // 2 if condensed else (n, n), dtype)
 
     def fill(rows: slice) -> None:
-        found = expected_rows(ensemble, rows.start, rows.stop, by_pair=by_pair, shares=shares)
+        joined = expected_rows(ensemble, rows.start, rows.stop, by_pair=by_pair, shares=shares)
         if not condensed:
-            out[rows] = found
+            out[rows] = joined
             return
-        for i, row in enumerate(found, rows.start):
+        for i, row in enumerate(joined, rows.start):
             at = i * (2 * n - i - 1) // 2
             out[at : at + n - i - 1] = row[i + 1 :]
 
@@ -102,11 +102,11 @@ def expected_nearest(
     columns, values = np.empty((n, k), np.int64), np.empty((n, k), dtype)
 
     def fill(rows: slice) -> None:
-        found = expected_rows(ensemble, rows.start, rows.stop, by_pair=by_pair, shares=shares)
-        found[np.arange(len(found)), np.arange(rows.start, rows.stop)] = -1.0
-        order = np.argsort(-found.round(12), axis=1, kind="stable")[:, :k]
+        joined = expected_rows(ensemble, rows.start, rows.stop, by_pair=by_pair, shares=shares)
+        joined[np.arange(len(joined)), np.arange(rows.start, rows.stop)] = -1.0
+        order = np.argsort(-joined.round(12), axis=1, kind="stable")[:, :k]
         columns[rows] = np.sort(order, axis=1)
-        values[rows] = np.take_along_axis(found, columns[rows], axis=1)
+        values[rows] = np.take_along_axis(joined, columns[rows], axis=1)
 
     with one_thread():
         by_rows(fill, n, n_jobs, size=_step(n))
@@ -163,8 +163,8 @@ def _in_blocks(H: Floats, values: Floats, n_jobs: int) -> Floats:
     """``H.T @ values``, added up block by block in their order: the same for any ``n_jobs``."""
 
     def of_block(start: int) -> Floats:
-        found: Floats = H[start : start + _BLOCK].T @ values[start : start + _BLOCK]
-        return found
+        product: Floats = H[start : start + _BLOCK].T @ values[start : start + _BLOCK]
+        return product
 
     parts = in_threads(of_block, range(0, len(H), _BLOCK), n_jobs)
     return sum(parts[1:], parts[0])

@@ -74,32 +74,32 @@ def find_threshold(
     name = rule if isinstance(rule, str) else "number"
     if not len(scores):
         return Threshold(-np.inf, name, "no object has a score")
-    found = distinct(scores)
-    if len(found.values) == 1:
+    levels = distinct(scores)
+    if len(levels.values) == 1:
         return Threshold(-np.inf, name, "all scores are equal: there is nothing to flag")
     given = not isinstance(rule, str)
-    value = float(rule) if given else _FINDERS[name](found, max_share, quantile)
+    value = float(rule) if given else _FINDERS[name](levels, max_share, quantile)
     if value is None:
         why = f"{name} sees one group of scores only"
         if name == "gap":
             why = f"no gap flags at most max_share={max_share:g} of the objects"
         return Threshold(-np.inf, name, why)
-    n_below, n = int(found.counts[found.values < value].sum()), len(scores)
+    n_below, n = int(levels.counts[levels.values < value].sum()), len(scores)
     told = f"{n_below} of {n} scores are below {value:.4g}, set by {name}"
     if n_below == 0:
         return Threshold(value, name, f"no score is below {value:.4g}, set by {name}")
     if n_below <= max_share * n and n_below < n:
         return Threshold(value, name, told)
-    return _fall_back(found, max_share, told)
+    return _fall_back(levels, max_share, told)
 
 
-def _fall_back(found: _Scores, max_share: float, told: str) -> Threshold:
+def _fall_back(levels: _Scores, max_share: float, told: str) -> Threshold:
     """The widest gap under the cap, or nothing, for a threshold that flags too many."""
-    value = _gap(found, max_share, 0.0)
+    value = _gap(levels, max_share, 0.0)
     why = f"{told}, more than max_share={max_share:g} allows"
     if value is None:
         return Threshold(-np.inf, "none", f"{why}, and no gap keeps to it: nothing is flagged")
-    n_below = int(found.counts[found.values < value].sum())
+    n_below = int(levels.counts[levels.values < value].sum())
     why = f"{why}; the widest gap that keeps to it flags {n_below} below {value:.4g}"
     return Threshold(value, "gap", why)
 
@@ -112,22 +112,22 @@ def distinct(scores: Floats) -> _Scores:
     return _Scores(ordered[first], np.diff(np.append(first, len(ordered))))
 
 
-def _otsu(found: _Scores, max_share: float, quantile: float) -> float:
+def _otsu(levels: _Scores, max_share: float, quantile: float) -> float:
     """The split with the largest variance between its sides, exactly, over all splits."""
-    share = found.shares_below
-    weights = found.counts / found.counts.sum()
-    below = np.cumsum(weights * found.values)[:-1]
-    mean = float(weights @ found.values)
+    share = levels.shares_below
+    weights = levels.counts / levels.counts.sum()
+    below = np.cumsum(weights * levels.values)[:-1]
+    mean = float(weights @ levels.values)
     between = (mean * share - below) ** 2 / (share * (1.0 - share))
-    return found.between(_first_largest(between))
+    return levels.between(_first_largest(between))
 
 
-def _gap(found: _Scores, max_share: float, quantile: float) -> float | None:
+def _gap(levels: _Scores, max_share: float, quantile: float) -> float | None:
     """The widest gap between neighbouring scores, among splits that flag few enough."""
-    allowed = found.shares_below <= max_share
+    allowed = levels.shares_below <= max_share
     if not allowed.any():
         return None
-    return found.between(_first_largest(np.where(allowed, np.diff(found.values), -np.inf)))
+    return levels.between(_first_largest(np.where(allowed, np.diff(levels.values), -np.inf)))
 
 
 def _first_largest(values: Floats) -> int:
@@ -136,13 +136,13 @@ def _first_largest(values: Floats) -> int:
     return int(np.argmax(values >= largest - _TIE * abs(largest)))
 
 
-def _kde(found: _Scores, max_share: float, quantile: float) -> float | None:
+def _kde(levels: _Scores, max_share: float, quantile: float) -> float | None:
     """The lowest density between the main mode and the next mode below it; None if there is none.
 
     Gaussian kernel, Silverman's bandwidth, on a grid of at least four points a bandwidth
     (while 8192 points allow).
     """
-    grid, density = _density(found)
+    grid, density = _density(levels)
     rising = np.diff(density) > 0
     # A mode ends a rise; the ends of the grid are empty, so that no mode lies there.
     modes = 1 + np.flatnonzero(rising[:-1] & ~rising[1:])
@@ -157,9 +157,9 @@ def _kde(found: _Scores, max_share: float, quantile: float) -> float | None:
     return float(grid[start + int(lowest[len(lowest) // 2])])
 
 
-def _density(found: _Scores) -> tuple[Floats, Floats]:
+def _density(levels: _Scores) -> tuple[Floats, Floats]:
     """Grid over the scores with four bandwidths to spare, and the estimated density there."""
-    values, counts = found
+    values, counts = levels
     n = counts.sum()
     mean = float(values @ counts / n)
     spread = float(np.sqrt((values - mean) ** 2 @ counts / n))
@@ -180,9 +180,9 @@ def _density(found: _Scores) -> tuple[Floats, Floats]:
     return grid, np.convolve(mass, kernel, "same")
 
 
-def _gmm2(found: _Scores, max_share: float, quantile: float) -> float | None:
+def _gmm2(levels: _Scores, max_share: float, quantile: float) -> float | None:
     """Where two fitted Gaussians claim a score equally; None if that is not between their means."""
-    shares, means, variances = _two_gaussians(found)
+    shares, means, variances = _two_gaussians(levels)
     order = np.argsort(means)
     (p, q), (a, b), (u, v) = shares[order], means[order], variances[order]
     if min(p, q) <= 0 or b <= a:
@@ -198,12 +198,12 @@ def _gmm2(found: _Scores, max_share: float, quantile: float) -> float | None:
     return min(inside) if inside else None
 
 
-def _two_gaussians(found: _Scores) -> tuple[Floats, Floats, Floats]:
+def _two_gaussians(levels: _Scores) -> tuple[Floats, Floats, Floats]:
     """Shares, means and variances of two Gaussians by EM from Otsu's split."""
-    x, w = found.values, found.counts / found.counts.sum()
+    x, w = levels.values, levels.counts / levels.counts.sum()
     mean = float(w @ x)
     least = _LEAST_VARIANCE * float(w @ (x - mean) ** 2)
-    split = _otsu(found, 1.0, 0.0)
+    split = _otsu(levels, 1.0, 0.0)
     claims = np.stack([x < split, x >= split]).astype(float)
     before = -np.inf
     for _ in range(_MOST_ITERATIONS):
@@ -223,10 +223,10 @@ def _two_gaussians(found: _Scores) -> tuple[Floats, Floats, Floats]:
     return shares, means, variances
 
 
-def _quantile(found: _Scores, max_share: float, quantile: float) -> float:
+def _quantile(levels: _Scores, max_share: float, quantile: float) -> float:
     """The score that the given share of the objects stays below."""
-    at = int(np.searchsorted(np.cumsum(found.counts), quantile * found.counts.sum(), "right"))
-    return float(found.values[min(at, len(found.values) - 1)])
+    at = int(np.searchsorted(np.cumsum(levels.counts), quantile * levels.counts.sum(), "right"))
+    return float(levels.values[min(at, len(levels.values) - 1)])
 
 
 _FINDERS: dict[str, Callable[[_Scores, float, float], float | None]] = {

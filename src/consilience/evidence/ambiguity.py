@@ -411,20 +411,20 @@ def _given_or_made(
         )
     if given.dtype.kind not in "biuf":
         raise InvalidInputError(f"score must hold real numbers. Got {given.dtype} instead.")
-    found = np.array(given, np.float64)
-    if np.isinf(found).any():
+    scores = np.array(given, np.float64)
+    if np.isinf(scores).any():
         raise InvalidInputError("score must be finite, or NaN where it is unknown. Got inf.")
-    return found
+    return scores
 
 
 def _consensus(labels: Any, n_objects: int) -> NDArray[np.int64]:
-    found = as_array(labels)
-    if found.shape != (n_objects,) or found.dtype.kind not in "iu":
+    codes = as_array(labels)
+    if codes.shape != (n_objects,) or codes.dtype.kind not in "iu":
         raise InvalidInputError(
             f"labels must hold one whole number for each of the {n_objects} objects. Got shape "
-            f"{found.shape} and type {found.dtype} instead."
+            f"{codes.shape} and type {codes.dtype} instead."
         )
-    return found.astype(np.int64)
+    return codes.astype(np.int64)
 
 
 def _spare_clusters(
@@ -501,6 +501,6 @@ def _overlap_there(
     from consilience.engines.torch import label_rows, overlap_sums
 
     rows = label_rows(ensemble.members, ensemble.offsets(), device)
-    found = overlap_sums(rows, pairs, relative=kind == RELATIVE)
-    sums, counts = (np.asarray(one.cpu().numpy()) for one in found)
+    tensors = overlap_sums(rows, pairs, relative=kind == RELATIVE)
+    sums, counts = (np.asarray(one.cpu().numpy()) for one in tensors)
     return np.divide(sums, counts, out=np.zeros(len(sums)), where=counts > 0), counts

@@ -186,10 +186,10 @@ def doubtful(
     >>> doubtful(np.array([0, 0, 1, -1]), np.array([1.0, 0.7, 0.75, 0.0])).tolist()
     [False, True, False, False]
     """
-    found, sure = _judged(labels, confidence, owner="doubtful")
-    if sure is None or found.max(initial=-1) < 1:
-        return np.zeros(len(found), bool)
-    return np.asarray((found >= 0) & (sure < DOUBTFUL_BELOW))
+    codes, sure = _judged(labels, confidence, owner="doubtful")
+    if sure is None or codes.max(initial=-1) < 1:
+        return np.zeros(len(codes), bool)
+    return np.asarray((codes >= 0) & (sure < DOUBTFUL_BELOW))
 
 
 def suited_elsewhere(
@@ -202,8 +202,8 @@ def suited_elsewhere(
     >>> suited_elsewhere(np.array([0, 0, 1]), np.array([0.4, 0.6, 0.0]), np.array([1, 1, -1]))
     array([ True, False, False])
     """
-    found, sure = _judged(labels, confidence, owner="suited_elsewhere")
-    flags = doubtful(found, sure)
+    codes, sure = _judged(labels, confidence, owner="suited_elsewhere")
+    flags = doubtful(codes, sure)
     if sure is None:
         return flags
     # At 0 nothing may speak for any cluster; only a runner-up tells.
@@ -217,21 +217,21 @@ def _judged(
     labels: Any, confidence: Any, *, owner: str, name: str = "labels"
 ) -> tuple[NDArray[np.integer], NDArray[np.float64] | None]:
     """A whole number and a confidence for each object."""
-    found = as_array(labels)
-    if found.ndim != 1 or found.dtype.kind not in "biu":
+    codes = as_array(labels)
+    if codes.ndim != 1 or codes.dtype.kind not in "biu":
         raise InvalidInputError(
             f"The {name!r} parameter of {owner} must hold one whole number for each object. Got "
-            f"shape {found.shape} and type {found.dtype} instead."
+            f"shape {codes.shape} and type {codes.dtype} instead."
         )
     if confidence is None:
-        return found, None
+        return codes, None
     sure = as_array(confidence)
-    if sure.shape != found.shape or sure.dtype.kind not in "biuf":
+    if sure.shape != codes.shape or sure.dtype.kind not in "biuf":
         raise InvalidInputError(
             f"The 'confidence' parameter of {owner} must hold one number for each of the "
-            f"{len(found)} objects. Got shape {sure.shape} and type {sure.dtype} instead."
+            f"{len(codes)} objects. Got shape {sure.shape} and type {sure.dtype} instead."
         )
-    return found, sure.astype(np.float64)
+    return codes, sure.astype(np.float64)
 
 
 def _through_tables(

@@ -131,10 +131,10 @@ def ivat(evidence: Any, *, missing: Missing = "pair") -> Floats:
            [1., 0., 5.],
            [5., 5., 0.]])
     """
-    found = evidence if isinstance(evidence, VATOrder) else vat(evidence, missing=missing)
-    n = len(found.distance)
+    order = evidence if isinstance(evidence, VATOrder) else vat(evidence, missing=missing)
+    n = len(order.distance)
     out = np.empty((n, n))
-    minimax_rows(found.distance, 0, n, out)
+    minimax_rows(order.distance, 0, n, out)
     return out
 
 
@@ -233,22 +233,22 @@ def _vat_of_ensemble(ensemble: Ensemble, missing: Missing) -> VATOrder:
     order, parent, distance = prim_order(rows.members, missing=missing, start=start)
     place = np.empty(len(order), np.int64)
     place[order] = np.arange(len(order))
-    found = VATOrder(order.astype(np.int64), np.append(-1, place[parent[1:]]), distance)
-    return _repeated(found, group, counts)
+    of_groups = VATOrder(order.astype(np.int64), np.append(-1, place[parent[1:]]), distance)
+    return _repeated(of_groups, group, counts)
 
 
-def _repeated(found: VATOrder, group: Positions, counts: Positions) -> VATOrder:
+def _repeated(of_groups: VATOrder, group: Positions, counts: Positions) -> VATOrder:
     """An order of groups as one of objects, those of a group after each other."""
-    sizes = counts[found.order]
+    sizes = counts[of_groups.order]
     starts = np.cumsum(sizes) - sizes
     nth = np.arange(len(group)) - np.repeat(starts, sizes)
     by_group = np.argsort(group, kind="stable")
     first_of_group = np.cumsum(counts) - counts
-    order = by_group[np.repeat(first_of_group[found.order], sizes) + nth]
+    order = by_group[np.repeat(first_of_group[of_groups.order], sizes) + nth]
     copies = nth > 0
-    parent = np.repeat(np.append(-1, starts[found.parent[1:]]), sizes)
+    parent = np.repeat(np.append(-1, starts[of_groups.parent[1:]]), sizes)
     parent[copies] = np.repeat(starts, sizes)[copies]
-    distance = np.repeat(found.distance, sizes)
+    distance = np.repeat(of_groups.distance, sizes)
     distance[copies] = 0.0
     return VATOrder(order, parent, distance)
 

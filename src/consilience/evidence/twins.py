@@ -29,20 +29,20 @@ def twins(ensemble: Ensemble, *, missing: Missing = "pair") -> Signatures:
     ([2, 1, 1], [2, 2])
     """
     check_value("missing", missing, [Options(("pair", "all"))], owner="twins")
-    found = ensemble.signatures()
-    labels = found.ensemble.members
+    signatures = ensemble.signatures()
+    labels = signatures.ensemble.members
     if missing == "pair":
         solid = np.asarray((labels != NOISE).all(axis=0) & (labels >= 0).any(axis=0))
     else:
         solid = np.asarray((labels >= 0).all(axis=0))
     if solid.all():
-        return found
-    newest = np.maximum.accumulate(found.inverse)
+        return signatures
+    newest = np.maximum.accumulate(signatures.inverse)
     is_first = np.append(True, newest[1:] > newest[:-1])  # groups are numbered as they appear
-    kept = np.flatnonzero(is_first | ~solid[found.inverse])
+    kept = np.flatnonzero(is_first | ~solid[signatures.inverse])
     rank = np.empty(ensemble.n_objects, np.int64)
     rank[kept] = np.arange(len(kept))
-    inverse = rank[np.flatnonzero(is_first)][found.inverse]
+    inverse = rank[np.flatnonzero(is_first)][signatures.inverse]
     inverse[kept] = rank[kept]
     rows = Ensemble._trusted(ensemble.members[:, kept])
     return Signatures(rows, inverse, np.bincount(inverse, minlength=len(kept)))

@@ -162,8 +162,8 @@ def _through_tables(ensemble: Ensemble, n_jobs: int, device: str | None) -> Floa
             there = label_rows(ensemble.members, ensemble.offsets(), device)
             # Numbers on the device: what divides by one of the host there multiplies instead.
             size = there.there(np.array([ensemble.n_members, ensemble.n_objects], np.float64))
-            found = _mean_confusion(*there.moments(), size[0], size[1])
-            return np.asarray(found.cpu().numpy())
+            means = _mean_confusion(*there.moments(), size[0], size[1])
+            return np.asarray(means.cpu().numpy())
     rows, inverse, counts = ensemble.signatures(n_jobs=n_jobs)
     first, second = pair_moments(rows.members, counts, starts=rows.offsets(), n_jobs=n_jobs)
     R, n = ensemble.n_members, int(counts.sum())

@@ -152,9 +152,9 @@ def of(cells: Sequence[Cell], **key: str) -> Cell | None:
 @cache
 def published(name: str) -> Published:
     """The published figures of one paper, from the table of that name in this package."""
-    found: Published = {}
+    figures: Published = {}
     place = files("consilience.experiments").joinpath("published", f"{name}.csv")
     for line in csv.DictReader(place.read_text(encoding="utf-8").splitlines()):
         key = (line["table"], line["data"], line["row"], line["column"])
-        found[key] = (float(line["value"]), float(line["spread"] or "nan"))
-    return found
+        figures[key] = (float(line["value"]), float(line["spread"] or "nan"))
+    return figures

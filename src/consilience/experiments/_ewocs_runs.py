@@ -50,16 +50,16 @@ def kept(
 
 
 def _as_parts(run: Callable[..., Columns], *args: Any, seed: int, parts: Sequence[str]) -> Parts:
-    found = run(*args, seed)
-    scores = {(row, column): one[row] for column, one in found.items() for row in one}
+    columns = run(*args, seed)
+    scores = {(row, column): one[row] for column, one in columns.items() for row in one}
     return dict.fromkeys(parts, scores)
 
 
 def _as_columns(scores: Mapping[tuple[str, str], float]) -> Columns:
-    found: Columns = {}
+    columns: Columns = {}
     for (row, column), value in scores.items():
-        found.setdefault(column, {})[row] = value
-    return found
+        columns.setdefault(column, {})[row] = value
+    return columns
 
 
 def setting_of(numbers: Sequence[int] | int | None) -> str:
@@ -74,22 +74,20 @@ def steps_of(plan: Plan, default: Sequence[int]) -> tuple[int, ...]:
     return tuple(sorted(set(plan.members or default)))
 
 
-def mean_of(found: Sequence[Scores]) -> Scores:
+def mean_of(starts: Sequence[Scores]) -> Scores:
     """Mean over the starts on one data set."""
-    return {row: float(np.mean([scores[row] for scores in found])) for row in found[0]}
+    return {row: float(np.mean([scores[row] for scores in starts])) for row in starts[0]}
 
 
-def rows_of(found: Sequence[Columns]) -> list[str]:
+def rows_of(runs: Sequence[Columns]) -> list[str]:
     """Every row that a system of the first run has, as they first appear; none without runs."""
-    return list(
-        dict.fromkeys(row for one in found[:1] for scores in one.values() for row in scores)
-    )
+    return list(dict.fromkeys(row for one in runs[:1] for scores in one.values() for row in scores))
 
 
 def cells_of(
     table: str,
     data: str,
-    found: Sequence[Mapping[str, Scores]],
+    runs: Sequence[Mapping[str, Scores]],
     rows: Sequence[str] | None = None,
     note: str = "",
     *,
@@ -100,10 +98,10 @@ def cells_of(
     ``known_as`` is the data set whose published figures stand beside, if not ``data``.
     """
     return [
-        cell_of(table, data, row, column, [one[column][row] for one in found], note, known_as)
-        for row in (rows_of(list(found)) if rows is None else rows)  # type: ignore[arg-type]
-        for column in (found[0] if found else ())
-        if row in found[0][column]
+        cell_of(table, data, row, column, [one[column][row] for one in runs], note, known_as)
+        for row in (rows_of(list(runs)) if rows is None else rows)  # type: ignore[arg-type]
+        for column in (runs[0] if runs else ())
+        if row in runs[0][column]
     ]
 
 

@@ -131,8 +131,8 @@ def best_measures(model: Any, y: Any) -> Scores:
 
 def measures(scores: Any, y: Any) -> Scores:
     """AUC, and precision, recall and F1 at the best threshold, of scores."""
-    found = precision_recall_f1(scores >= best(scores, y).value, y)
-    return {"AUC": auc(scores, y)} | _percent(found)
+    rates = precision_recall_f1(scores >= best(scores, y).value, y)
+    return {"AUC": auc(scores, y)} | _percent(rates)
 
 
 def by_threshold(model: Any, y: Any, *, told: bool) -> Scores:
@@ -141,18 +141,18 @@ def by_threshold(model: Any, y: Any, *, told: bool) -> Scores:
         return best_of_labels(model.labels_, y)
     scores, m = model.scores_, int((y > 0).sum())
     cuts = (best(scores, y), size(scores, m)) if told else every(scores, y=y, m=m)
-    found = {cut.method.upper(): precision_recall_f1(scores >= cut.value, y) for cut in cuts}
+    by_rule = {cut.method.upper(): precision_recall_f1(scores >= cut.value, y) for cut in cuts}
     return {
         f"{measure} {rule}": 100 * getattr(one, measure.lower())
         for measure in ("F1", "Precision", "Recall")
-        for rule, one in found.items()
+        for rule, one in by_rule.items()
     }
 
 
 def best_of_labels(labels: Any, y: Any) -> Scores:
     """F1, precision and recall of labels, which stand for their BEST threshold."""
-    found = _percent(precision_recall_f1(labels, y))
-    return {f"{measure} BEST": found[measure] for measure in ("F1", "Precision", "Recall")}
+    rates = _percent(precision_recall_f1(labels, y))
+    return {f"{measure} BEST": rates[measure] for measure in ("F1", "Precision", "Recall")}
 
 
 def chance_of(y: Any, seed: int) -> dict[str, NDArray[np.int32]]:
@@ -174,9 +174,9 @@ def hard_measures(labels: Any, y: Any) -> Scores:
     return {"AUC": hard_auc(labels, y)} | _percent(precision_recall_f1(labels, y))
 
 
-def _percent(found: Any) -> Scores:
+def _percent(rates: Any) -> Scores:
     return {
-        "Precision": 100 * found.precision,
-        "Recall": 100 * found.recall,
-        "F1": 100 * found.f1,
+        "Precision": 100 * rates.precision,
+        "Recall": 100 * rates.recall,
+        "F1": 100 * rates.f1,
     }

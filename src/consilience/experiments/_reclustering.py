@@ -31,11 +31,11 @@ class Reclustered(ClusterMixin, BaseEstimator):
         distances = 1.0 - co_association(rows)
         k = min(self.n_clusters, len(counts))
         if self.method == "pam":
-            found = pam(distances, k, weights=counts, swap="best").labels
+            labels = pam(distances, k, weights=counts, swap="best").labels
         else:
             condensed = squareform(distances, checks=False)
             tree = agglomerate(condensed, self.method, weights=counts, squared=False)
-            found = cut_merges(tree, k)
-        self.labels_ = np.asarray(found[inverse], np.int32)
+            labels = cut_merges(tree, k)
+        self.labels_ = np.asarray(labels[inverse], np.int32)
         self.n_clusters_ = int(self.labels_.max()) + 1
         return self

@@ -88,7 +88,7 @@ class Summary(NamedTuple):
 
 def summaries(cells: Sequence[Cell]) -> list[Summary]:
     """The differences to what was published, for each column that has any."""
-    found = []
+    by_column = []
     for column in dict.fromkeys(cell.column for cell in cells):
         mine = [cell for cell in cells if cell.column == column and not isnan(cell.difference)]
         if mine:
@@ -96,8 +96,8 @@ def summaries(cells: Sequence[Cell]) -> list[Summary]:
             judged = [cell for cell in mine if not isnan(cell.error)]
             near = sum(abs(cell.difference) <= 2 * cell.error for cell in judged)
             median = float(np.median(gaps))
-            found.append(Summary(column, len(mine), median, max(gaps), near, len(judged)))
-    return found
+            by_column.append(Summary(column, len(mine), median, max(gaps), near, len(judged)))
+    return by_column
 
 
 def as_page(
@@ -119,8 +119,8 @@ def as_page(
 
 
 def _differences(cells: Sequence[Cell]) -> str:
-    found = summaries(cells)
-    if not found:
+    by_column = summaries(cells)
+    if not by_column:
         return "None were published."
     return _table(
         ("column", "cells", "median absolute", "largest", "within two standard errors"),
@@ -132,7 +132,7 @@ def _differences(cells: Sequence[Cell]) -> str:
                 f"{one.largest:.4f}",
                 f"{one.near} of {one.judged}" if one.judged else "one run",
             )
-            for one in found
+            for one in by_column
         ],
     )
 

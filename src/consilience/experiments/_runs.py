@@ -102,9 +102,9 @@ def groups_of_runs(plan: Plan, table: str, works: Sequence[Work]) -> Iterator[Gr
             work, parts = next(made)
             store.keep(work, parts)
             open_runs.remove(work.key)
-        found = _group(store, group)
-        if found.runs:
-            yield found
+        finished = _group(store, group)
+        if finished.runs:
+            yield finished
 
 
 def _made(
@@ -115,8 +115,8 @@ def _made(
         return iter(())
     # One run at a time: a batch would hold finished runs back, and lose them when it is stopped.
     parallel = Parallel(n_jobs, return_as="generator_unordered", batch_size=1)
-    found: Iterator[tuple[Work, Parts]] = parallel(delayed(_make)(*item) for item in todo)
-    return found
+    results: Iterator[tuple[Work, Parts]] = parallel(delayed(_make)(*item) for item in todo)
+    return results
 
 
 def _make(work: Work, parts: tuple[str, ...]) -> tuple[Work, Parts]:
@@ -129,7 +129,7 @@ def _make(work: Work, parts: tuple[str, ...]) -> tuple[Work, Parts]:
 
 def _group(store: "_Store", works: Sequence[Work]) -> Group:
     """The runs that are there, each with the parts that all of them have."""
-    runs = [found for work in works if (found := store.run(work))]
+    runs = [kept for work in works if (kept := store.run(work))]
     notes, shown = [], []
     for part in works[0].parts:
         count = sum(part in run for run in runs)

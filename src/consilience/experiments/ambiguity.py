@@ -149,20 +149,20 @@ def _one_run(name: str, data_home: Any, *, seed: int, parts: Sequence[str]) -> P
     about = SETS[name]
     X, y = _drawn(about, seed) if about.n_objects else _read(about, data_home)
     ensemble = rcc(about.n_clusters).generate(X)
-    found: Scores = {
+    scores: Scores = {
         ("Base", made): nmi(y, labels) for made, labels in zip(MADE, ensemble, strict=True)
     }
     for column in METHODS:
-        found |= _one_column(X, y, ensemble, about, column)
+        scores |= _one_column(X, y, ensemble, about, column)
     for row in ROWS:
-        found[row, "Avg."] = float(np.mean([found[row, column] for column in METHODS]))
-    return dict.fromkeys(parts, found)
+        scores[row, "Avg."] = float(np.mean([scores[row, column] for column in METHODS]))
+    return dict.fromkeys(parts, scores)
 
 
 def _one_column(
     X: NDArray[np.float64], y: NDArray[Any], ensemble: Ensemble, about: _Set, column: str
 ) -> Scores:
-    found: Scores = {}
+    scores: Scores = {}
     for row, action in ACTIONS.items():
         model = AmbiguityAware(
             Reclustered(about.n_clusters, method=METHODS[column]),
@@ -170,9 +170,9 @@ def _one_column(
             **(BY_EYE if about.by_eye else AUTOMATIC),
         ).fit(X, ensemble=ensemble)
         # Ambiguous objects that are ignored are labelled noise.
-        found[row, column] = nmi(y, model.labels_, noise="drop")
-        found["Ensemble", column] = nmi(y, model.plain_labels_)
-    return found
+        scores[row, column] = nmi(y, model.labels_, noise="drop")
+        scores["Ensemble", column] = nmi(y, model.plain_labels_)
+    return scores
 
 
 def _cells(group: Group) -> list[Cell]:

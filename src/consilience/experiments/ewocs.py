@@ -105,19 +105,19 @@ def ewocs_table2(plan: Plan) -> Iterator[list[Cell]]:
     n_clusterings = (plan.members or (_CLUSTERINGS,))[0]
     for name in wanted("ewocs-table2", "sets", plan.sets, tuple(DIMENSIONS)):
         setting, args = f"{n_clusterings} clusterings", (name, n_clusterings)
-        found = kept(plan, "ewocs-table2", name, setting, _consistencies, *args, default=RUNS)
+        runs = kept(plan, "ewocs-table2", name, setting, _consistencies, *args, default=RUNS)
         yield [
             cell
-            for sources in (("fixed", "redrawn") if found else ())
+            for sources in (("fixed", "redrawn") if runs else ())
             for column in _WEAK
-            for cell in _cells_of_weak(name, sources, column, [one[column] for one in found])
+            for cell in _cells_of_weak(name, sources, column, [one[column] for one in runs])
         ]
 
 
-def _cells_of_weak(name: str, sources: str, column: str, found: Sequence[Scores]) -> list[Cell]:
+def _cells_of_weak(name: str, sources: str, column: str, runs: Sequence[Scores]) -> list[Cell]:
     """Shares of one weak clusterer: a figure a data set, and one for the sources of all."""
     seen, there = (
-        [one[f"{what}, {sources}"] for one in found] for what in ("detectable", "sources")
+        [one[f"{what}, {sources}"] for one in runs] for what in ("detectable", "sources")
     )
     rows = {
         "Cons": [float(a == b) for a, b in zip(seen, there, strict=True)],
@@ -138,7 +138,7 @@ def _consistencies(name: str, n_clusterings: int, run: int) -> Columns:
     sources = minority_sources(
         d, background=background, foreground=foreground, spread=spread, random_state=seed
     )
-    found: Columns = {column: {} for column in _WEAK}
+    columns: Columns = {column: {} for column in _WEAK}
     for kind, redraw in (("fixed", False), ("redrawn", True)):
         samples = list(source_samples(sources, _SAMPLES, redraw=redraw, random_state=seed))
         for column, params in _WEAK.items():
@@ -146,9 +146,9 @@ def _consistencies(name: str, n_clusterings: int, run: int) -> Columns:
             one = consistency_over(
                 given, **params, n_repetitions=n_clusterings, random_state=seed
             ).detectable
-            found[column] |= {f"detectable, {kind}": float(one.sum())}
-            found[column] |= {f"sources, {kind}": float(len(one))}
-    return found
+            columns[column] |= {f"detectable, {kind}": float(one.sum())}
+            columns[column] |= {f"sources, {kind}": float(len(one))}
+    return columns
 
 
 def _softer(X: Any) -> Any:
@@ -190,17 +190,17 @@ def ewocs_table3(plan: Plan) -> Iterator[list[Cell]]:
         The cells of one dimension, one a measure and system.
     """
     for name in wanted("ewocs-table3", "sets", plan.sets, tuple(DIMENSIONS)):
-        found = _runs(plan, "ewocs-table3", name, _best_of_all)
-        yield cells_of("3", name, found, ("AUC", "Precision", "Recall", "F1"), _note(plan))
+        runs = _runs(plan, "ewocs-table3", name, _best_of_all)
+        yield cells_of("3", name, runs, ("AUC", "Precision", "Recall", "F1"), _note(plan))
 
 
 def _best_of_all(name: str, n_repetitions: int | None, run: int) -> Columns:
     X, y = synthetic(name, run)
-    found = references_of(X, y, run)
+    columns = references_of(X, y, run)
     for column, system in (PAPERS | OURS).items():
         models = system.run(X, y, run, n_repetitions)
-        found[column] = mean_of([best_measures(model, y) for model in models])
-    return found
+        columns[column] = mean_of([best_measures(model, y) for model in models])
+    return columns
 
 
 # ---- Table 4 ---------------------------------------------------------------------------------
@@ -237,19 +237,19 @@ def ewocs_table4(plan: Plan) -> Iterator[list[Cell]]:
     """
     asked = ("2-D",) if plan.sets is None else plan.sets
     for name in wanted("ewocs-table4", "sets", asked, tuple(DIMENSIONS)):
-        found = _runs(plan, "ewocs-table4", name, _thresholds_of_all)
+        runs = _runs(plan, "ewocs-table4", name, _thresholds_of_all)
         order = ("F1", "Precision", "Recall")
-        rows = sorted(rows_of(found), key=lambda row: order.index(row.split()[0]))
-        yield cells_of("4", name, found, rows, _note(plan))
+        rows = sorted(rows_of(runs), key=lambda row: order.index(row.split()[0]))
+        yield cells_of("4", name, runs, rows, _note(plan))
 
 
 def _thresholds_of_all(name: str, n_repetitions: int | None, run: int) -> Columns:
     X, y = synthetic(name, run)
-    found = {}
+    columns = {}
     for column, system in (PAPERS | OURS).items():
         models = system.run(X, y, run, n_repetitions)
-        found[column] = mean_of([by_threshold(model, y, told=system.told) for model in models])
-    return found
+        columns[column] = mean_of([by_threshold(model, y, told=system.told) for model in models])
+    return columns
 
 
 def _runs(plan: Plan, table: str, name: str, run: Callable[..., Columns]) -> list[Columns]:

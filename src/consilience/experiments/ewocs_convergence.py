@@ -74,16 +74,16 @@ def _power(whose: str, fit: _Fit, cells: Sequence[Cell]) -> Claim:
     """Whether the fitted power of the size is the published one, give or take its error."""
     size = np.log([float(cell.row.rpartition("=")[2]) for cell in cells for _ in cell.values])
     value = np.log([value for cell in cells for value in cell.values])
-    found = stats.linregress(size, value)
+    line = stats.linregress(size, value)
     words = (
         f"{whose}: {fit.words} grows like n^{fit.published:g} "
-        f"(here n^{found.slope:.2f} ± {found.stderr:.2f})"
+        f"(here n^{line.slope:.2f} ± {line.stderr:.2f})"
     )
-    gap = float(found.slope - fit.published)
+    gap = float(line.slope - fit.published)
     freedom = len(size) - 2
-    sure = found.stderr > 0 and freedom > 0
-    p = float(2 * stats.t.sf(abs(gap) / found.stderr, freedom)) if sure else nan
-    error = float(found.stderr) if sure else nan
+    sure = line.stderr > 0 and freedom > 0
+    p = float(2 * stats.t.sf(abs(gap) / line.stderr, freedom)) if sure else nan
+    error = float(line.stderr) if sure else nan
     held = p > 0.05 if sure else gap == 0
     return Claim(words, held, gap, p, len(size), error, "regression", "sets")
 
@@ -130,22 +130,22 @@ def ewocs_figures16_17(plan: Plan) -> Iterator[list[Cell]]:
         everything = all_pairs(plan.data_home) if name == _RELATIONS else None
         setting = f"n={','.join(map(str, sizes))}"
         args = (name, sizes, everything)
-        found = kept(plan, "ewocs-figures16-17", name, setting, _over_sizes, *args, default=3)
-        yield cells_of("Figures 16, 17", name, found)
+        runs = kept(plan, "ewocs-figures16-17", name, setting, _over_sizes, *args, default=3)
+        yield cells_of("Figures 16, 17", name, runs)
 
 
 def _over_sizes(name: str, sizes: Sequence[int], everything: Any, run: int) -> Columns:
-    found: Columns = {column: {} for column in (*SCALES, "learning", "scoring")}
+    columns: Columns = {column: {} for column in (*SCALES, "learning", "scoring")}
     for n in sizes:
         X = _objects(name, n, everything, run)
         settled = _settle(X, _KERNEL[name], run)
         # A collection may have fewer objects than were asked for.
         end = f", n={X.shape[0] if name == _RELATIONS else n}"
         for scale in SCALES:
-            found[scale] |= _of_scale(settled, scale, end)
-        found["learning"][f"milliseconds a repetition{end}"] = 1000 * settled.learning
-        found["scoring"][f"milliseconds a repetition{end}"] = 1000 * settled.scoring
-    return found
+            columns[scale] |= _of_scale(settled, scale, end)
+        columns["learning"][f"milliseconds a repetition{end}"] = 1000 * settled.learning
+        columns["scoring"][f"milliseconds a repetition{end}"] = 1000 * settled.scoring
+    return columns
 
 
 def _objects(name: str, n: int, everything: Any, run: int) -> Any:

@@ -82,15 +82,15 @@ def ewocs_figure11(plan: Plan) -> Iterator[list[Cell]]:
     n_repetitions = None if plan.members is None else plan.members[0]
     for name in wanted("ewocs-figure11", "sets", plan.sets, tuple(DIMENSIONS)):
         setting = setting_of(n_repetitions)
-        found = kept(plan, "ewocs-figure11", name, setting, _rules, name, n_repetitions, default=10)
-        yield cells_of("Figure 11", name, found, MEASURES)
+        runs = kept(plan, "ewocs-figure11", name, setting, _rules, name, n_repetitions, default=10)
+        yield cells_of("Figure 11", name, runs, MEASURES)
 
 
 def _rules(name: str, n_repetitions: int | None, run: int) -> Columns:
     X, y = synthetic(name, run)
     (model,) = PAPERS[G10].run(X, y, run, n_repetitions)
-    found: Columns = {}
+    columns: Columns = {}
     for row, value in by_threshold(model, y, told=False).items():
         measure, rule = row.split(" ", 1)
-        found.setdefault(rule, {})[measure] = value
-    return found
+        columns.setdefault(rule, {})[measure] = value
+    return columns

@@ -164,12 +164,12 @@ def ewocs_table7(plan: Plan) -> Iterator[list[Cell]]:
     steps = steps_of(plan, _STEPS)
     for name in wanted("ewocs-table7", "sets", plan.sets, tuple(VARIANTS)):
         args = (plan.data_home, name, steps)
-        found = kept(plan, "ewocs-table7", name, setting_of(steps), _news, *args, default=1)
-        rows = rows_of(found)
+        runs = kept(plan, "ewocs-table7", name, setting_of(steps), _news, *args, default=1)
+        rows = rows_of(runs)
         note = f"EW: {steps[-1]} repetitions"
         table = [row for row in rows if "R=" not in row]
-        yield cells_of("7", name, found, table, note, known_as="REUTERS")
-        yield cells_of("7", name, found, [row for row in rows if "R=" in row])
+        yield cells_of("7", name, runs, table, note, known_as="REUTERS")
+        yield cells_of("7", name, runs, [row for row in rows if "R=" in row])
 
 
 def _news(data_home: Any, name: str, steps: Sequence[int], run: int) -> Columns:
@@ -177,19 +177,19 @@ def _news(data_home: Any, name: str, steps: Sequence[int], run: int) -> Columns:
     weak, words = VARIANTS[name]
     documents = _documents(data_home, words, run)
     X, y = documents.X, documents.y
-    found: Columns = {}
+    columns: Columns = {}
     if name == "REUTERS":
         for column, labels in chance_of(y, run).items():
-            found[column] = {"AUC": hard_measures(labels, y)["AUC"]} | best_of_labels(labels, y)
+            columns[column] = {"AUC": hard_measures(labels, y)["AUC"]} | best_of_labels(labels, y)
         counts = documents.counts[:, informative_terms(documents.counts, _N_STEMS)]
-        found |= _rivals(BUBBLES | OTHERS, X, y, run) | _rivals(ON_COUNTS, counts, y, run)
+        columns |= _rivals(BUBBLES | OTHERS, X, y, run) | _rivals(ON_COUNTS, counts, y, run)
     elif words is not None:
-        found |= _rivals(BUBBLES, X, y, run)
+        columns |= _rivals(BUBBLES, X, y, run)
     curve: Scores = {}
     for step, model in _grown(weak, X, steps, run):
         curve[f"AUC, R={step}"] = best_measures(model, y)["AUC"]
-    found[EW] = _all_measures(model, y, told=False) | curve
-    return found
+    columns[EW] = _all_measures(model, y, told=False) | curve
+    return columns
 
 
 def _rivals(systems: Mapping[str, System], X: Any, y: Any, run: int) -> Columns:
@@ -263,8 +263,8 @@ def ewocs_figure12(plan: Plan) -> Iterator[list[Cell]]:
         n_repetitions = steps_of(plan, (300,))[-1]
         args = (plan.data_home, n_repetitions)
         setting = setting_of(n_repetitions)
-        found = kept(plan, "ewocs-figure12", name, setting, _by_share, *args, default=3)
-        yield cells_of("Figure 12", name, found, note=f"EW: {n_repetitions} repetitions")
+        runs = kept(plan, "ewocs-figure12", name, setting, _by_share, *args, default=3)
+        yield cells_of("Figure 12", name, runs, note=f"EW: {n_repetitions} repetitions")
 
 
 def _by_share(data_home: Any, n_repetitions: int, run: int) -> Columns:
@@ -277,9 +277,9 @@ def _by_share(data_home: Any, n_repetitions: int, run: int) -> Columns:
             BBOCC(m, divergence="euclidean", random_state=1000 * run + start).fit(X)
             for start in range(5)
         ]
-        found = [precision_recall_f1(model.labels_, y) for model in models]
+        rates = [precision_recall_f1(model.labels_, y) for model in models]
         for measure, curve in curves.items():
-            values = [100 * getattr(one, measure.lower()) for one in found]
+            values = [100 * getattr(one, measure.lower()) for one in rates]
             curve[f"per cent, share={share:g}"] = sum(values) / len(values)
     model = _ensemble("soft", n_repetitions, run).fit(X)
     free = by_threshold(model, y, told=False)
@@ -353,19 +353,19 @@ def ewocs_figure13(plan: Plan) -> Iterator[list[Cell]]:
     for name in wanted("ewocs-figure13", "sets", plan.sets, tuple(_ASSIGNED)):
         args = (plan.data_home, _ASSIGNED[name], steps)
         setting = setting_of(steps)
-        found = kept(plan, "ewocs-figure13", name, setting, _over_steps, *args, default=3)
-        yield cells_of("Figure 13", name, found)
+        runs = kept(plan, "ewocs-figure13", name, setting, _over_steps, *args, default=3)
+        yield cells_of("Figure 13", name, runs)
 
 
 def _over_steps(data_home: Any, weak: str, steps: Sequence[int], run: int) -> Columns:
     documents = _documents(data_home, None, 0)
     y = documents.y
-    found: Columns = {}
+    columns: Columns = {}
     for step, model in _grown(weak, documents.X, steps, run):
         by_rule = by_threshold(model, y, told=False)
         for row, value in by_rule.items():
             measure, rule = row.split(" ", 1)
             if measure == "F1":
-                found.setdefault(rule, {})[f"F1, R={step}"] = value
-        found.setdefault("AUC", {})[f"AUC, R={step}"] = best_measures(model, y)["AUC"]
-    return found
+                columns.setdefault(rule, {})[f"F1, R={step}"] = value
+        columns.setdefault("AUC", {})[f"AUC, R={step}"] = best_measures(model, y)["AUC"]
+    return columns

@@ -108,26 +108,26 @@ def ewocs_figure9(plan: Plan) -> Iterator[list[Cell]]:
     steps = steps_of(plan, _STEPS)
     for name in wanted("ewocs-figure9", "sets", asked, ("2-D", "3-D", "5-D", "8-D")):
         setting = setting_of(steps)
-        found = kept(plan, "ewocs-figure9", name, setting, _ensembles, name, steps, default=8)
-        yield cells_of("Figure 9", name, found)
+        runs = kept(plan, "ewocs-figure9", name, setting, _ensembles, name, steps, default=8)
+        yield cells_of("Figure 9", name, runs)
 
 
 def _ensembles(name: str, steps: Sequence[int], run: int) -> Columns:
     X, y = synthetic(name, run)
-    found: Columns = {}
+    columns: Columns = {}
     for k_max in _K_MAX:
         model = _srbc(run, k_max=k_max, n_repetitions=steps[0]).fit(X)
         curve = {f"F1, R={steps[0]}": best_measures(model, y)["F1"]}
         for step in steps[1:]:
             model.more(X, step - model.n_repetitions_)
             curve[f"F1, R={step}"] = best_measures(model, y)["F1"]
-        found[f"k_max={k_max}"] = curve
+        columns[f"k_max={k_max}"] = curve
     for alpha in _ALPHAS:
         models = {g: _srbc(run, alpha=alpha, gamma=g).fit(X) for g in _GAMMAS}
-        found[f"alpha={alpha:g}"] = {
+        columns[f"alpha={alpha:g}"] = {
             f"F1, gamma={g:g}": best_measures(model, y)["F1"] for g, model in models.items()
         }
-    return found | _f1_of(("EW-HRBC 100x100 MAH", MAH, AUTO), X, y, run)
+    return columns | _f1_of(("EW-HRBC 100x100 MAH", MAH, AUTO), X, y, run)
 
 
 def _srbc(run: int, **changes: Any) -> EWOCS:
@@ -215,8 +215,8 @@ def ewocs_figure10(plan: Plan) -> Iterator[list[Cell]]:
     """
     asked = ("2-D",) if plan.sets is None else plan.sets
     for name in wanted("ewocs-figure10", "sets", asked, ("2-D", "3-D", "5-D", "8-D")):
-        found = kept(plan, "ewocs-figure10", name, "", _settings, name, default=5)
-        yield cells_of("Figure 10", name, found)
+        runs = kept(plan, "ewocs-figure10", name, "", _settings, name, default=5)
+        yield cells_of("Figure 10", name, runs)
 
 
 def _settings(name: str, run: int) -> Columns:
@@ -239,8 +239,8 @@ def _settings(name: str, run: int) -> Columns:
             for least in _LEAST
         },
     }
-    found: Columns = {
+    columns: Columns = {
         column: {f"F1, {at}": _best_f1(system, X, y, run) for at, system in curve.items()}
         for column, curve in curves.items()
     }
-    return found | _f1_of(("DGRADE MAH", AUTO), X, y, run)
+    return columns | _f1_of(("DGRADE MAH", AUTO), X, y, run)

@@ -111,10 +111,10 @@ def ewocs_figures5_7(plan: Plan) -> Iterator[list[Cell]]:
     wanted("ewocs-figures5-7", "sets", plan.sets, ("TOY",))
     n_repetitions = None if plan.members is None else plan.members[0]
     setting = setting_of(n_repetitions)
-    found = kept(plan, "ewocs-figures5-7", "TOY", setting, _on_toy, n_repetitions, default=10)
+    runs = kept(plan, "ewocs-figures5-7", "TOY", setting, _on_toy, n_repetitions, default=10)
     systems = (*TOY_SYSTEMS, "CONVEX")
-    yield cells_of("Figures 5, 6", "TOY", [{name: one[name] for name in systems} for one in found])
-    by_rule = [{name: one[name] for name in one if name not in systems} for one in found]
+    yield cells_of("Figures 5, 6", "TOY", [{name: one[name] for name in systems} for one in runs])
+    by_rule = [{name: one[name] for name in one if name not in systems} for one in runs]
     yield cells_of("Figure 7", _BY_RULE, by_rule)
 
 
@@ -127,15 +127,15 @@ def toy_models(run: int, n_repetitions: int | None = None) -> tuple[Any, Any, di
 def _on_toy(n_repetitions: int | None, run: int) -> Columns:
     """The systems, and EW-SRBC by rule."""
     X, y, models = toy_models(run, n_repetitions)
-    found = {name: mean_of([best_measures(m, y) for m in mine]) for name, mine in models.items()}
-    found["CONVEX"] = references_of(X, y, run)["CONVEX"]
+    columns = {name: mean_of([best_measures(m, y) for m in mine]) for name, mine in models.items()}
+    columns["CONVEX"] = references_of(X, y, run)["CONVEX"]
     scores = models[G10][0].scores_
     for cut in every(scores, y=y, m=int((y > 0).sum())):
         one = precision_recall_f1(scores >= cut.value, y)
-        found[cut.method.upper()] = {
+        columns[cut.method.upper()] = {
             "F1": 100 * one.f1,
             "Precision": 100 * one.precision,
             "Recall": 100 * one.recall,
             "objects": float(one.n_found),
         }
-    return found
+    return columns

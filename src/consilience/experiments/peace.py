@@ -201,7 +201,7 @@ def _one_run(
         "(1)": split_and_merge(n_members, random_state=seed),
         "(2)": many_algorithms(about.members, random_state=seed),
     }
-    found: Parts = {part: {} for part in parts}
+    by_column: Parts = {part: {} for part in parts}
     for kind, generator in kinds.items():
         ensemble = generator.generate(X)
         for column in parts:
@@ -209,8 +209,8 @@ def _one_run(
             drawn = {"random_state": seed} if column in _SEEDED else {}
             labels = function(ensemble, about.n_clusters, **params, **drawn).labels
             for index, score in INDICES.items():
-                found[column][f"{kind} {index}", column] = float(score(y, labels))
-    return found
+                by_column[column][f"{kind} {index}", column] = float(score(y, labels))
+    return by_column
 
 
 def _one_start(
@@ -225,7 +225,7 @@ def _one_start(
 ) -> Parts:
     """One start of the methods on a text's ensemble: both indices, and the objective."""
     ensemble, truth, n_clusters = _text_ensemble(name, data_home, kind, n_members, ensemble_seed)
-    found: Parts = {}
+    by_column: Parts = {}
     for column in parts:
         run = METHODS[column][0](
             ensemble, n_clusters, init="dirichlet", n_init=1, random_state=seed
@@ -238,8 +238,8 @@ def _one_start(
             (f"{kind} {index}", column): float(score(truth, labels))
             for index, score in INDICES.items()
         }
-        found[column] = scores | {("objective", column): float(objective)}
-    return found
+        by_column[column] = scores | {("objective", column): float(objective)}
+    return by_column
 
 
 # Of the last few: the starts on one ensemble follow each other.

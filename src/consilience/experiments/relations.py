@@ -104,8 +104,8 @@ def ewocs_table6(plan: Plan) -> Iterator[list[Cell]]:
     list of Cell
         The cells of one pair of types.
     """
-    for types, found in _over_pairs(plan, "ewocs-table6", _sizes):
-        yield cells_of("6", types, found)
+    for types, runs in _over_pairs(plan, "ewocs-table6", _sizes):
+        yield cells_of("6", types, runs)
 
 
 def _sizes(pairs: EntityPairs, run: int) -> Columns:
@@ -213,8 +213,8 @@ def ewocs_relations(plan: Plan) -> Iterator[list[Cell]]:
     """
     steps = steps_of(plan, (REPETITIONS,))[-1:]
     rows = ("AUC", "Precision", "Recall", "F1")
-    for types, found in _over_pairs(plan, "ewocs-relations", _held_out, steps):
-        yield cells_of("8", types, found, rows)
+    for types, runs in _over_pairs(plan, "ewocs-relations", _held_out, steps):
+        yield cells_of("8", types, runs, rows)
 
 
 def _held_out(pairs: EntityPairs, steps: Sequence[int], seed: int) -> Columns:
@@ -276,15 +276,15 @@ def _by_rule(
 ) -> Mapping[str, Scores]:
     """Measures by rule: those without supervision are found on the scores learnt from."""
     cuts = [best(scores, y), size(scores, int(y.sum())), *every(learnt)]
-    found = {}
+    by_rule = {}
     for cut in cuts:
         one = precision_recall_f1(scores >= cut.value, y)
-        found[cut.method.upper()] = {
+        by_rule[cut.method.upper()] = {
             "F1": 100 * one.f1,
             "Precision": 100 * one.precision,
             "Recall": 100 * one.recall,
         }
-    return found
+    return by_rule
 
 
 def _claims_of_table9(cells: Sequence[Cell]) -> list[Claim]:
@@ -333,16 +333,16 @@ def ewocs_table9(plan: Plan) -> Iterator[list[Cell]]:
         The cells of one pair of types.
     """
     steps = steps_of(plan, (REPETITIONS,))[-1:]
-    for types, found in _over_pairs(plan, "ewocs-table9", _rules_by_step, steps):
-        yield cells_of("9", types, [_last_step(one, steps[0]) for one in found])
+    for types, runs in _over_pairs(plan, "ewocs-table9", _rules_by_step, steps):
+        yield cells_of("9", types, [_last_step(one, steps[0]) for one in runs])
 
 
-def _last_step(found: Columns, step: int) -> Columns:
+def _last_step(columns: Columns, step: int) -> Columns:
     """Measures at one number of repetitions, without the number in their names."""
     end = f", R={step}"
     return {
         rule: {row.removesuffix(end): value for row, value in scores.items() if row.endswith(end)}
-        for rule, scores in found.items()
+        for rule, scores in columns.items()
     }
 
 
@@ -350,15 +350,15 @@ def _rules_by_step(pairs: EntityPairs, steps: Sequence[int], seed: int) -> Colum
     """Measures by rule after each number of repetitions."""
     learn, judge = pairs.hold_out(random_state=seed)
     model = _ensemble(steps[0]).set_params(random_state=seed).fit(learn.X)
-    found: Columns = {}
+    columns: Columns = {}
     for step in steps:
         if step > model.n_repetitions_:
             model.more(learn.X, step - model.n_repetitions_)
         by_rule = _by_rule(model.scores_, model.score_samples(judge.X), judge.y)
         for rule, scores in by_rule.items():
             rows = {f"{measure}, R={step}": value for measure, value in scores.items()}
-            found.setdefault(rule, {}).update(rows)
-    return found
+            columns.setdefault(rule, {}).update(rows)
+    return columns
 
 
 def _claims_of_figure15(cells: Sequence[Cell]) -> list[Claim]:
@@ -426,9 +426,9 @@ def ewocs_figure15(plan: Plan) -> Iterator[list[Cell]]:
         The cells of one pair of types.
     """
     steps = steps_of(plan, (100, 300, 1000, 3000))
-    for types, found in _over_pairs(plan, "ewocs-figure15", _growth, steps):
+    for types, runs in _over_pairs(plan, "ewocs-figure15", _growth, steps):
         rows = [f"F1, R={step}" for step in steps]
-        yield cells_of("Figure 15", types, found, [*rows, "F1"])
+        yield cells_of("Figure 15", types, runs, [*rows, "F1"])
 
 
 def _growth(pairs: EntityPairs, steps: Sequence[int], seed: int) -> Columns:

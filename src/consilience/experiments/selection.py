@@ -157,17 +157,17 @@ def _one_run(name: str, data_home: Any, *, seed: int, parts: Sequence[str]) -> P
     # Another stream than the members': the k-means of the table is not one of them.
     alone = KMeansEnsemble(1, k, online=True, random_state=2**20 + seed).generate(X)
     many = kmeans_ensemble(k, random_state=seed).set_params(online=True).generate(X)
-    found = _by_linkage(sample) | {
+    scores = _by_linkage(sample) | {
         (_ROW, "k-means"): _accuracy(y, alone.labels[:, 0]),
         (_ROW, "k-means ensemble"): _accuracy(y, eac(many, k).labels),
         (_ROW, "full ensemble"): _accuracy(y, eac(full, k).labels),
     }
     for column, criterion in CRITERIA.items():
-        found[_ROW, column] = _selected(sample, full, reference, criterion, 0.33, min_cover=3)
+        scores[_ROW, column] = _selected(sample, full, reference, criterion, 0.33, min_cover=3)
     for column, criterion in CRITERIA.items():
         plain = _selected(sample, full, reference, criterion, 0.33, min_cover=0)
-        found[_ROW, f"{column}, plain cut"] = plain
-    return dict.fromkeys(parts, found)
+        scores[_ROW, f"{column}, plain cut"] = plain
+    return dict.fromkeys(parts, scores)
 
 
 def _one_run_of_shares(name: str, data_home: Any, *, seed: int, parts: Sequence[str]) -> Parts:
@@ -205,10 +205,10 @@ def _selected(
         # That the plain cut leaves objects uncovered is what its columns show.
         if min_cover == 0:
             warnings.simplefilter("ignore", ConsilienceWarning)
-        found = eeac(
+        consensus = eeac(
             full, k, reference=reference, criterion=criterion, top=share, min_cover=min_cover
         )
-    return _accuracy(y, found.labels)
+    return _accuracy(y, consensus.labels)
 
 
 def _accuracy(y: NDArray[Any], labels: NDArray[Any]) -> float:

@@ -227,27 +227,27 @@ def _kmeans_run(
     X, y, k = sample
     ensemble = woec(n_members, k, random_state=seed).generate(X)
     methods = {name: METHODS[name] for name in parts if name != _MEMBERS}
-    found = _consensus(ensemble, sample, methods, indices, seed)
+    by_column = _consensus(ensemble, sample, methods, indices, seed)
     if _MEMBERS in parts:
         alone = _one_kmeans(X, k, seed) if baseline else None
-        found[_MEMBERS] = _of_members(y, ensemble.labels, alone, indices)
-    return found
+        by_column[_MEMBERS] = _of_members(y, ensemble.labels, alone, indices)
+    return by_column
 
 
 def _of_members(
     y: Labels, labels: Labels, alone: Labels | None, indices: dict[str, Score]
 ) -> Scores:
-    found: Scores = {}
+    scores: Scores = {}
     for row, index in indices.items():
         members = [index(y, column) for column in labels.T]
-        found |= {
+        scores |= {
             (row, "Min"): min(members),
             (row, "Max"): max(members),
             (row, "Mean"): float(np.mean(members)),
         }
     if alone is not None:
-        found |= {(row, "k-means"): index(y, alone) for row, index in indices.items()}
-    return found
+        scores |= {(row, "k-means"): index(y, alone) for row, index in indices.items()}
+    return scores
 
 
 def _lac_run(
@@ -297,11 +297,11 @@ def _consensus(
     seed: int,
 ) -> Parts:
     X, y, k = sample
-    found: Parts = {}
+    by_column: Parts = {}
     for column, (function, params) in methods.items():
         labels = function(ensemble, k, X=X, random_state=seed, **params).labels
-        found[column] = {(row, column): index(y, labels) for row, index in indices.items()}
-    return found
+        by_column[column] = {(row, column): index(y, labels) for row, index in indices.items()}
+    return by_column
 
 
 def _cells(table: str, group: Group, row: str | None = None) -> list[Cell]:

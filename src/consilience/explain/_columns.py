@@ -128,7 +128,7 @@ def _unique(names: list[str]) -> tuple[str, ...]:
     """
     times: dict[str, int] = {}
     taken = set(names)
-    found = []
+    unique = []
     for name in names:
         times[name] = times.get(name, 0) + 1
         new = name
@@ -136,8 +136,8 @@ def _unique(names: list[str]) -> tuple[str, ...]:
             new = f"{name} ({times[name]})"
             times[name] += new in taken
         taken.add(new)
-        found.append(new)
-    return tuple(found)
+        unique.append(new)
+    return tuple(unique)
 
 
 def _of_kinds(X: Any, names: tuple[str, ...], sources: Sequence[str]) -> Columns:
@@ -152,12 +152,12 @@ def _of_kinds(X: Any, names: tuple[str, ...], sources: Sequence[str]) -> Columns
         if missing.all():
             empty.append(name)
         elif values.dtype.kind in "biuf":
-            found = np.where(missing, np.nan, values)
-            if _is_flag(found):
-                codes = np.where(np.isnan(found), -1, found).astype(np.int64)
+            column = np.where(missing, np.nan, values)
+            if _is_flag(column):
+                codes = np.where(np.isnan(column), -1, column).astype(np.int64)
                 categories.append(Categories(name, codes, ("0", "1"), flag=True))
             else:
-                numbers.append(found)
+                numbers.append(column)
                 number_names.append(name)
         elif (made := _categories(name, values, missing)) is not None:
             categories.append(made)
@@ -206,15 +206,15 @@ def _categories(name: str, cells: NDArray[Any], missing: NDArray[np.bool_]) -> C
     levels, codes, counts = np.unique(texts, return_inverse=True, return_counts=True)
     if len(texts) >= _MANY and 2 * len(levels) > len(texts):
         return None
-    found = np.full(len(cells), -1, np.int64)
+    category = np.full(len(cells), -1, np.int64)
     if len(levels) > _MOST_LEVELS:
         kept = np.sort(np.argsort(-counts, kind="stable")[: _MOST_LEVELS - 1])
         place = np.full(len(levels), len(kept), np.int64)
         place[kept] = np.arange(len(kept))
-        found[~missing] = place[codes]
-        return Categories(name, found, (*levels[kept].tolist(), "(others)"))
-    found[~missing] = codes
-    return Categories(name, found, tuple(levels.tolist()))
+        category[~missing] = place[codes]
+        return Categories(name, category, (*levels[kept].tolist(), "(others)"))
+    category[~missing] = codes
+    return Categories(name, category, tuple(levels.tolist()))
 
 
 def _split(sources: Sequence[str]) -> set[str]:

@@ -115,13 +115,13 @@ def differences(columns: Columns, groups: Codes, n_groups: int, *, level: float)
 
 def _numbers(columns: Columns, groups: Codes, n_groups: int, level: float) -> _Part:
     values = columns.numbers
-    found = rank_effects(values, groups, n_groups, level=level)
+    effects = rank_effects(values, groups, n_groups, level=level)
     rows: dict[str, list[Any]] = {
-        "known": [found.known],
-        "effect": [found.delta],
-        "effect_low": [found.low],
-        "effect_high": [found.high],
-        "p": [found.p],
+        "known": [effects.known],
+        "effect": [effects.delta],
+        "effect_low": [effects.low],
+        "effect_high": [effects.high],
+        "p": [effects.p],
     }
     inside = [groups == g for g in range(n_groups)]
     if (groups < 0).any():
@@ -138,9 +138,9 @@ def _numbers(columns: Columns, groups: Codes, n_groups: int, level: float) -> _P
         name: middle[:, i] for i, name in enumerate(("lower_quartile", "median", "upper_quartile"))
     }
     figures["rest_median"] = np.array(rest).reshape(len(inside), values.shape[1])
-    known = found.known
+    known = effects.known
     importance = without_chance(
-        found.explained, known.sum(axis=0), (known > 0).sum(axis=0), found.attainable
+        effects.explained, known.sum(axis=0), (known > 0).sum(axis=0), effects.attainable
     )
     spoken = [Spoken(name, "", "number") for name in columns.number_names]
     return _Part(spoken, figures, importance.tolist())
@@ -169,20 +169,20 @@ def _shares(
     rest_known = known[:n_groups].sum() - known
     rest_counts[n_groups:] = counts[:n_groups].sum(axis=0)
     rest_known[n_groups:] = known[:n_groups].sum()
-    found = share_effects(counts, known[:, None], rest_counts, rest_known[:, None], level=level)
+    effects = share_effects(counts, known[:, None], rest_counts, rest_known[:, None], level=level)
     with np.errstate(divide="ignore", invalid="ignore"):
         share, rest = counts / known[:, None], rest_counts / rest_known[:, None]
     figures = {
         "known": np.broadcast_to(known[:, None], counts.shape).astype(np.float64),
         "share": share,
         "rest_share": rest,
-        "effect": found.delta,
-        "effect_low": found.low,
-        "effect_high": found.high,
-        "log_odds": found.log_odds,
-        "log_odds_low": found.log_odds_low,
-        "log_odds_high": found.log_odds_high,
-        "p": found.p,
+        "effect": effects.delta,
+        "effect_low": effects.low,
+        "effect_high": effects.high,
+        "log_odds": effects.log_odds,
+        "log_odds_low": effects.log_odds_low,
+        "log_odds_high": effects.log_odds_high,
+        "p": effects.p,
     }
     return _Part(spoken, figures, list(importance))
 

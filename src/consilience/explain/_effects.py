@@ -65,12 +65,12 @@ def quartiles(values: Floats) -> Floats:
     """Quartiles of each column, of what is not NaN, as (3, n_columns); NaN where nothing is."""
     if len(values) and not np.isnan(values).any():
         return np.asarray(np.quantile(values, (0.25, 0.5, 0.75), axis=0))
-    found = np.full((3, values.shape[1]), np.nan)
+    bounds = np.full((3, values.shape[1]), np.nan)
     for j, column in enumerate(values.T):
         known = column[~np.isnan(column)]
         if len(known):
-            found[:, j] = np.quantile(known, (0.25, 0.5, 0.75))
-    return found
+            bounds[:, j] = np.quantile(known, (0.25, 0.5, 0.75))
+    return bounds
 
 
 def rank_effects(
@@ -340,7 +340,7 @@ def corrected(p: Floats) -> Floats:
     [0.03, 0.04, nan, 0.04]
     """
     known = np.isfinite(p)
-    found = np.full(p.shape, np.nan)
+    adjusted = np.full(p.shape, np.nan)
     if known.any():
-        found[known] = stats.false_discovery_control(p[known])
-    return found
+        adjusted[known] = stats.false_discovery_control(p[known])
+    return adjusted

@@ -44,16 +44,16 @@ def examples(
         said = votes(ensemble, groups, len(names), rows)
     identifiers = np.arange(len(groups)) if ids is None else np.asarray(ids)
     shown = np.array([*names, -1], dtype=object)
-    found = {
+    table = {
         "cluster": shown[groups[rows]],
         "role": np.array(["typical"] * len(typical) + ["doubtful"] * len(doubtful), dtype=object),
         "object": identifiers[rows],
         "confidence": np.full(len(rows), np.nan) if confidence is None else confidence[rows],
     }
     if said is None:
-        return found
+        return table
     own = said.groups[np.arange(len(rows)), groups[rows]]
-    return found | {
+    return table | {
         "members_for": own,
         "members_against": said.groups.sum(axis=1) - own,
         "members_silent": said.undecided + said.left_out + said.unseen,
@@ -89,10 +89,10 @@ def _off_centre(values: Floats) -> Floats:
 
 
 def _doubtful(groups: Codes, confidence: Floats | None) -> Codes:
-    found = np.flatnonzero(in_doubt(groups, confidence))
-    if confidence is None or not len(found):
-        return found
-    order = found[np.argsort(confidence[found], kind="stable")]
+    rows = np.flatnonzero(in_doubt(groups, confidence))
+    if confidence is None or not len(rows):
+        return rows
+    order = rows[np.argsort(confidence[rows], kind="stable")]
     own = groups[order]
     # Place of each among the doubtful of its group.
     by_group = np.argsort(own, kind="stable")

@@ -31,9 +31,9 @@ def without_chance(
     n, n_groups = np.asarray(n, np.float64), np.asarray(n_groups, np.float64)
     with np.errstate(divide="ignore", invalid="ignore"):
         chance = (n_groups - 1) / (n - 1)
-        found = (explained - chance) / (attainable - chance)
+        share = (explained - chance) / (attainable - chance)
     sensible = (n > n_groups) & (n_groups > 1) & (np.asarray(attainable) > chance)
-    return np.where(sensible & ~np.isnan(explained), np.clip(found, 0.0, 1.0), np.nan)
+    return np.where(sensible & ~np.isnan(explained), np.clip(share, 0.0, 1.0), np.nan)
 
 
 def share_explained(counts: NDArray[np.integer], sizes: NDArray[np.integer]) -> Floats:

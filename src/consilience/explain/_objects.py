@@ -57,11 +57,11 @@ def votes(ensemble: Ensemble, groups: Codes, n_groups: int, objects: Codes) -> V
     said = Votes(np.zeros((len(objects), n_groups), np.int64), *np.zeros((3, len(objects)), int))
     for member in ensemble.members:
         there = member[objects].astype(np.int64)
-        found = _table(member, groups, n_groups)[np.maximum(there, 0)]
-        found[row[placed], own[placed]] -= 1
-        share = np.divide(found, others, out=np.zeros(found.shape), where=others > 0)
+        together = _table(member, groups, n_groups)[np.maximum(there, 0)]
+        together[row[placed], own[placed]] -= 1
+        share = np.divide(together, others, out=np.zeros(together.shape), where=others > 0)
         # The only one of its group is with it where it is alone.
-        lonely = placed & (sizes[own] == 1) & (found.sum(axis=1) == 0)
+        lonely = placed & (sizes[own] == 1) & (together.sum(axis=1) == 0)
         share[row[lonely], own[lonely]] = 1.0
         best = share.max(axis=1, initial=0.0)
         clear = (there >= 0) & (best > 0) & ((share == best[:, None]).sum(axis=1) == 1)
@@ -84,8 +84,8 @@ def closeness(ensemble: Ensemble, groups: Codes, n_groups: int) -> Floats:
     for member in ensemble.members:
         there = member[placed].astype(np.int64)
         seen = there >= 0
-        found = _table(member, groups, n_groups)[there[seen], own[seen]] - 1
-        total[seen] += found / np.maximum(mates[seen], 1)
+        together = _table(member, groups, n_groups)[there[seen], own[seen]] - 1
+        total[seen] += together / np.maximum(mates[seen], 1)
         times[seen] += 1
     near = np.zeros(len(groups))
     near[placed] = np.where(mates > 0, total / np.maximum(times, 1), 1.0)

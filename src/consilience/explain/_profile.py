@@ -202,14 +202,14 @@ def profile(
             f"{ensemble.n_objects} objects instead."
         )
     table, notes = _readable(columns_of(X, n, names=columns, sources=sources))
-    found = differences(table, groups, len(names), level=level)
-    strength = found.strength()
-    rules = _rules(table, found, strength, groups, len(names))
+    apart = differences(table, groups, len(names), level=level)
+    strength = apart.strength()
+    rules = _rules(table, apart, strength, groups, len(names))
     shown = np.array([*names, -1][: len(strength)], dtype=object)
     return Profile(
         clusters=_cluster_table(groups, shown, sure, rules),
-        columns=_column_table(found),
-        differences=_difference_table(found, strength, shown),
+        columns=_column_table(apart),
+        differences=_difference_table(apart, strength, shown),
         objects=examples(table.numbers, groups, names, ids, ensemble, sure),
         level=float(level),
         clustered=bool(clustered),
@@ -263,7 +263,7 @@ def _readable(table: Columns) -> tuple[Columns, tuple[str, ...]]:
 
 def _rules(
     table: Columns,
-    found: Differences,
+    apart: Differences,
     strength: NDArray[np.float64],
     groups: Codes,
     n_groups: int,
@@ -272,17 +272,17 @@ def _rules(
     sizes = np.bincount(groups[groups >= 0], minlength=n_groups)
     largest = set(np.argsort(-sizes, kind="stable")[:_MOST_RULES].tolist())
     return [
-        find_rule(_features(table, found, strength[g]), groups == g) if g in largest else None
+        find_rule(_features(table, apart, strength[g]), groups == g) if g in largest else None
         for g in range(n_groups)
     ]
 
 
-def _features(table: Columns, found: Differences, strength: NDArray[np.float64]) -> list[Feature]:
+def _features(table: Columns, apart: Differences, strength: NDArray[np.float64]) -> list[Feature]:
     """What a rule may speak of, in an order that hangs on names and figures only."""
-    order = sorted(range(len(strength)), key=lambda j: (-strength[j], found.spoken[j]))
+    order = sorted(range(len(strength)), key=lambda j: (-strength[j], apart.spoken[j]))
     features = []
     for j in order[:_MOST_FEATURES]:
-        column, category, kind = found.spoken[j]
+        column, category, kind = apart.spoken[j]
         if kind == "number":
             values = table.numbers[:, table.number_names.index(column)]
             features.append(Feature(column, values))
@@ -321,34 +321,34 @@ def _cluster_table(
     }
 
 
-def _column_table(found: Differences) -> Table:
-    kinds = {one.column: one.kind for one in found.spoken}
+def _column_table(apart: Differences) -> Table:
+    kinds = {one.column: one.kind for one in apart.spoken}
     names = np.array(list(kinds), dtype=object)
-    value = np.where(np.isnan(found.importance), -1.0, found.importance)
+    value = np.where(np.isnan(apart.importance), -1.0, apart.importance)
     order = sorted(range(len(names)), key=lambda j: (-value[j], names[j]))
     return {
         "column": names[order],
         "kind": np.array(list(kinds.values()), dtype=object)[order],
-        "importance": found.importance[order],
+        "importance": apart.importance[order],
     }
 
 
 def _difference_table(
-    found: Differences, strength: NDArray[np.float64], shown: NDArray[Any]
+    apart: Differences, strength: NDArray[np.float64], shown: NDArray[Any]
 ) -> Table:
     n_rows, n_spoken = strength.shape
     by_name = np.argsort(
-        sorted(range(n_spoken), key=lambda j: (found.spoken[j].column, found.spoken[j].category))
+        sorted(range(n_spoken), key=lambda j: (apart.spoken[j].column, apart.spoken[j].category))
     )
     # Rounded: ends of intervals that differ in the last bits are equal.
     order = np.lexsort((np.tile(by_name, (n_rows, 1)), -strength.round(9)))
     row = np.repeat(np.arange(n_rows), n_spoken)
     at = row, order.ravel()
-    spoken = np.array([tuple(one) for one in found.spoken], dtype=object).reshape(-1, 3)
+    spoken = np.array([tuple(one) for one in apart.spoken], dtype=object).reshape(-1, 3)
     return {
         "cluster": shown[row],
         "column": spoken[at[1], 0],
         "category": spoken[at[1], 1],
         "kind": spoken[at[1], 2],
-        **{name: figure[at] for name, figure in found.figures.items()},
+        **{name: figure[at] for name, figure in apart.figures.items()},
     }

@@ -115,9 +115,9 @@ def _places(values: Floats) -> tuple[Floats, NDArray[np.int64]]:
     """The different values, and the place of each object's among them; the middle if missing."""
     known = np.isfinite(values)
     distinct, place = np.unique(values[known], return_inverse=True)
-    found = np.full(len(values), int(np.median(place)) if len(place) else 0, np.int64)
-    found[known] = place
-    return distinct, found
+    places = np.full(len(values), int(np.median(place)) if len(place) else 0, np.int64)
+    places[known] = place
+    return distinct, places
 
 
 def _some(inside: Mask) -> NDArray[np.int64]:
@@ -175,8 +175,8 @@ def _short(low: float, high: float) -> float:
 def _counted(conditions: tuple[Condition, ...], inside: Mask) -> Rule:
     holds = np.logical_and.reduce([one.holds() for one in conditions])
     right = int((holds & inside).sum())
-    found = int(holds.sum())
-    return Rule(conditions, right / found if found else 0.0, right / int(inside.sum()))
+    chosen = int(holds.sum())
+    return Rule(conditions, right / chosen if chosen else 0.0, right / int(inside.sum()))
 
 
 def _better(one: Rule, other: Rule) -> bool:

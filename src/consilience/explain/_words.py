@@ -162,8 +162,8 @@ def rule_words(profile: "Profile", i: int) -> str:
     table = profile.clusters
     if not table["rule"][i]:
         return ""
-    found = f"precision {percent(table['precision'][i])}, recall {percent(table['recall'][i])}"
-    return f"{table['rule'][i]} ({found})"
+    figures = f"precision {percent(table['precision'][i])}, recall {percent(table['recall'][i])}"
+    return f"{table['rule'][i]} ({figures})"
 
 
 def cluster_lines(profile: "Profile", i: int) -> list[tuple[str, str]]:

@@ -191,14 +191,14 @@ def _weight(tree: Floats, node: int) -> float:
 
 def _under(tree: Floats, node: int, n: int) -> Positions:
     """Leaves below a node."""
-    found, waiting = [], [node]
+    leaves, waiting = [], [node]
     while waiting:
         one = waiting.pop()
         if one < n:
-            found.append(one)
+            leaves.append(one)
         else:
             waiting += [int(child) for child in tree[one - n, :2]]
-    return np.array(found, np.int64)
+    return np.array(leaves, np.int64)
 
 
 def _ward(ensemble: Ensemble, objects: Positions) -> Floats:
@@ -239,7 +239,7 @@ def shares_with(
 
     Sums of a table a member, never of pairs; an object counts itself where it is in the group.
     """
-    found = np.zeros((len(objects), n_groups), np.float32)
+    shares = np.zeros((len(objects), n_groups), np.float32)
     sizes = np.maximum(np.bincount(groups[groups >= 0], minlength=n_groups), 1)
     for member in ensemble.members:
         both = (member >= 0) & (groups >= 0)
@@ -248,8 +248,8 @@ def shares_with(
         table = np.bincount(cells, minlength=clusters * n_groups).reshape(clusters, n_groups)
         # The last row is for what the member did not place.
         table = np.vstack([table / sizes, np.zeros(n_groups)]).astype(np.float32)
-        found += table[np.maximum(member[objects], -1)]
-    return found / np.float32(max(ensemble.n_members, 1))
+        shares += table[np.maximum(member[objects], -1)]
+    return shares / np.float32(max(ensemble.n_members, 1))
 
 
 # ---- above the answer: groups joined --------------------------------------------------
@@ -321,11 +321,11 @@ def _assembled(
 
 def _offspring(divided: list[tuple[int, int]], new: int) -> list[int]:
     """A leaf and all that are divided from it later."""
-    found = [new]
+    leaves = [new]
     for own, child in divided:
-        if own in found and child > new:
-            found.append(child)
-    return found
+        if own in leaves and child > new:
+            leaves.append(child)
+    return leaves
 
 
 def _split(

@@ -52,5 +52,5 @@ def _widget(result: Any) -> Any:
 def in_notebook() -> bool:
     """Whether a kernel of Jupyter runs this."""
     shell = sys.modules.get("IPython")
-    found = None if shell is None else shell.get_ipython()
-    return found is not None and hasattr(found, "kernel")
+    running = None if shell is None else shell.get_ipython()
+    return running is not None and hasattr(running, "kernel")

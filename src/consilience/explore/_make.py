@@ -53,9 +53,9 @@ def view(result: Any) -> View:
     True
     """
     if isinstance(result, LargeResult | LargeMinorityResult):
-        found = view(result.sample)
+        shown = view(result.sample)
         words = f"The map and all figures are of {result.of_how_many}."
-        return replace(found, missing=(words, *found.missing))
+        return replace(shown, missing=(words, *shown.missing))
     if isinstance(result, ClusterResult):
         return _of_clusters(result)
     if isinstance(result, MinorityResult):

@@ -56,18 +56,18 @@ def map_of_columns(X: Any, columns: tuple[str, ...]) -> Map | str:
     if X is None or not hasattr(X, "shape"):
         return "There are no columns of numbers: the clusterings came without the data."
     try:
-        found = embedded_objects(X, max_points=X.shape[0])
+        embedded = embedded_objects(X, max_points=X.shape[0])
     except InvalidInputError as error:
         return undrawable(error)
-    named = found.names[0] == "feature 0" and len(columns)
-    first = columns[0] if named else found.names[0]
-    second = columns[1] if named and len(columns) > 1 else found.names[1]
+    named = embedded.names[0] == "feature 0" and len(columns)
+    first = columns[0] if named else embedded.names[0]
+    second = columns[1] if named and len(columns) > 1 else embedded.names[1]
     words = (
         "Objects near each other have alike columns. Two directions can hide what is apart in "
         "others."
     )
     axes = (first, second or "random height, means nothing")
-    return Map("columns", words, axes, _in_single_precision(found.points, found.names))
+    return Map("columns", words, axes, _in_single_precision(embedded.points, embedded.names))
 
 
 def _in_single_precision(points: Floats, names: tuple[str, str]) -> NDArray[np.float32]:
@@ -120,9 +120,9 @@ def _axes(ensemble: Ensemble, labels: Labels, seed: int) -> Floats:
     _, lengths, vectors = randomized_svd(some, components, n_iter=7, random_state=seed)
     lengths = np.where(lengths > 1e-9, lengths, np.inf)
     # Rows of a random walk: an object's place does not hang on how many it is with.
-    found = root[:, None] * np.asarray(walk @ (vectors / lengths[:, None]).T)
+    places = root[:, None] * np.asarray(walk @ (vectors / lengths[:, None]).T)
     axes = np.zeros((n, wanted))
-    axes[:, : components - 1] = found[:, 1:] / (np.abs(found[:, 1:]).max(axis=0) + 1e-300)
+    axes[:, : components - 1] = places[:, 1:] / (np.abs(places[:, 1:]).max(axis=0) + 1e-300)
     return axes
 
 

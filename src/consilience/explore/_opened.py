@@ -184,5 +184,5 @@ def _border(scores: Any, labels: Any, high: bool) -> float:
 def _without_gaps(labels: Any) -> Any:
     """Groups numbered 0, 1, ... in their order."""
     known = np.unique(labels[labels >= 0])
-    found = np.searchsorted(known, labels).astype(np.int32)
-    return np.where(labels >= 0, found, -1).astype(np.int32)
+    numbers = np.searchsorted(known, labels).astype(np.int32)
+    return np.where(labels >= 0, numbers, -1).astype(np.int32)

@@ -44,14 +44,14 @@ def special(view: View, selection: Any, *, most: int = 20) -> list[dict[str, Any
         return []
     groups = np.ones(view.n_objects, np.int64)
     groups[rows] = 0
-    found = differences(view.columns, groups, 2, level=_LEVEL)
-    strength, effect = found.strength()[0], np.nan_to_num(np.abs(found.figures["effect"][0]))
+    apart = differences(view.columns, groups, 2, level=_LEVEL)
+    strength, effect = apart.strength()[0], np.nan_to_num(np.abs(apart.figures["effect"][0]))
     order = np.lexsort((-effect, -strength))
-    return [_line(found, j) for j in order[:most].tolist() if strength[j] >= 0]
+    return [_line(apart, j) for j in order[:most].tolist() if strength[j] >= 0]
 
 
-def _line(found: Differences, j: int) -> dict[str, Any]:
-    one, figure = found.spoken[j], {name: table[0, j] for name, table in found.figures.items()}
+def _line(apart: Differences, j: int) -> dict[str, Any]:
+    one, figure = apart.spoken[j], {name: table[0, j] for name, table in apart.figures.items()}
     number = one.kind == "number"
     return {
         "column": one.column,
@@ -87,10 +87,10 @@ def groups_inside(view: View, selection: Any, n_groups: int | None = None) -> di
     """
     rows = _checked(view, selection)
     labels = view.labels if n_groups is None else view.cuts.labels(n_groups)
-    found, counts = np.unique(labels[rows], return_counts=True)
+    present, counts = np.unique(labels[rows], return_counts=True)
     groups = [
         {"group": int(g), "inside": int(count), "size": int((labels == g).sum())}
-        for g, count in zip(found, counts, strict=True)
+        for g, count in zip(present, counts, strict=True)
     ]
     groups.sort(key=lambda one: (-one["inside"], one["group"]))
     known = view.confidence is not None and len(rows) > 0
@@ -159,11 +159,11 @@ def member_votes(members: NDArray[Any], groups: Positions, row: int) -> list[int
     others = sizes.copy()
     if own >= 0:
         others[own] -= 1
-    found = []
+    votes = []
     for member in members:
         there = int(member[row])
         if there < 0:
-            found.append({NOISE: LEFT_OUT, UNSEEN: NOT_SEEN}[there])
+            votes.append({NOISE: LEFT_OUT, UNSEEN: NOT_SEEN}[there])
             continue
         mates = (member == there) & (groups >= 0)
         mates[row] = False
@@ -173,8 +173,8 @@ def member_votes(members: NDArray[Any], groups: Positions, row: int) -> list[int
             share[own] = 1.0  # the only one of its group is with it where it is alone
         best = share.max(initial=0.0)
         clear = best > 0 and (share == best).sum() == 1
-        found.append(int(share.argmax()) if clear else UNDECIDED)
-    return found
+        votes.append(int(share.argmax()) if clear else UNDECIDED)
+    return votes
 
 
 def _checked(view: View, selection: Any) -> Positions:

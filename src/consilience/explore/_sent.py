@@ -113,15 +113,15 @@ def _objects(view: View, facts: dict[str, Any], arrays: dict[str, NDArray[Any]])
 
 def _columns(view: View, arrays: dict[str, NDArray[Any]], budget: int) -> list[dict[str, Any]]:
     """All columns by name; the values of as many as there is room for."""
-    found = []
+    entries = []
     for j, column in enumerate(listed_columns(view.columns)):
         entry = {"name": column.name, "kind": column.kind, "levels": list(column.levels)}
         values = _values(column)
         if budget >= values.nbytes:
             budget -= values.nbytes
             arrays[f"column{j}"] = values
-        found.append(entry)
-    return found
+        entries.append(entry)
+    return entries
 
 
 def _values(column: Column) -> NDArray[Any]:

@@ -134,6 +134,6 @@ def _hosts(host: str, port: int) -> frozenset[str]:
     if _is_any(host):
         own = socket.gethostname()
         with suppress(OSError):
-            names |= {str(found[4][0]) for found in socket.getaddrinfo(own, None)}
+            names |= {str(address[4][0]) for address in socket.getaddrinfo(own, None)}
         names.add(own)
     return frozenset(f"{f'[{name}]' if ':' in name else name}:{port}".lower() for name in names)

@@ -105,8 +105,8 @@ class _Guard:
         if any(site not in ("same-origin", "none") for site in sites):
             return "Other pages are not answered."
         given = [value for name, value in headers if name == "x-consilience-token"]
-        found = given[0] if given else _token_of(scope)
-        if not compare_digest(found.encode(), self.token.encode()):
+        token = given[0] if given else _token_of(scope)
+        if not compare_digest(token.encode(), self.token.encode()):
             return "The address is not complete: take the one that was printed, with its token."
         return None
 

@@ -188,21 +188,21 @@ class View:
 
 def listed_columns(columns: Columns) -> list[Column]:
     """All columns one after the other: numbers, categories, words."""
-    found = [
+    listed = [
         Column(name, "number", columns.numbers[:, j], ())
         for j, name in enumerate(columns.number_names)
     ]
-    found += [
+    listed += [
         Column(one.name, "flag" if one.flag else "category", one.codes, one.levels)
         for one in columns.categories
     ]
     if columns.words is not None:
         words = columns.words.tocsc()
-        found += [
+        listed += [
             Column(name, "word", np.asarray(words[:, [j]].toarray()).ravel(), ())
             for j, name in enumerate(columns.word_names)
         ]
-    return found
+    return listed
 
 
 def _some(values: Any, some: Positions) -> Any:

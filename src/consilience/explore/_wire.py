@@ -54,8 +54,8 @@ def unpack(data: bytes) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     arrays = {}
     for name, entry in header["arrays"].items():
         count = int(np.prod(entry["shape"], dtype=np.int64))
-        found = np.frombuffer(data, f"<{entry['type']}", count, start + length + entry["at"])
-        arrays[name] = found.reshape(entry["shape"])
+        values = np.frombuffer(data, f"<{entry['type']}", count, start + length + entry["at"])
+        arrays[name] = values.reshape(entry["shape"])
     return header["facts"], arrays
 
 

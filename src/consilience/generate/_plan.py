@@ -84,9 +84,9 @@ def read_plan(path: Path) -> Plan | None:
     if not isinstance(plan, dict) or "consilience_run" not in plan:
         raise ValueError("is not a plan that consilience wrote. Take another folder.")
     if plan["consilience_run"] != _FORMAT:
-        found = str(plan["consilience_run"])[:_LONGEST]
+        version = str(plan["consilience_run"])[:_LONGEST]
         raise ValueError(
-            f"has format {found}, and this version of consilience reads {_FORMAT}. Use the "
+            f"has format {version}, and this version of consilience reads {_FORMAT}. Use the "
             "version that wrote it, or take another folder."
         )
     wrong = _wrong_part(plan)
@@ -257,19 +257,19 @@ def _text(value: Any) -> str:
 
 def differences(old: Plan, new: Plan) -> list[str]:
     """What differs between two plans, each in a few words; nothing if they are the same run."""
-    found = _changed(old["versions"], new["versions"], "the version of {}")
-    found += _changed(old["job"], new["job"], "{}")
-    found += _changed_data(old["data"], new["data"])
+    changes = _changed(old["versions"], new["versions"], "the version of {}")
+    changes += _changed(old["job"], new["job"], "{}")
+    changes += _changed_data(old["data"], new["data"])
     if old["generator"] != new["generator"]:
-        return [*found, _was("the generator", old["generator"], new["generator"])]
-    found += _changed(old["parameters"], new["parameters"], "{}")
-    if not found and old["n_members"] != new["n_members"]:
-        found.append(_was("the number of members", old["n_members"], new["n_members"]))
-    if not found and old["seeds"] != new["seeds"]:
-        found.append("the seeds that 'random_state' draws are others than before")
-    if not found and identity(old) != identity(new):
-        found.append("the plan was changed by somebody else")
-    return found
+        return [*changes, _was("the generator", old["generator"], new["generator"])]
+    changes += _changed(old["parameters"], new["parameters"], "{}")
+    if not changes and old["n_members"] != new["n_members"]:
+        changes.append(_was("the number of members", old["n_members"], new["n_members"]))
+    if not changes and old["seeds"] != new["seeds"]:
+        changes.append("the seeds that 'random_state' draws are others than before")
+    if not changes and identity(old) != identity(new):
+        changes.append("the plan was changed by somebody else")
+    return changes
 
 
 def _changed(old: Mapping[str, Any], new: Mapping[str, Any], name: str) -> list[str]:

@@ -123,8 +123,8 @@ class StoredGraph:
     def between_representatives(self) -> tuple[Floats, NDArray[np.intp]]:
         """See `Graph.between_representatives`."""
         assert isinstance(self._engine, Blocks)
-        found = self._engine.each(_shared_objects_of_piece, self._links, self.sigma)
-        return _of_used(tree_sum(found))
+        parts = self._engine.each(_shared_objects_of_piece, self._links, self.sigma)
+        return _of_used(tree_sum(parts))
 
     def embedded(self, V: Floats, used: NDArray[np.intp]) -> Stored:
         """See `Graph.embedded`; rows are embedded when they are read."""

@@ -223,8 +223,8 @@ class RunFolder:
 
     def _parts(self) -> list["RunFolder"]:
         # As many digits as they need at least: longer names are larger numbers.
-        found = sorted(self.folder.glob("part-*"), key=lambda path: (len(path.name), path.name))
-        return [RunFolder(path) for path in found if path.is_dir()]
+        paths = sorted(self.folder.glob("part-*"), key=lambda path: (len(path.name), path.name))
+        return [RunFolder(path) for path in paths if path.is_dir()]
 
     # ---- a run in it ------------------------------------------------------------------
 
@@ -293,13 +293,13 @@ class RunFolder:
             )
         if generator.random_state is None and len(old["seeds"]) == len(new["seeds"]):
             new = {**new, "seeds": old["seeds"]}
-        found = differences(old, new)
-        if found:
+        changes = differences(old, new)
+        if changes:
             raise ResumeError(
                 f"{str(self.folder)!r} holds another run, and the members of two runs must not be "
-                f"mixed: {'; '.join(found)}. Run it as it was, {_REMEDY}.",
+                f"mixed: {'; '.join(changes)}. Run it as it was, {_REMEDY}.",
                 self.folder,
-                found,
+                changes,
             )
         return old
 

@@ -105,12 +105,12 @@ class PAM(_ByDistances):
         X = rows_of(X, owner=self, fitted=self, allow_sparse=False, kind="float64").values
         check_range(X, owner="PAM")
         check_n_clusters(self.n_clusters, len(X), owner="PAM")
-        found = pam(squareform(_condensed(X, self)), self.n_clusters, swap=self.swap)
-        self.labels_ = found.labels
-        self.medoid_indices_ = found.medoids
-        self.cluster_centers_ = None if self.metric == "precomputed" else X[found.medoids]
-        self.cost_ = found.cost
-        self.n_swaps_ = found.n_swaps
+        partition = pam(squareform(_condensed(X, self)), self.n_clusters, swap=self.swap)
+        self.labels_ = partition.labels
+        self.medoid_indices_ = partition.medoids
+        self.cluster_centers_ = None if self.metric == "precomputed" else X[partition.medoids]
+        self.cost_ = partition.cost
+        self.n_swaps_ = partition.n_swaps
         return self
 
 

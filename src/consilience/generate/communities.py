@@ -149,17 +149,17 @@ class CommunityEnsemble(Generator):
         labels = louvain(graph, resolution, int(rng.integers(2**31 - 1)))
         labels[np.diff(graph.indptr) == 0] = UNSEEN
         labels[np.diff(X.indptr) == 0] = NOISE
-        found = compact(labels)
+        compacted = compact(labels)
         record = {
             "algorithm": "louvain",
             "seed": order.seed,
             "resolution": resolution,
-            "n_clusters": int(found.max()) + 1,
+            "n_clusters": int(compacted.max()) + 1,
             "n_edges": graph.nnz // 2,
             "seconds": watch.seconds(),
             "error": None,
         }
-        return Made(found, record)
+        return Made(compacted, record)
 
     def _resolution(self, X: Any, number: int, rng: np.random.Generator) -> float:
         """That of a member: steps of the golden ratio through the range, a little off each."""

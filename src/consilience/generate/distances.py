@@ -284,8 +284,8 @@ def _clustered(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Labels by a way to cluster, -1 for loose objects, and the objects that others go by."""
     if way == "PAM":
-        found = pam(np.ascontiguousarray(D), k)
-        return found.labels.astype(np.int64), found.medoids.astype(np.int64)
+        partition = pam(np.ascontiguousarray(D), k)
+        return partition.labels.astype(np.int64), partition.medoids.astype(np.int64)
     pairs = squareform(D, checks=False)
     if way.endswith(" link"):
         tree = agglomerate(pairs, way.removesuffix(" link"))

@@ -265,8 +265,8 @@ def _placed_everywhere(
     labels: dict[int, NDArray[Any]] = {}
     if able:
         means, features = [fits[m].means for m in able], [plans[m].features for m in able]
-        found = engine_for(X).assign(means, features=features)
-        labels = dict(zip(able, found, strict=True))
+        nearest = engine_for(X).assign(means, features=features)
+        labels = dict(zip(able, nearest, strict=True))
     made = []
     for m, (plan, fit) in enumerate(zip(plans, fits, strict=True)):
         record = plan.record | {"seconds": fit.seconds, "error": fit.error}

@@ -141,7 +141,7 @@ class FuzzyCMeans(ClusterMixin, BaseEstimator):
 
 def _memberships(X: Floats, centres: Floats, fuzziness: float) -> tuple[Floats, float]:
     """Memberships by the distances to the centres, and the objective with them."""
-    found, objective = np.empty((len(X), len(centres))), 0.0
+    memberships, objective = np.empty((len(X), len(centres))), 0.0
     for start in range(0, len(X), _BLOCK):
         rows = X[start : start + _BLOCK]
         squares = np.stack([((rows - centre) ** 2).sum(axis=1) for centre in centres], axis=1)
@@ -150,9 +150,9 @@ def _memberships(X: Floats, centres: Floats, fuzziness: float) -> tuple[Floats, 
         ratio = np.divide(least, squares, out=np.ones_like(squares), where=squares > 0)
         shares = ratio ** (1.0 / (fuzziness - 1.0))
         shares /= shares.sum(axis=1, keepdims=True)
-        found[start : start + _BLOCK] = shares
+        memberships[start : start + _BLOCK] = shares
         objective += float((shares**fuzziness * squares).sum())
-    return found, objective
+    return memberships, objective
 
 
 def _means(X: Floats, weights: Floats, before: Floats) -> Floats:

@@ -155,12 +155,12 @@ class GraphEnsemble(Generator):
         }
         try:
             with one_thread():
-                found = _members_of(known, rows, n_clusters, self.n_neighbors, self.assign, rng)
+                member = _members_of(known, rows, n_clusters, self.n_neighbors, self.assign, rng)
         except ArpackNoConvergence as error:
             message = f"{type(error).__name__}: {error}"
             return Made(None, {**record, "seconds": watch.seconds(), "error": message})
-        record |= {"n_components": found.n_components, "n_loose": found.n_loose}
-        return Made(compact(found.labels), {**record, "seconds": watch.seconds(), "error": None})
+        record |= {"n_components": member.n_components, "n_loose": member.n_loose}
+        return Made(compact(member.labels), {**record, "seconds": watch.seconds(), "error": None})
 
 
 class _Found(NamedTuple):

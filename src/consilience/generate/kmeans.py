@@ -359,14 +359,14 @@ class KMeansEnsemble(Generator):
 
 def _shared(call: Any, items: Sequence[Any], n_jobs: int | None) -> list[Any]:
     """``call`` of every item, in threads."""
-    found: list[Any] = [None] * len(items)
+    answers: list[Any] = [None] * len(items)
 
     def turn(first: int, step: int) -> None:
         for place in range(first, len(items), step):
-            found[place] = call(items[place])
+            answers[place] = call(items[place])
 
     in_turns(turn, len(items), n_jobs)
-    return found
+    return answers
 
 
 def _place_of(engine: Engine) -> dict[str, str]:

@@ -133,12 +133,12 @@ class LAC(ClusterMixin, BaseEstimator):
         check_n_clusters(self.n_clusters, len(X), owner="LAC")
         rng = check_random_state(self.random_state)
         chosen = _start(X, self.n_clusters, self.init, rng.permutation(len(X)))
-        found = lac(X, X[chosen], float(self.inv_h), self.max_iter)
-        self.labels_ = found.labels
-        self.cluster_centers_ = found.centres
-        self.feature_weights_ = found.weights
-        self.n_iter_ = found.n_iter
-        self.converged_ = found.converged
+        partition = lac(X, X[chosen], float(self.inv_h), self.max_iter)
+        self.labels_ = partition.labels
+        self.cluster_centers_ = partition.centres
+        self.feature_weights_ = partition.weights
+        self.n_iter_ = partition.n_iter
+        self.converged_ = partition.converged
         return self
 
 

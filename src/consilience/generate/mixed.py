@@ -67,8 +67,8 @@ def _are_kinds(value: Any) -> bool:
 def _are_views(value: Any) -> bool:
     if isinstance(value, str | bytes) or not hasattr(value, "__len__"):
         return False
-    found = as_array(value)
-    return found.ndim == 1 and found.dtype.kind in "biufUS"
+    views = as_array(value)
+    return views.ndim == 1 and views.dtype.kind in "biufUS"
 
 
 class MixedEnsemble(Generator):
@@ -184,13 +184,13 @@ class MixedEnsemble(Generator):
         if isinstance(X, Rows):
             X, index = X.values, X.index
         try:
-            found = as_mixed(X, self.categorical)
+            table = as_mixed(X, self.categorical)
         except (*NO_NUMBERS, IndexError) as error:
             raise InvalidInputError(
                 f"X of {type(self).__name__} must be a frame, or an array of numbers with NaN for "
                 f"gaps, and 'categorical' must name columns of it: {error}."
             ) from error
-        values = found.values
+        values = table.values
         if values.ndim != 2 or len(values) < 2 or not values.shape[1]:
             raise InvalidInputError(
                 f"{type(self).__name__} needs a minimum of 2 objects, one row each, and a column. "
@@ -201,8 +201,8 @@ class MixedEnsemble(Generator):
                 f"X contains infinity, in column {int(np.isinf(values).any(axis=0).argmax())}. "
                 f"{type(self).__name__} takes NaN for what is not known, and finite numbers."
             )
-        self._found = found.categorical
-        return Rows(values, found.names, index)
+        self._found = table.categorical
+        return Rows(values, table.names, index)
 
     def _prepared(self, X: Any) -> Any:
         self._check_lengths(X.shape[1])
@@ -350,9 +350,9 @@ def _seen(known: Any, weights: Floats, views: Floats, least: float) -> Indices:
 
 def _impurity(codes: NDArray[np.int32]) -> Floats:
     """Mean cost of each column of categories in one cluster: half one less its squared shares."""
-    found = np.ones(codes.shape[1])
+    costs = np.ones(codes.shape[1])
     for j, column in enumerate(codes.T):
         counts = np.bincount(column[column >= 0])
         shares = counts / max(counts.sum(), 1)
-        found[j] = max(0.5 * (1.0 - float((shares**2).sum())), 1e-12)
-    return found
+        costs[j] = max(0.5 * (1.0 - float((shares**2).sum())), 1e-12)
+    return costs

@@ -136,16 +136,16 @@ class USPEC(ClusterMixin, BaseEstimator):
         """Cluster checked rows."""
         _check_fits(self, self.n_clusters, len(X))
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        found = _uspec(X, self.n_clusters, seed, **_settings(self, self.n_clusters, len(X)))
+        partition = _uspec(X, self.n_clusters, seed, **_settings(self, self.n_clusters, len(X)))
         if isinstance(X, Stored):
-            labels: Any = compact_in_place(found.labels).astype(np.int32)
+            labels: Any = compact_in_place(partition.labels).astype(np.int32)
             self.labels_ = X.in_its_blocks(labels)
         else:
-            _, labels = np.unique(found.labels, return_inverse=True)
+            _, labels = np.unique(partition.labels, return_inverse=True)
             self.labels_ = labels.astype(np.int32)
-        self.representatives_ = found.representatives
-        self.sigma_ = found.sigma
-        self.n_iter_ = found.n_iter
+        self.representatives_ = partition.representatives
+        self.sigma_ = partition.sigma
+        self.n_iter_ = partition.n_iter
         return self
 
 
@@ -257,19 +257,19 @@ class USPECEnsemble(Generator):
         n_clusters = self._clusters(X).draw(rng, order.number)
         settings = _settings(self, self._clusters(X).high, len(X))
         seed = int(rng.integers(2**31 - 1))
-        found = _uspec(X, n_clusters, seed, keeper=keeper, **settings)
+        partition = _uspec(X, n_clusters, seed, keeper=keeper, **settings)
         record = {
             "algorithm": "U-SPEC",
             "seed": order.seed,
             "n_clusters": n_clusters,
-            "n_representatives": len(found.representatives),
-            "sigma": found.sigma,
-            "iterations": found.n_iter,
+            "n_representatives": len(partition.representatives),
+            "sigma": partition.sigma,
+            "iterations": partition.n_iter,
             "seconds": watch.seconds(),
             "error": None,
         }
         narrowed = compact_in_place if isinstance(X, Stored) else compact
-        return Made(narrowed(found.labels), record)
+        return Made(narrowed(partition.labels), record)
 
 
 def _rows(X: Any, *, owner: Any, fitted: Any = None) -> Rows:
@@ -350,8 +350,8 @@ def _uspec(
         engine.keeper = keeper
     runs = engine.lloyd(_starts(embedded, k, n_init, rng), max_iter=max_iter)
     best = int(runs.inertia.argmin())
-    found = _unscaled(links.points, graph.sigma, power)
-    return _Found(runs.labels[best], *found, int(runs.n_iter[best]))
+    unscaled = _unscaled(links.points, graph.sigma, power)
+    return _Found(runs.labels[best], *unscaled, int(runs.n_iter[best]))
 
 
 def _unscaled(points: Floats, sigma: float, power: int) -> tuple[Floats, float]:

@@ -137,11 +137,11 @@ class Scorer:
         """What the source gives, the next while the last is worked on."""
         following = None
         while following is not None or source.waiting:
-            found = source.next(self._most_seeds(grading)) if following is None else following()
+            batch = source.next(self._most_seeds(grading)) if following is None else following()
             following = None
             if source.waiting:
                 following = self.team.aside(partial(source.next, self._most_seeds(grading)))
-            yield found
+            yield batch
 
     def _most_seeds(self, grading: Grading) -> int:
         """Seeds of a batch: enough for threads to work a while, as many as memory has room for."""

@@ -50,14 +50,14 @@ def can_refer(fitted: Fitted, data: Any) -> bool:
 
 def without_reference(scores: Floats) -> Threshold:
     """The published rule, for objects that are no table."""
-    found = thresholds.two_gauss(scores)
-    if found.flag == "no_contrast":
-        return found
+    threshold = thresholds.two_gauss(scores)
+    if threshold.flag == "no_contrast":
+        return threshold
     why = (
-        f"{found.why} References need a table of dense columns, so this is the rule '2gauss', "
+        f"{threshold.why} References need a table of dense columns, so this is the rule '2gauss', "
         "which does not test whether there is anything."
     )
-    return replace(found, flag="no_reference", why=why)
+    return replace(threshold, flag="no_reference", why=why)
 
 
 def by_reference(
@@ -87,7 +87,7 @@ def by_reference(
     )
     # Many small fits: threads of libraries inside them would cost more than they give.
     with one_thread():
-        found = against_references(
+        shown = against_references(
             data,
             lambda rows, number: _model(fitted, data, rows, owner.seed_ + number, owner.n_jobs),
             owner.seed_,
@@ -95,7 +95,7 @@ def by_reference(
             weights=fitted.weak.counts,
             has_unit=not isinstance(divergence, Mahalanobis),
         )
-    return _told(descending, scores, fitted.weak.counts, found), found
+    return _told(descending, scores, fitted.weak.counts, shown), shown
 
 
 def _model(
@@ -117,51 +117,51 @@ def _model(
     return score
 
 
-def _misfit(found: Reference) -> str:
+def _misfit(shown: Reference) -> str:
     """That no reference fits, and why."""
-    if found.n_objects < A_COLUMN * found.n_columns:
+    if shown.n_objects < A_COLUMN * shown.n_columns:
         return (
-            f"No reference fits these data ({found.n_objects} objects in {found.n_columns} columns "
+            f"No reference fits these data ({shown.n_objects} objects in {shown.n_columns} columns "
             "do not show how the background spreads)"
         )
-    return f"No reference fits these data (misfit {found.misfit:.2f})"
+    return f"No reference fits these data (misfit {shown.misfit:.2f})"
 
 
-def _told(descending: Floats, scores: Floats, counts: Floats | None, found: Reference) -> Threshold:
+def _told(descending: Floats, scores: Floats, counts: Floats | None, shown: Reference) -> Threshold:
     """The threshold, its flag, and why."""
-    test = f"(p = {found.p_value:.2g}, {found.n_references} references)"
-    misfit = "" if found.fits else _misfit(found)
-    if found.p_value > ALPHA:
-        if found.fits and found.gap >= DEEP:
-            return _against_references(descending, scores, counts, found, test)
+    test = f"(p = {shown.p_value:.2g}, {shown.n_references} references)"
+    misfit = "" if shown.fits else _misfit(shown)
+    if shown.p_value > ALPHA:
+        if shown.fits and shown.gap >= DEEP:
+            return _against_references(descending, scores, counts, shown, test)
         return _nothing_stands_out(misfit, test)
-    if not found.separate:
+    if not shown.separate:
         why = (
             f"No dense groups: more objects lie densely than in data without any {test}, but they "
             "are the top of one slope, as the middle of a background is; there is no second "
             "dense place, and no gap between dense objects and others."
         )
         return nothing("reference", "no_groups", why)
-    if found.share > _MAJORITY:
+    if shown.share > _MAJORITY:
         why = f"{misfit + '. ' * bool(misfit)}More than half of the objects stand out {test}: "
         return nothing("reference", "no_reference", f"{why}that is no minority.")
-    flag: Flag | None = None if found.fits else "no_reference"
+    flag: Flag | None = None if shown.fits else "no_reference"
     where = (
         "the border is where the densities leave a gap."
-        if found.by_gap
+        if shown.by_gap
         else "here the expected F1 is largest, and "
-        f"{found.precision:.0%} of the foreground are expected to be right."
+        f"{shown.precision:.0%} of the foreground are expected to be right."
     )
     guess = f"{misfit}, so this is a guess: " * bool(misfit)
     doubt = ""
-    if found.uncertain and found.fits:
+    if shown.uncertain and shown.fits:
         flag = "uncertain"
         doubt = " No gap between dense objects and others marks the border: it is uncertain."
     why = (
-        f"{guess}{found.excess:.1%} of the objects stand out from data without groups {test}; "
+        f"{guess}{shown.excess:.1%} of the objects stand out from data without groups {test}; "
         f"{where}{doubt}"
     )
-    return cut(descending, _place(scores, counts, found.share), "reference", why, flag)
+    return cut(descending, _place(scores, counts, shown.share), "reference", why, flag)
 
 
 def _nothing_stands_out(misfit: str, test: str) -> Threshold:
@@ -177,16 +177,16 @@ def _nothing_stands_out(misfit: str, test: str) -> Threshold:
 
 
 def _against_references(
-    descending: Floats, scores: Floats, counts: Floats | None, found: Reference, test: str
+    descending: Floats, scores: Floats, counts: Floats | None, shown: Reference, test: str
 ) -> Threshold:
     """A foreground that references explain, though the densities leave a gap before it."""
     why = (
         f"A reference explains all that is seen {test}, but objects are either dense or not: the "
-        f"densest {found.gap_share:.1%} of them are apart from the others, with {found.gap:.1f} "
+        f"densest {shown.gap_share:.1%} of them are apart from the others, with {shown.gap:.1f} "
         "times fewer in between. So this is a guess."
     )
     return cut(
-        descending, _place(scores, counts, found.gap_share), "reference", why, "no_reference"
+        descending, _place(scores, counts, shown.gap_share), "reference", why, "no_reference"
     )
 
 

@@ -166,10 +166,10 @@ def press(space: Space, sizes: list[int], centres: Any, max_iter: int) -> Bubble
     """Settle at one size after the other."""
     n_iter = 0
     for size in sizes:
-        found = settle(space, size, centres, max_iter)
-        centres = found.centres
-        n_iter += found.n_iter
-    return replace(found, n_iter=n_iter)
+        bubbles = settle(space, size, centres, max_iter)
+        centres = bubbles.centres
+        n_iter += bubbles.n_iter
+    return replace(bubbles, n_iter=n_iter)
 
 
 def pressed_sizes(n: int, size: int, pressure: float) -> list[int]:
@@ -247,17 +247,17 @@ class BubbleRival(Rival):
             return np.zeros(X.shape[0]), np.zeros(X.shape[0], np.int64)
         return nearest_centres(self.divergence_, X, self.cluster_centers_)
 
-    def _store(self, found: Bubbles) -> Self:
-        self.labels_ = found.labels
-        self.scores_ = found.scores
-        self.threshold_ = found.threshold
-        self.cluster_centers_ = found.centres
-        self.n_clusters_ = found.n_clusters
-        self.n_iter_ = found.n_iter
-        self.converged_ = found.converged
+    def _store(self, bubbles: Bubbles) -> Self:
+        self.labels_ = bubbles.labels
+        self.scores_ = bubbles.scores
+        self.threshold_ = bubbles.threshold
+        self.cluster_centers_ = bubbles.centres
+        self.n_clusters_ = bubbles.n_clusters
+        self.n_iter_ = bubbles.n_iter
+        self.converged_ = bubbles.converged
         self.divergence_ = (
-            resolve(self.divergence) if found.divergence is None else found.divergence
+            resolve(self.divergence) if bubbles.divergence is None else bubbles.divergence
         )
-        self.flag_ = found.flag
-        self._reach = found.reach
+        self.flag_ = bubbles.flag
+        self._reach = bubbles.reach
         return self

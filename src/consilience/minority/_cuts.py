@@ -118,14 +118,14 @@ def _crossings(mixture: ScoreMixture, ends: Floats) -> dict[int, int]:
     A wide light component can win on both sides of a narrow one, which is why the last
     crossing counts. Numbers c without a crossing are left out.
     """
-    found = {}
+    cuts = {}
     higher = np.cumsum(mixture.posteriors, axis=1)
     for c in range(1, mixture.n_components):
         inside = higher[:, c - 1] >= 0.5
         crossing = np.flatnonzero(inside[:-1] & ~inside[1:])
         if crossing.size:
-            found[c] = int(ends[crossing[-1]]) - 1
-    return found
+            cuts[c] = int(ends[crossing[-1]]) - 1
+    return cuts
 
 
 def variance_gap(variances: Floats, c: int) -> float:

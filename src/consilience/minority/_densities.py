@@ -121,12 +121,12 @@ def _log_densities(X: Floats, n_jobs: int | None = 1) -> tuple[Floats, sparse.cs
 
 def _neighbours(X: Floats, count: int, n_jobs: int | None) -> tuple[Floats, Labels]:
     """Distances of each object's nearest others, the nearest first, and who they are."""
-    found = NearestNeighbors(n_neighbors=count + 1).fit(X)
+    tree = NearestNeighbors(n_neighbors=count + 1).fit(X)
     distances, rows = np.empty((X.shape[0], count)), np.empty((X.shape[0], count), np.int64)
 
     def look(some: slice) -> None:
         with one_thread():  # each of our threads would start as many as there are processors
-            near, who = found.kneighbors(X[some])
+            near, who = tree.kneighbors(X[some])
         others = who != np.arange(some.start, some.stop)[:, None]
         # Among too many equal objects it may not be one of the nearest itself.
         others[others.all(axis=1), 0] = False

@@ -234,13 +234,13 @@ class Mahalanobis(Divergence):
         # Columns are at most 1 here: what rounding leaves of a constant one is known.
         varies = deviations > _CONSTANT * np.finfo(X.dtype).eps
         scale = np.divide(1.0, deviations, out=np.zeros(d), where=varies)
-        found = replace(self, powers=powers, centre=centre)
+        fitted = replace(self, powers=powers, centre=centre)
         if self.covariance == "diagonal" or (self.covariance == "auto" and d > _MOST_COLUMNS):
-            return replace(found, whiten=scale)
+            return replace(fitted, whiten=scale)
         gaps *= scale
         values, vectors = np.linalg.eigh(gaps.T @ gaps / max(n - 1, 1))
         roots = _inverse_roots(values)
-        return replace(found, whiten=(scale[:, None] * vectors * roots)[:, roots > 0])
+        return replace(fitted, whiten=(scale[:, None] * vectors * roots)[:, roots > 0])
 
     def objects(self, X: Any) -> Terms:
         """Whitened objects and their squared lengths."""

@@ -255,10 +255,10 @@ def _tuned(estimator: Any, X: Any) -> Gaussian:
     # It scores objects by the same engine, so it stands above this module.
     from consilience.minority.tuning import tune_gaussian
 
-    found = tune_gaussian(
+    tuning = tune_gaussian(
         X, method=estimator.gamma, random_state=estimator.seed_, n_jobs=estimator.n_jobs
     )
-    return Gaussian(alpha=found.alpha, gamma=found.gamma)
+    return Gaussian(alpha=tuning.alpha, gamma=tuning.gamma)
 
 
 def chosen_scaling(estimator: Any, X: Any) -> Scaling | None:
@@ -274,13 +274,13 @@ def chosen_scaling(estimator: Any, X: Any) -> Scaling | None:
         raise InvalidInputError(
             f"scaling={kind!r} needs columns. Use scaling='none' with a kernel over other objects."
         )
-    found = fit_scaling(kind, X, owner="EWOCS", n_jobs=estimator.n_jobs)
-    if estimator.scaling == "auto" and kind == "robust" and found is not None:
-        ends = found.apply(_ends(X, estimator.n_jobs))
+    scaling = fit_scaling(kind, X, owner="EWOCS", n_jobs=estimator.n_jobs)
+    if estimator.scaling == "auto" and kind == "robust" and scaling is not None:
+        ends = scaling.apply(_ends(X, estimator.n_jobs))
         # Outliers whose squares would leave the range of numbers have to set the scale.
         if not (np.abs(ends) < _FAR).all():
             return fit_scaling("box", X, owner="EWOCS", n_jobs=estimator.n_jobs)
-    return found
+    return scaling
 
 
 def _ends(X: Any, n_jobs: int | None) -> Any:

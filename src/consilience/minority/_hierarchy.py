@@ -61,8 +61,8 @@ class Hierarchy:
     def labels_at(self, level: int) -> Labels:
         """Cluster of every object at one level, -1 where it is in none."""
         alive = (self.first <= level) & (level <= self.last)
-        found = self._under(np.flatnonzero(alive))[self.last_cluster]
-        return np.where(self.last_level >= level, found, -1).astype(np.int32)
+        clusters = self._under(np.flatnonzero(alive))[self.last_cluster]
+        return np.where(self.last_level >= level, clusters, -1).astype(np.int32)
 
     def labels_of(self, clusters: Any) -> Labels:
         """Labels 0, 1, ... by clusters of which none descends from another, -1 elsewhere.
@@ -76,12 +76,12 @@ class Hierarchy:
 
     def _under(self, clusters: Ints) -> Labels:
         """For every cluster the one of these it is or descends from, -1 if none; -1 last."""
-        found = np.full(self.n_clusters + 1, -1, np.int32)
-        found[clusters] = clusters
+        ancestors = np.full(self.n_clusters + 1, -1, np.int32)
+        ancestors[clusters] = clusters
         for c in range(self.n_clusters):  # parents come first
-            if found[c] < 0:
-                found[c] = found[self.parent[c]]
-        return found
+            if ancestors[c] < 0:
+                ancestors[c] = ancestors[self.parent[c]]
+        return ancestors
 
 
 def level_sizes(n: int, r_shave: float, f_shave: float) -> Ints:

@@ -72,19 +72,19 @@ class Kernel(Divergence):
     def _call(self, a: Any, b: Any) -> Floats:
         wanted = (_length(a), _length(b))
         try:
-            found = np.asarray(self.function(_plain(a), _plain(b)), np.float64)
+            matrix = np.asarray(self.function(_plain(a), _plain(b)), np.float64)
         except NO_NUMBERS as error:
             raise InvalidInputError(
                 f"The kernel failed on {wanted[0]} and {wanted[1]} objects: {error}"
             ) from error
-        if found.shape != wanted:
+        if matrix.shape != wanted:
             raise InvalidInputError(
                 f"The kernel must return a matrix of shape {wanted} for {wanted[0]} and "
-                f"{wanted[1]} objects. Got shape {found.shape}."
+                f"{wanted[1]} objects. Got shape {matrix.shape}."
             )
-        if not np.isfinite(found).all():
+        if not np.isfinite(matrix).all():
             raise InvalidInputError("The kernel returned NaN or infinity for some objects.")
-        return found
+        return matrix
 
     def _own(self, X: Any) -> Floats:
         """K(x, x) of every object: the kernel of small groups, of which the diagonal is kept."""

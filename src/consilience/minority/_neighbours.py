@@ -49,9 +49,9 @@ class NeighbourScores:
     def of(cls, X: Any, count: int, weights: Floats | None = None) -> "NeighbourScores":
         """The scores of these objects, and of others among them."""
         tree = NearestNeighbors().fit(X)
-        found = cls(tree, weights, max(1, min(count, X.shape[0] - 1)), 0.0)
-        floor = _EQUAL * float(np.median(found._means(X[:1000], own=False)))
-        return cls(tree, weights, found.count, max(floor, np.finfo(np.float64).tiny))
+        scores = cls(tree, weights, max(1, min(count, X.shape[0] - 1)), 0.0)
+        floor = _EQUAL * float(np.median(scores._means(X[:1000], own=False)))
+        return cls(tree, weights, scores.count, max(floor, np.finfo(np.float64).tiny))
 
     def fitted(self, X: Any) -> Floats:
         """Scores of the fitted objects, each without itself."""

@@ -194,8 +194,8 @@ def _components(X: Floats, seed: int) -> NDArray[np.int64]:
         plain = plain @ randomized_svd(plain, _MOST_COLUMNS, random_state=seed)[2].T
     few = plain[np.random.default_rng(seed).permutation(len(plain))[:_MOST_OBJECTS]]
     number = max(1, min(_PATCHES, len(few) // max(_A_PATCH, _A_COLUMN * plain.shape[1])))
-    found = _mixture(few, number, seed)
-    labels = np.unique(found.predict(plain), return_inverse=True)[1]
+    mixture = _mixture(few, number, seed)
+    labels = np.unique(mixture.predict(plain), return_inverse=True)[1]
     counts = np.bincount(labels)
     # Components of a handful of objects have no shape: they go to the largest.
     labels = np.where(counts[labels] > plain.shape[1] + 1, labels, counts.argmax())

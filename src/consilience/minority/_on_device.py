@@ -71,16 +71,16 @@ class DeviceScorer:
         lengths = [draw.n_clusters for draw in draws]
         # Copies, also where the device is the processor.
         sums = [torch.tensor(one, device=self.device) for one in (running.total, running.squares)]
-        found: list[tuple[Any, Any]] = []
+        batches: list[tuple[Any, Any]] = []
         most = 1 if each else passes.MOST
         for some in passes.batches_of(lengths, len(self.objects.rows), most):
             seeds = self._seeds(X, draws[some])
-            found.append(passes.add_batch(self.objects, seeds, rule, *sums))
+            batches.append(passes.add_batch(self.objects, seeds, rule, *sums))
             if each:
                 running.changed_to(sums[0].cpu().numpy(), running.n_repetitions + some.start)
         running.total[:], running.squares[:] = (part.cpu().numpy() for part in sums)
-        sizes = torch.cat([one for one, _ in found]).cpu().numpy()
-        means = torch.cat([one for _, one in found]).cpu().numpy()
+        sizes = torch.cat([one for one, _ in batches]).cpu().numpy()
+        means = torch.cat([one for _, one in batches]).cpu().numpy()
         running.draws.extend(draws)
         running.sizes.extend(np.split(sizes, np.cumsum(lengths)[:-1]))
         running.shift = functools.reduce(float.__add__, means.tolist(), running.shift)

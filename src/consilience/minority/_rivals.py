@@ -125,8 +125,8 @@ class Space:
 
     def seeds(self, objects: Ints) -> Any:
         """Some objects as centres."""
-        found = self.divergence.take(self.X, np.asarray(objects, np.int64))
-        return found.toarray() if sparse.issparse(found) else found
+        centres = self.divergence.take(self.X, np.asarray(objects, np.int64))
+        return centres.toarray() if sparse.issparse(centres) else centres
 
     def divergences(self, centres: Any) -> Floats:
         """Divergence of every object from every centre, (n_objects, n_centres)."""

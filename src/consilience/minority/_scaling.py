@@ -117,11 +117,11 @@ def _of_stored(kind: str, table: Stored, owner: str) -> Scaling:
     below = [int(np.floor(place)) for place in places]
     above = [min(rank + 1, table.shape[0] - 1) for rank in below]
     ranks = sorted({*nearest, *below, *above})
-    found = dict(zip(ranks, engine.order_statistics(ranks), strict=True))
-    inner = np.stack([found[rank] for rank in nearest])
+    at_rank = dict(zip(ranks, engine.order_statistics(ranks), strict=True))
+    inner = np.stack([at_rank[rank] for rank in nearest])
     powers = exponents(ends if (inner[0] == inner[1]).any() else inner)
     pairs = [
-        without_unit(np.stack([found[a], found[b]]), powers)
+        without_unit(np.stack([at_rank[a], at_rank[b]]), powers)
         for a, b in zip(below, above, strict=True)
     ]
     inner = np.stack(

@@ -162,14 +162,14 @@ def fit(scores: Any, n_components: int, variance_floor: float = VARIANCE_FLOOR) 
     """
     vector = finite_scores(scores, owner="fit")
     points = condense(np.sort(vector)[::-1])
-    found = fit_points(points, n_components, variance_floor)
+    mixture = fit_points(points, n_components, variance_floor)
     posteriors = np.empty((n_components, len(vector)))
-    _normalise(_log_joint(vector, found.means, found.variances, found.weights, posteriors))
+    _normalise(_log_joint(vector, mixture.means, mixture.variances, mixture.weights, posteriors))
     return ScoreMixture(
-        found.log_likelihood,
-        found.means,
-        found.variances,
-        found.weights,
+        mixture.log_likelihood,
+        mixture.means,
+        mixture.variances,
+        mixture.weights,
         np.ascontiguousarray(posteriors.T),
     )
 
@@ -213,7 +213,7 @@ def choose(points: ScorePoints, max_components: int = MAX_COMPONENTS) -> ScoreMi
     """
     n = int(points.counts.sum())
     tried = range(1, min(max_components, len(points.values)) + 1)
-    return max((fit_points(points, k) for k in tried), key=lambda found: found.bic(n))
+    return max((fit_points(points, k) for k in tried), key=lambda mixture: mixture.bic(n))
 
 
 def _equal_slices(counts: Floats, n_components: int) -> Floats:

@@ -272,7 +272,7 @@ def bbcpress(
         press(space, sizes, space.seeds(rng.permutation(n)[:n_clusters]), max_iter)
         for _ in range(n_init)
     )
-    return min(runs, key=lambda found: found.costs[-1])
+    return min(runs, key=lambda run: run.costs[-1])
 
 
 class BBOCC(BubbleRival):

@@ -216,13 +216,13 @@ def consistency_over(
     sources: NDArray[np.int64] | None = None
     shares, tables = [], []
     for number, (X, y) in enumerate(samples):
-        found, members = _members(y, n_objects(X))
-        if sources is not None and not np.array_equal(sources, found):
+        present, members = _members(y, n_objects(X))
+        if sources is not None and not np.array_equal(sources, present):
             raise InvalidInputError(
                 "All samples must have the same sources. "
-                f"Got {found.tolist()} in sample {number} and {sources.tolist()} before."
+                f"Got {present.tolist()} in sample {number} and {sources.tolist()} before."
             )
-        sources = found
+        sources = present
         scaled = _scaled(X, scaling)
         sizes = members.sum(axis=0)
         shares.append(sizes / sizes.sum())
@@ -366,14 +366,14 @@ def _block_masses(weak: WeakClusterer, members: Floats, objects: Terms, model: T
 
 def _grades(given: Any, n: int) -> Floats:
     """Grades of what a clusterer returned: labels become 0 and 1."""
-    found = np.asarray(given)
-    if found.shape == (n,) and found.dtype.kind in "iu" and found.min() >= 0:
-        return np.eye(int(found.max()) + 1)[found]
-    if found.ndim == 2 and len(found) == n and np.allclose(found.sum(axis=1), 1, atol=1e-4):
-        return found.astype(np.float64)
+    answer = np.asarray(given)
+    if answer.shape == (n,) and answer.dtype.kind in "iu" and answer.min() >= 0:
+        return np.eye(int(answer.max()) + 1)[answer]
+    if answer.ndim == 2 and len(answer) == n and np.allclose(answer.sum(axis=1), 1, atol=1e-4):
+        return answer.astype(np.float64)
     raise InvalidInputError(
         f"The clusterer must return a label 0, 1, ... or a row of grades that sum to 1 for each "
-        f"of the {n} objects. Got {found.dtype} of shape {found.shape}."
+        f"of the {n} objects. Got {answer.dtype} of shape {answer.shape}."
     )
 
 

@@ -138,15 +138,15 @@ def dgrade(
     rows = _sample(space.n_objects, n_sample, check_random_state(random_state))
     part = space if rows is None else Space(_rows_of(X, rows, space), divergence)
     share = size if rows is None else max(1, round(size * len(rows) / space.n_objects))
-    found = seed_clusters(part, share, smoothing, max_memory)
-    seeds = found.labels
+    clusters = seed_clusters(part, share, smoothing, max_memory)
+    seeds = clusters.labels
     if rows is not None:
         seeds = np.full(space.n_objects, -1, np.int32)
-        seeds[rows] = found.labels
+        seeds[rows] = clusters.labels
     bubbles = settle(space, size, start_centres(space, seeds), max_iter)
     return DGRADEResult(
-        **_fields(bubbles), smoothing=found.smoothing, counts=found.counts, seeds=seeds,
-        memory=found.memory,
+        **_fields(bubbles), smoothing=clusters.smoothing, counts=clusters.counts, seeds=seeds,
+        memory=clusters.memory,
     )  # fmt: skip
 
 
@@ -230,7 +230,7 @@ class DGRADE(ClusterMixin, BubbleRival):
         """Find the bubbles of ``X`` of shape (n_objects, n_features)."""
         check_params(self)
         X = self._checked(X, reset=True)
-        found = dgrade(X, **self.get_params(deep=False))
-        self.smoothing_, self.counts_ = found.smoothing, found.counts
-        self.memory_ = found.memory
-        return self._store(found)
+        bubbles = dgrade(X, **self.get_params(deep=False))
+        self.smoothing_, self.counts_ = bubbles.smoothing, bubbles.counts
+        self.memory_ = bubbles.memory
+        return self._store(bubbles)

@@ -429,8 +429,8 @@ float, default="reference"
         objects = check_objects(self, X, reset=False)
         if isinstance(objects, Stored):
             room = label_room((len(objects),), np.float64)
-            found: NDArray[np.float64] = score_stored(self.score_samples, objects, room)
-            return found
+            answer: NDArray[np.float64] = score_stored(self.score_samples, objects, room)
+            return answer
         scores: NDArray[np.float64] = self._grid.round(self._fitted.score(objects, self.n_jobs))
         return as_given(scores, X)
 
@@ -451,8 +451,8 @@ float, default="reference"
         objects = check_objects(self, X, reset=False)
         if isinstance(objects, Stored):
             room = label_room((len(objects),), np.int32)
-            found: NDArray[np.int32] = score_stored(self.predict, objects, room)
-            return found
+            answer: NDArray[np.int32] = score_stored(self.predict, objects, room)
+            return answer
         scores = self._fitted.score(objects, self.n_jobs)
         # Rounding may differ between a block of many objects and one of few.
         foreground = scores >= self.threshold_ - 2 * self._grid.step
@@ -509,10 +509,10 @@ float, default="reference"
             self.scores_ = self._grid.round(self.scores_)
             self.standard_errors_ = np.zeros(len(self.scores_))
             self.reliability_ = 1.0
-        found = self._border(data, y)
-        self.threshold_result_ = found
-        self.threshold_ = float(found.value)
-        self.flag_ = "degenerate" if len(self.scores_) == 1 else found.flag
+        border = self._border(data, y)
+        self.threshold_result_ = border
+        self.threshold_ = float(border.value)
+        self.flag_ = "degenerate" if len(self.scores_) == 1 else border.flag
         if self.flag_ == "no_contrast":
             _warn_of_no_contrast(len(self.scores_))
         foreground = self.scores_ >= self.threshold_
@@ -535,9 +535,9 @@ float, default="reference"
             return thresholds.find(self.scores_, rule, y=y, m=self.n_foreground)
         if not can_refer(self._fitted, data):
             return without_reference(self.scores_)
-        found, self.reference_ = by_reference(self._fitted, data, self.scores_, self)
+        border, self.reference_ = by_reference(self._fitted, data, self.scores_, self)
         self.p_value_ = None if self.reference_ is None else self.reference_.p_value
-        return found
+        return border
 
 
 def _check_checkpoint(checkpoint: Any, X: Any, counts: Any) -> None:

@@ -238,12 +238,12 @@ def _instances(instances: Iterable[Hashable] | None, n_rows: int) -> NDArray[np.
     if instances is None:
         return np.arange(n_rows)
     number: dict[Hashable, int] = {}
-    found = [number.setdefault(key, len(number)) for key in instances]
-    if len(found) != n_rows:
+    numbers = [number.setdefault(key, len(number)) for key in instances]
+    if len(numbers) != n_rows:
         raise InvalidInputError(
-            f"'instances' must have one key a sequence, {n_rows} in all. Got {len(found)}."
+            f"'instances' must have one key a sequence, {n_rows} in all. Got {len(numbers)}."
         )
-    return np.array(found)
+    return np.array(numbers)
 
 
 def _enough(n_rows: int) -> int:
@@ -456,13 +456,13 @@ class GRAMS(BaseEstimator):
         """
         check_params(self)
         rows = _checked(X)
-        found = grams(rows, instances=instances, **self.get_params(deep=False))
-        self.patterns_ = found.patterns
-        self.weights_ = found.weights
-        self.instance_weights_ = found.instance_weights
-        self.n_components_ = found.n_components
-        self.n_iter_ = found.n_iter
-        self.converged_ = found.converged
+        result = grams(rows, instances=instances, **self.get_params(deep=False))
+        self.patterns_ = result.patterns
+        self.weights_ = result.weights
+        self.instance_weights_ = result.instance_weights
+        self.n_components_ = result.n_components
+        self.n_iter_ = result.n_iter
+        self.converged_ = result.converged
         self.scores_ = self.score_samples(rows)
         return self
 

@@ -159,10 +159,10 @@ def hds(
     table = linkage_table(left, right, weights)
     sizes = level_sizes(n, r_shave, f_shave)[: 1 if n_eps >= n else None]
     radii = np.sort(core)[sizes - 1]
-    found = follow_levels(
+    clusters = follow_levels(
         table[:, :2].astype(np.int64), np.ascontiguousarray(table[:, 2]), core, radii, n_part
     )
-    parent, first, last, last_cluster, last_level = found
+    parent, first, last, last_cluster, last_level = clusters
     stability = stability_of(sizes, first, last, r_shave)
     return Hierarchy(
         sizes, radii, core, parent, first, last, stability, last_cluster, last_level, memory
@@ -252,9 +252,11 @@ def autohds(
         one = int(flag == "no_contrast")
         labels = np.full(X.shape[0], one - 1, np.int32)
         return AutoHDSResult(labels, np.zeros(one, np.int64), np.full(one, np.inf), None, flag)
-    found = hds(X, **values, divergence=divergence, max_memory=max_memory)
-    chosen = most_stable(found)
-    return AutoHDSResult(found.labels_of(chosen), chosen, found.stability[chosen], found)
+    hierarchy = hds(X, **values, divergence=divergence, max_memory=max_memory)
+    chosen = most_stable(hierarchy)
+    return AutoHDSResult(
+        hierarchy.labels_of(chosen), chosen, hierarchy.stability[chosen], hierarchy
+    )
 
 
 class AutoHDS(ClusterMixin, Rival):
@@ -309,11 +311,11 @@ class AutoHDS(ClusterMixin, Rival):
         """Find the dense groups of ``X`` of shape (n_objects, n_features)."""
         check_params(self)
         X = self._checked(X, reset=True)
-        found = autohds(X, **self.get_params(deep=False))
-        self.labels_ = found.labels
-        self.stability_ = found.stability
-        self.n_clusters_ = len(found.clusters)
-        self.hierarchy_ = found.hierarchy
-        self.memory_ = 0 if found.hierarchy is None else found.hierarchy.memory
-        self.flag_ = found.flag
+        result = autohds(X, **self.get_params(deep=False))
+        self.labels_ = result.labels
+        self.stability_ = result.stability
+        self.n_clusters_ = len(result.clusters)
+        self.hierarchy_ = result.hierarchy
+        self.memory_ = 0 if result.hierarchy is None else result.hierarchy.memory
+        self.flag_ = result.flag
         return self

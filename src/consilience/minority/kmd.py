@@ -267,9 +267,9 @@ class KMD(ClusterMixin, Rival):
         check_params(self)
         counts = self.family != "gaussian"
         X = rows_of(X, owner=self, fitted=self, allow_sparse=counts, kind="float64")
-        found = kmd(X, **self.get_params(deep=False))
-        self.labels_ = found.labels
-        self.n_clusters_ = len(found.sizes)
-        self.n_rounds_ = found.n_rounds
-        self.flag_ = found.flag
+        result = kmd(X, **self.get_params(deep=False))
+        self.labels_ = result.labels
+        self.n_clusters_ = len(result.sizes)
+        self.n_rounds_ = result.n_rounds
+        self.flag_ = result.flag
         return self

@@ -189,10 +189,10 @@ def _is_mixture(corners: Floats, x: Floats, slack: float) -> bool:
     scale = max(float(np.abs(centred).max()), 1e-300)
     balance = np.hstack([centred / scale, np.eye(d), -np.eye(d)])
     shares = np.r_[np.ones(n), np.zeros(2 * d)][None]
-    found = linprog(
+    solution = linprog(
         np.r_[np.zeros(n), np.ones(2 * d)],
         A_eq=np.vstack([balance, shares]),
         b_eq=np.r_[np.zeros(d), 1.0],
         method="highs",
     )
-    return bool(found.status == 0 and found.fun <= max(slack / scale, 1e-7))
+    return bool(solution.status == 0 and solution.fun <= max(slack / scale, 1e-7))

@@ -303,8 +303,8 @@ def extend(
         return
     parts, threads = in_blocks(weak, X), workers(n_jobs, len(orders))
     with one_thread():
-        for found in in_order(weak, X, parts, orders, seed=seed, kept=_KEPT, workers=threads):
-            running.add(found, with_change=with_changes)
+        for repetition in in_order(weak, X, parts, orders, seed=seed, kept=_KEPT, workers=threads):
+            running.add(repetition, with_change=with_changes)
 
 
 def score_new(
@@ -342,11 +342,11 @@ def score_new(
     parts, threads = in_blocks(weak, X), workers(n_jobs, len(orders))
     total = np.zeros(sum(len(part.offset) for part in parts))
     with one_thread():
-        for found in in_order(weak, kept, parts, orders, seed=0, kept=_KEPT, workers=threads):
+        for repetition in in_order(weak, kept, parts, orders, seed=0, kept=_KEPT, workers=threads):
             # A new object may be alone in a cluster that was empty before.
-            found.scores[:] = np.maximum(found.scores, 1 / found.draw.n_clusters)
-            k, trained = found.draw.n_clusters, len(running.total)
-            total += _aggregated(found.scores, k, trained, running.aggregate)
+            repetition.scores[:] = np.maximum(repetition.scores, 1 / repetition.draw.n_clusters)
+            k, trained = repetition.draw.n_clusters, len(running.total)
+            total += _aggregated(repetition.scores, k, trained, running.aggregate)
     return total / max(running.n_repetitions, 1)
 
 

@@ -187,8 +187,8 @@ def box_log_density(X: Any, divergence: Divergence) -> float:
 def hard_start(space: Space, n_clusters: int, rng: np.random.RandomState) -> Floats:
     """First memberships: a hard clustering of all objects, started from random ones."""
     chosen = rng.permutation(space.n_objects)[:n_clusters]
-    found = settle(space, space.n_objects, space.seeds(chosen), 100)
-    return (found.labels[:, None] == np.arange(found.n_clusters)).astype(np.float64)
+    bubbles = settle(space, space.n_objects, space.seeds(chosen), 100)
+    return (bubbles.labels[:, None] == np.arange(bubbles.n_clusters)).astype(np.float64)
 
 
 def fit_em(
@@ -327,18 +327,18 @@ class SoftBBC(ClusterMixin, Rival):
         """Fit the mixture to ``X`` of shape (n_objects, n_features)."""
         check_params(self)
         X = self._checked(X, reset=True)
-        found = softbbc(X, **self.get_params(deep=False))
-        self.labels_, self.scores_ = found.labels, found.scores
-        self.threshold_ = np.inf if found.flag else 0.5
-        self.memberships_ = found.memberships
-        self.cluster_centers_, self.weights_ = found.centres, found.weights
-        winners = np.where(found.scores >= 0.5, _likeliest(found.memberships), -1)
+        bubbles = softbbc(X, **self.get_params(deep=False))
+        self.labels_, self.scores_ = bubbles.labels, bubbles.scores
+        self.threshold_ = np.inf if bubbles.flag else 0.5
+        self.memberships_ = bubbles.memberships
+        self.cluster_centers_, self.weights_ = bubbles.centres, bubbles.weights
+        winners = np.where(bubbles.scores >= 0.5, _likeliest(bubbles.memberships), -1)
         self.components_ = packed_labels(winners)[0]
         self.n_clusters_ = len(self.components_)
-        self.n_iter_, self.converged_ = found.n_iter, found.converged
-        self.divergence_ = found.divergence or resolve(self.divergence)
-        self.flag_ = found.flag
-        self._log_density = found.log_density
+        self.n_iter_, self.converged_ = bubbles.n_iter, bubbles.converged
+        self.divergence_ = bubbles.divergence or resolve(self.divergence)
+        self.flag_ = bubbles.flag
+        self._log_density = bubbles.log_density
         return self
 
     def score_samples(self, X: Any) -> Floats:

@@ -137,11 +137,11 @@ def size(scores: Any, m: float) -> Threshold:
     why = f"The {count} highest scores were asked for."
     if count != asked:
         why = f"{asked} of {n} objects were asked for; {count} is the nearest possible size."
-    found = cut(descending, count - 1, "size", why, "clamped" if count != asked else None)
-    if found.n_foreground > count:
-        ties = f"{found.why} Ties at the threshold make it {found.n_foreground}."
-        return replace(found, why=ties)
-    return found
+    threshold = cut(descending, count - 1, "size", why, "clamped" if count != asked else None)
+    if threshold.n_foreground > count:
+        ties = f"{threshold.why} Ties at the threshold make it {threshold.n_foreground}."
+        return replace(threshold, why=ties)
+    return threshold
 
 
 def dist(scores: Any) -> Threshold:

@@ -186,9 +186,9 @@ def tune_gaussian(
     if method == "contrast":
         return _contrast(X, order, seed, n_sample, refine, n_jobs)
     search = _Collapse(X, order, n_clusters, n_sample, epsilon, background_correction, seed, n_jobs)
-    found = search.run()
-    if found is not None:
-        return found
+    tuning = search.run()
+    if tuning is not None:
+        return tuning
     warn(
         "Centres collapse for every alpha and gamma of the grid: method='contrast' chose instead "
         "of 'auto'. Rescale the data, or try n_clusters.",
@@ -267,8 +267,8 @@ class _Collapse:
         starts = [self._start(number) for number in range(n_repeats)]
         points = [(float(a), float(g)) for a in alphas for g in gammas]
         with one_thread():
-            found = in_threads(lambda point: self._median(starts, *point), points, self.n_jobs)
-        return Surface(alphas, gammas, np.reshape(found, (len(alphas), len(gammas))))
+            distances = in_threads(lambda point: self._median(starts, *point), points, self.n_jobs)
+        return Surface(alphas, gammas, np.reshape(distances, (len(alphas), len(gammas))))
 
     def _start(self, number: int) -> Floats:
         rng = np.random.RandomState((self.seed + number) % 2**32)
@@ -280,16 +280,16 @@ class _Collapse:
     def _distance(self, start: Floats, alpha: float, gamma: float) -> float:
         """Least squared distance of two live centres, in units of the paper's data."""
         space = Space(self.X, Gaussian(alpha=alpha, gamma=gamma))
-        found = fit_em(
+        bubbles = fit_em(
             space, start, beta=1.0, background=None, log_density=self.log_density,
             max_iter=_EM_STEPS, tol=_EM_TOLERANCE,
         )  # fmt: skip
-        centres = found.centres[found.alive]
+        centres = bubbles.centres[bubbles.alive]
         if len(centres) < 2:
             return 0.0
         gaps = np.asarray(Euclidean().pair(centres, centres), np.float64)
         least = float(gaps[np.triu_indices(len(gaps), 1)].min()) * _REFERENCE / self.scale
-        return least * float(1 - found.scores.mean()) if self.corrected else least
+        return least * float(1 - bubbles.scores.mean()) if self.corrected else least
 
 
 def _unitless_density(X: Any, scale: float) -> float:
@@ -365,9 +365,9 @@ def contrast(X: Any, alpha: float, gamma: float, seed: int, n_jobs: int | None) 
     make the most extreme kernels win.
     """
     weak = weak_clusterer("soft", divergence=Gaussian(alpha=alpha, gamma=gamma), k_max=_K_MAX)
-    found = score_objects(X, weak, _REPETITIONS, seed=seed, n_jobs=n_jobs)
-    if found.is_flat:
+    scored = score_objects(X, weak, _REPETITIONS, seed=seed, n_jobs=n_jobs)
+    if scored.is_flat:
         return 0.0
-    scores = to_unit(found.scores)
+    scores = to_unit(scored.scores)
     one, two = (fit(scores, k, variance_floor=_VARIANCE_FLOOR).log_likelihood for k in (1, 2))
-    return found.reliability * (two - one) / len(scores)
+    return scored.reliability * (two - one) / len(scores)

@@ -309,9 +309,9 @@ def weak_clusterer(
     check_value("weak", weak, [Options(("soft", "hard", "split"))], owner="EWOCS")
     if weak == "split":
         return RandomSplit(k_max=50 if k_max is None else _plain(k_max))
-    found = resolve(divergence)
+    resolved = resolve(divergence)
     return RandomBregman(
-        k_max=100 if k_max is None else _plain(k_max), soft=weak == "soft", divergence=found
+        k_max=100 if k_max is None else _plain(k_max), soft=weak == "soft", divergence=resolved
     )
 
 

@@ -134,7 +134,7 @@ class _Rows:
             csr = sparse.csr_array(F, dtype=np.float64)
             n, p, entries = csr.shape[0], csr.shape[1], csr.data
             alike = entries.size > 0 and (entries == entries[0]).all()
-            found = cls(n, p, None, csr.indptr, csr.indices, entries[:1] if alike else entries)
+            rows = cls(n, p, None, csr.indptr, csr.indices, entries[:1] if alike else entries)
         else:
             given = as_array(F)
             if given.ndim != 2 or given.dtype.kind not in "biuf":
@@ -143,10 +143,10 @@ class _Rows:
                 )
             table = entries = np.ascontiguousarray(given, np.float64)
             none = np.zeros(0, np.int64)
-            found = cls(table.shape[0], table.shape[1], table, none, none, np.zeros(0))
+            rows = cls(table.shape[0], table.shape[1], table, none, none, np.zeros(0))
         if not np.isfinite(entries).all():
             raise InvalidInputError("F must be finite. Got NaN or infinity.")
-        return found
+        return rows
 
     def dots(self, chosen: Counts, direction: Floats) -> Floats:
         out: Floats = (

@@ -241,6 +241,6 @@ def _check_entries(values: NDArray[np.float64], what: str) -> None:
 def _checked_vertex_weights(weights: Any, n: int) -> NDArray[np.float64] | None:
     if weights is None:
         return None
-    found = as_numbers("vertex_weights", weights, owner="a graph", shape=(n,), each="vertex")
-    _check_entries(found, "vertex weights")
-    return found
+    numbers = as_numbers("vertex_weights", weights, owner="a graph", shape=(n,), each="vertex")
+    _check_entries(numbers, "vertex weights")
+    return numbers

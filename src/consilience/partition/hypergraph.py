@@ -82,9 +82,9 @@ def hypergraph_parts(
     used = np.flatnonzero((sizes > 1) & (sizes < n))
     edges = [pins.indices[pins.indptr[e] : pins.indptr[e + 1]].tolist() for e in used]
     seed = int(rng.randint(2**31 - 1))
-    found = np.empty(n, np.int32)
-    found[order] = _partition(mtkahypar, n, edges, weights[used].tolist(), k, imbalance, seed)
-    labels, repaired = _fill_empty(found, k)
+    parts = np.empty(n, np.int32)
+    parts[order] = _partition(mtkahypar, n, edges, weights[used].tolist(), k, imbalance, seed)
+    labels, repaired = _fill_empty(parts, k)
     note = f"{repaired} empty parts were given one vertex each" if repaired else ""
     cut = _connectivity(pins, labels[order], weights, k)
     return Parts(labels, cut, "mtkahypar", np.bincount(labels, minlength=k), note)
@@ -101,13 +101,13 @@ def _table(B: Any) -> Any:
 
 
 def _checked_weights(weights: NDArray[Any], n_edges: int) -> NDArray[np.int64]:
-    found = as_array(weights)
-    if found.shape != (n_edges,) or found.dtype.kind not in "iu" or (found < 1).any():
+    numbers = as_array(weights)
+    if numbers.shape != (n_edges,) or numbers.dtype.kind not in "iu" or (numbers < 1).any():
         raise InvalidInputError(
             f"edge_weights must be {n_edges} whole numbers of at least 1. "
-            f"Got shape {found.shape} of {found.dtype}."
+            f"Got shape {numbers.shape} of {numbers.dtype}."
         )
-    return found.astype(np.int64)
+    return numbers.astype(np.int64)
 
 
 def _partition(

@@ -241,7 +241,7 @@ def _call(
     """METIS on lists of neighbours; without weights of edges each counts 1."""
     kind = pymetis.zero_copy_dtype()
     adjacency = pymetis.CSRAdjacency(begins.astype(kind, copy=False), ends.astype(kind, copy=False))
-    found = pymetis.part_graph(
+    answer = pymetis.part_graph(
         k,
         adjacency,
         eweights=edges,
@@ -250,7 +250,7 @@ def _call(
         recursive=True,
         options=pymetis.Options(no2hop=1, ncuts=int(n_cuts)),
     )
-    return np.asarray(found.vertex_part, np.int32)
+    return np.asarray(answer.vertex_part, np.int32)
 
 
 def _fill_empty(labels: NDArray[np.int32], k: int, graph: Graph) -> tuple[NDArray[np.int32], int]:

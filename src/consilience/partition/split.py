@@ -93,8 +93,8 @@ def split_rows(
             S = _gram(F, groups) if gram is None else gram()
             return _metis_of_all_pairs(S, k, sizes, n_cuts, random_state)
         note = f"METIS was refused for the complete graph of {n} objects (limit {MAX_DENSE})"
-    found = balanced_rows(F, k, sizes=sizes, groups=groups, random_state=random_state)
-    return replace(found, note=note)
+    parts = balanced_rows(F, k, sizes=sizes, groups=groups, random_state=random_state)
+    return replace(parts, note=note)
 
 
 def split_bipartite(
@@ -138,8 +138,8 @@ def split_bipartite(
     n_edges = int(np.count_nonzero(Q)) if isinstance(Q, np.ndarray) else Q.nnz
     solver, note = choose_bipartite(n_edges, solver)
     if solver == "spectral":
-        found = transfer_cut(Q, k, random_state=random_state)
-        return replace(found, note="; ".join(part for part in (note, found.note) if part))
+        parts = transfer_cut(Q, k, random_state=random_state)
+        return replace(parts, note="; ".join(part for part in (note, parts.note) if part))
     n, p = Q.shape
     weights = None
     if n_cuts is None:
@@ -189,11 +189,11 @@ def split_graph(
         except MemoryBudgetError:
             if solver == "metis":
                 raise
-    found = spectral(graph, k, random_state=random_state)
+    parts = spectral(graph, k, random_state=random_state)
     if solver == "spectral":
-        return found
-    reasons = ["METIS cannot be used here: a normalised cut, not balanced", found.note]
-    return replace(found, note="; ".join(reason for reason in reasons if reason))
+        return parts
+    reasons = ["METIS cannot be used here: a normalised cut, not balanced", parts.note]
+    return replace(parts, note="; ".join(reason for reason in reasons if reason))
 
 
 def _check_solver(solver: str, allowed: tuple[str, ...]) -> None:
@@ -209,10 +209,10 @@ def _metis_of_all_pairs(
     shares = None
     if sizes is not None:
         shares = as_numbers("sizes", sizes, owner="the partitioner")
-    found = metis(graph, k, shares=shares, n_cuts=n_cuts, shuffle=False)
-    labels = np.empty_like(found.labels)
-    labels[order] = found.labels
-    return replace(found, labels=labels)
+    parts = metis(graph, k, shares=shares, n_cuts=n_cuts, shuffle=False)
+    labels = np.empty_like(parts.labels)
+    labels[order] = parts.labels
+    return replace(parts, labels=labels)
 
 
 def _spectral_rows(
@@ -221,9 +221,9 @@ def _spectral_rows(
     if groups is None:
         return transfer_cut(F, k, random_state=random_state)
     counts = np.bincount(groups, minlength=F.shape[0])
-    found = transfer_cut(F, k, random_state=random_state, weights=counts)
-    labels = found.labels[groups]
-    return replace(found, labels=labels, sizes=np.bincount(labels, minlength=k))
+    parts = transfer_cut(F, k, random_state=random_state, weights=counts)
+    labels = parts.labels[groups]
+    return replace(parts, labels=labels, sizes=np.bincount(labels, minlength=k))
 
 
 def _gram(F: Any, groups: NDArray[np.integer[Any]] | None) -> NDArray[np.float64]:

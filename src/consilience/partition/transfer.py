@@ -223,17 +223,17 @@ def _checked(Q: Any) -> Any:
 
 
 def _checked_weights(weights: Any, n: int) -> Floats:
-    found = as_numbers("weights", weights, owner="transfer_cut", shape=(n,), each="row")
-    if found.min() < 0:
+    numbers = as_numbers("weights", weights, owner="transfer_cut", shape=(n,), each="row")
+    if numbers.min() < 0:
         raise InvalidInputError(
-            f"weights of transfer_cut must not be negative. Got {found.min():g}."
+            f"weights of transfer_cut must not be negative. Got {numbers.min():g}."
         )
-    if found.max() > _LARGEST_WEIGHT:
+    if numbers.max() > _LARGEST_WEIGHT:
         raise InvalidInputError(
             f"weights of transfer_cut must be at most {_LARGEST_WEIGHT:g}, or their sums leave the "
-            f"range of numbers. Got {found.max():g}."
+            f"range of numbers. Got {numbers.max():g}."
         )
-    return found
+    return numbers
 
 
 def _columns(

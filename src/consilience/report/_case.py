@@ -150,8 +150,8 @@ def _compact(labels: Any, n: int) -> tuple[Positions, Positions]:
     values = np.asarray(labels)
     if values.dtype.kind not in "iu":  # names are numbered as they appear
         values = codes
-    found, first = np.unique(codes, return_index=True)
-    return codes, values[first[found >= 0]].astype(np.int64)
+    groups, first = np.unique(codes, return_index=True)
+    return codes, values[first[groups >= 0]].astype(np.int64)
 
 
 def _places(runner_up: Any, n: int, numbers: Positions) -> Positions:
@@ -179,8 +179,8 @@ def _found_confidence(
             "For the confidence, clusterings that did not see both objects of a pair count as "
             "separating them: exact shares would take too long for so many objects."
         )
-    found = evidence_confidence(ensemble, codes, missing="pair" if exact else "all")
-    return found.confidence, found.runner_up.astype(np.int64)
+    judged = evidence_confidence(ensemble, codes, missing="pair" if exact else "all")
+    return judged.confidence, judged.runner_up.astype(np.int64)
 
 
 def _found_ambiguity(
@@ -190,14 +190,14 @@ def _found_ambiguity(
     notes: list[str],
     given: GroupAmbiguity | None,
 ) -> Floats:
-    found = group_ambiguity(ensemble, codes, random_state=seed) if given is None else given
-    checked(found.values, ensemble.n_objects, what="ambiguity")
-    if found.n_pairs < found.every:
+    ambiguity = group_ambiguity(ensemble, codes, random_state=seed) if given is None else given
+    checked(ambiguity.values, ensemble.n_objects, what="ambiguity")
+    if ambiguity.n_pairs < ambiguity.every:
         notes.append(
-            f"The ambiguity of the objects was estimated from {found.n_pairs:,} of "
-            f"{found.every:,} pairs of clusterings."
+            f"The ambiguity of the objects was estimated from {ambiguity.n_pairs:,} of "
+            f"{ambiguity.every:,} pairs of clusterings."
         )
-    return found.values
+    return ambiguity.values
 
 
 def _found_stability(ensemble: Ensemble, codes: Positions, n_clusters: int) -> Floats | None:

@@ -206,6 +206,6 @@ def _largest(
         kept = np.sort(np.argsort(-counts, kind="stable")[: most - 1])
     place = np.full(len(names), len(kept))
     place[kept] = np.arange(len(kept))
-    found = [names[c] for c in kept.tolist()]
+    kept_names = [names[c] for c in kept.tolist()]
     n_rest = int((counts > 0).sum()) - len(kept)
-    return place[codes], [*found, f"{rest} ({n_rest})"] if n_rest else found
+    return place[codes], [*kept_names, f"{rest} ({n_rest})"] if n_rest else kept_names

@@ -117,9 +117,9 @@ def _with_the_result(
 
 def _numbers(k: NDArray[np.int64]) -> Figure:
     """How many members have how many clusters: bars, or intervals where there are many numbers."""
-    found, counts = np.unique(k, return_counts=True)
-    if len(found) <= _MAX_BARS:
-        labels = [str(number) for number in found.tolist()]
+    numbers, counts = np.unique(k, return_counts=True)
+    if len(numbers) <= _MAX_BARS:
+        labels = [str(number) for number in numbers.tolist()]
         return bars(labels, counts, "clusterings with so many groups", title="Numbers of groups")
     counts, edges = np.histogram(k, _BINS)
     return histogram(counts, edges, "groups in the clustering", title="Numbers of groups")

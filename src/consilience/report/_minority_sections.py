@@ -118,12 +118,12 @@ def histogram_section(model: EWOCS) -> Section:
     """How the scores are spread, with the bell curves that the rules fit."""
     figures = []
     for n_components, title in ((2, "Two bell curves"), (None, "As many as the scores ask for")):
-        found = score_histogram(model.scores_, n_components=n_components, bins=_BINS)
-        at = np.linspace(found.edges[0], found.edges[-1], 200)
-        expected = found.expected(at)
+        spread = score_histogram(model.scores_, n_components=n_components, bins=_BINS)
+        at = np.linspace(spread.edges[0], spread.edges[-1], 200)
+        expected = spread.expected(at)
         lines = [
             series(f"around {mean:.3g}", at, curve)
-            for mean, curve in zip(found.means.tolist(), expected, strict=True)
+            for mean, curve in zip(spread.means.tolist(), expected, strict=True)
         ]
         if len(expected) > 1:
             lines.append(series("their sum", at, expected.sum(axis=0), "dashed"))
@@ -131,7 +131,7 @@ def histogram_section(model: EWOCS) -> Section:
         if np.isfinite(model.threshold_):
             marks.append(mark(model.threshold_, f"border {model.threshold_:.4g}", taken=True))
         figures.append(
-            histogram(found.counts, found.edges, "score", marks=marks, lines=lines, title=title)
+            histogram(spread.counts, spread.edges, "score", marks=marks, lines=lines, title=title)
         )
     read = (
         "Bars count the objects by their score, and the curves are the bell curves of which the "

@@ -57,8 +57,8 @@ def known_truth(truth: Any, n_objects: int) -> Truth | None:
     checked(codes, n_objects, what="truth")
     if (codes < -1).all():
         return None
-    found, first = np.unique(codes, return_index=True)
-    names = [_text(values[at]) for code, at in zip(found, first, strict=True) if code >= 0]
+    classes, first = np.unique(codes, return_index=True)
+    names = [_text(values[at]) for code, at in zip(classes, first, strict=True) if code >= 0]
     return Truth(codes, tuple(names))
 
 

@@ -93,11 +93,11 @@ def pair_view(ensemble: Ensemble, labels: Positions, tree: Floats | None = None)
 
 def _cluster_ranks(labels: Positions, place: Positions) -> Positions:
     """Order of the clusters along the tree, for each object; -1 comes last."""
-    found, group = np.unique(labels, return_inverse=True)
+    groups, group = np.unique(labels, return_inverse=True)
     middle = np.bincount(group, place) / np.bincount(group)
-    middle[found < 0] = np.inf
-    rank = np.empty(len(found), np.int64)
-    rank[np.argsort(middle, kind="stable")] = np.arange(len(found))
+    middle[groups < 0] = np.inf
+    rank = np.empty(len(groups), np.int64)
+    rank[np.argsort(middle, kind="stable")] = np.arange(len(groups))
     return rank[group]
 
 
@@ -158,8 +158,8 @@ def restricted(tree: Floats, objects: Positions) -> Floats:
 
 
 def _most_frequent(labels: Positions) -> int:
-    found, counts = np.unique(labels, return_counts=True)
-    return int(found[counts.argmax()])
+    groups, counts = np.unique(labels, return_counts=True)
+    return int(groups[counts.argmax()])
 
 
 def cut_height(tree: Floats, n_clusters: int) -> float:

@@ -57,14 +57,14 @@ def undrawable(error: InvalidInputError) -> str:
 def plane_of_data(X: Any, objects: Positions, columns: Sequence[str] = ()) -> Plane:
     """Two principal components of the rows shown; one or two columns as they are."""
     some = rows_of(X, objects)
-    found = embedded_objects(some, max_points=len(objects))
-    xlabel, ylabel = found.names
+    embedded = embedded_objects(some, max_points=len(objects))
+    xlabel, ylabel = embedded.names
     names = [str(name) for name in (columns if len(columns) else getattr(X, "columns", ()))]
     if xlabel == "feature 0" and names:
         xlabel = names[0]
         ylabel = names[1] if ylabel and len(names) > 1 else ylabel
     # A page needs a word for every axis, also where heights are drawn by chance.
-    return Plane(found.points, xlabel, ylabel or "random height, means nothing")
+    return Plane(embedded.points, xlabel, ylabel or "random height, means nothing")
 
 
 def plane_of_ensemble(ensemble: Ensemble, seed: int) -> Plane:

@@ -119,8 +119,8 @@ def _chance(lines: Any, i: int) -> float | str | None:
 
 def _doubtful(profile: Profile) -> Figure | None:
     lines = profile.objects
-    found = np.flatnonzero(lines["role"] == "doubtful")[:_MOST_DOUBTFUL]
-    if not len(found) or "reason" not in lines:
+    doubtful = np.flatnonzero(lines["role"] == "doubtful")[:_MOST_DOUBTFUL]
+    if not len(doubtful) or "reason" not in lines:
         return None
     number = _numbers(profile)
     rows = [
@@ -130,7 +130,7 @@ def _doubtful(profile: Profile) -> Figure | None:
             round(float(lines["confidence"][i]), 2),
             str(lines["reason"][i]),
         ]
-        for i in found.tolist()
+        for i in doubtful.tolist()
     ]
     names = ("Object", "Cluster", "Confidence", "What the clusterings say")
     return table(names, rows, title="Objects that are least sure, and why")

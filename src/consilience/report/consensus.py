@@ -225,7 +225,7 @@ def _sections(
         some = some.take(shown.pairs)
     merges = None if tree is None else restricted(tree.merges, shown.pairs)
     pairs = pair_view(some, case.labels[shown.pairs], merges)
-    found = [
+    parts = [
         view_section(case, shown, X, columns, seed, notes),
         number_section(decided),
         matrix_section(shown, pairs, finer=case.finer),
@@ -235,7 +235,7 @@ def _sections(
         members_section(case, seed, notes),
         None if comparison is None else methods_section(comparison),
     ]
-    return [part for part in found if part is not None]
+    return [part for part in parts if part is not None]
 
 
 def _facts(case: Case, choice: "NumberChoice | None") -> dict[str, str]:

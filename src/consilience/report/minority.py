@@ -165,8 +165,8 @@ def _comparable_truth(truth: Flags | None, notes: list[str]) -> Flags | None:
 
 def _rules(model: EWOCS, truth: Flags | None) -> tuple[Threshold, ...]:
     """Every rule that can be tried, and the one that decided where it is not among them."""
-    found = thresholds.every(model.scores_, y=truth, m=model.n_foreground)
-    return decided_first(model.threshold_result_, found)
+    rules = thresholds.every(model.scores_, y=truth, m=model.n_foreground)
+    return decided_first(model.threshold_result_, rules)
 
 
 def _sides(model: EWOCS) -> Floats:
@@ -289,26 +289,26 @@ def _facts(model: EWOCS) -> dict[str, str]:
 
 def _headline(model: EWOCS, rules: tuple[Threshold, ...], truth: Flags | None) -> list[str]:
     """What stands out, how sure we are, what is undecided, how clear the border is."""
-    n, found = len(model.scores_), model.n_foreground_
+    n, n_found = len(model.scores_), model.n_foreground_
     if model.flag_ == "no_contrast":
         said = [
             f"Nothing stands out: the scores of {counted(n, 'object')} differ by rounding only, so "
             "that everything is background. Unless the objects are equal, the weak clusterings "
             "cannot see them apart; try another 'gamma' or 'divergence'."
         ]
-    elif not found:
+    elif not n_found:
         said = [f"No dense group stands out among the {counted(n, 'object')}."]
     else:
         sizes = np.bincount(model.labels_[model.labels_ >= 0]).tolist()
         groups = "in one group" if len(sizes) == 1 else f"in {len(sizes)} groups, "
         groups += "" if len(sizes) == 1 else group_sizes(sizes)
         said = [
-            f"{found:,} of {counted(n, 'object')} ({percent(found, n)}) "
-            f"{'stand' if found > 1 else 'stands'} out from the background, {groups}."
+            f"{n_found:,} of {counted(n, 'object')} ({percent(n_found, n)}) "
+            f"{'stand' if n_found > 1 else 'stands'} out from the background, {groups}."
         ]
     said.append(_settled(model))
     undecided = int(model.undecided_.sum())
-    if undecided and found:
+    if undecided and n_found:
         said.append(
             f"{counted(undecided, 'object')} {'lie' if undecided > 1 else 'lies'} too close to the "
             "border to be sure; the column 'undecided' of the table of objects marks "

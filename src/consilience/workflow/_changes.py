@@ -33,7 +33,7 @@ def split(result: "ClusterResult", group: int, n_clusters: int | None) -> "Clust
             ", too few to be divided. Name a larger one."
         )
     rows = result.data.rows
-    found = autoconsensus(
+    division = autoconsensus(
         result.ensemble.take(objects),
         n_clusters,
         X=None if rows is None else result.data.X[objects],
@@ -41,16 +41,16 @@ def split(result: "ClusterResult", group: int, n_clusters: int | None) -> "Clust
     )
     labels = result.labels.copy()
     # The largest part keeps the number, the others come after all groups there are.
-    sizes = np.bincount(found.labels)
+    sizes = np.bincount(division.labels)
     order = np.argsort(-sizes, kind="stable")
     for number, part in enumerate(order[1:]):
-        labels[objects[found.labels == part]] = result.n_clusters + number
+        labels[objects[division.labels == part]] = result.n_clusters + number
     into = listed(map(str, sizes[order]))
     what = f"Group {group} was divided into {len(sizes)}, of {into} objects."
     if len(sizes) < 2:
         what = f"Group {group} was to be divided: nothing divides it."
-    if "clarity" in found.details:  # equal label rows are parted without a look at them
-        what += f" {found.details['clarity'].words}"
+    if "clarity" in division.details:  # equal label rows are parted without a look at them
+        what += f" {division.details['clarity'].words}"
     named = result.names and (*result.names, *("",) * (len(sizes) - 1))
     return _changed(result, labels, what, names=named)
 

@@ -72,8 +72,8 @@ def by_criteria(
     n_jobs: int | None,
 ) -> Number:
     """The number of groups by criteria that see one group where nothing is clear."""
-    found = choose_n_clusters(rows, ensemble=ensemble, k_max=most, random_state=seed, n_jobs=n_jobs)
-    return Number(found.n_clusters, found)
+    best = choose_n_clusters(rows, ensemble=ensemble, k_max=most, random_state=seed, n_jobs=n_jobs)
+    return Number(best.n_clusters, best)
 
 
 def strict_method(data: Data, ensemble: Ensemble, choice: NumberChoice | None) -> MethodChoice:

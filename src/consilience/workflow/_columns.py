@@ -53,8 +53,8 @@ class Columns:
         keep = self.keep_gaps or (recipe is not None and recipe.keep_gaps)
         if not keep or sparse.issparse(values):
             return False
-        found = np.asarray(values)
-        return found.dtype.kind == "f" and found.ndim == 2 and bool(np.isnan(found).any())
+        cells = np.asarray(values)
+        return cells.dtype.kind == "f" and cells.ndim == 2 and bool(np.isnan(cells).any())
 
     def mixed(
         self,
@@ -67,8 +67,8 @@ class Columns:
         """What members see of a table with categories, gaps or views; None of plain numbers."""
         if not gappy and (recipe is None or recipe.encode != "mixed"):
             return None
-        found = mixed_of(values, sources, recipe)
-        return found if gappy or found.categorical or views is not None else None
+        seen = mixed_of(values, sources, recipe)
+        return seen if gappy or seen.categorical or views is not None else None
 
     def weights_of(
         self, mixed: Mixed, view_of: Sequence[int], *, owner: str

@@ -178,8 +178,8 @@ class Data:
 
     def plain_id(self, i: int) -> Any:
         """Identifier of an object as JSON can hold it: a number that is none becomes a word."""
-        found = self.identifiers()[i]
-        value = found.item() if isinstance(found, np.generic) else found
+        identifier = self.identifiers()[i]
+        value = identifier.item() if isinstance(identifier, np.generic) else identifier
         return str(value) if isinstance(value, float) and not np.isfinite(value) else value
 
     def index_or_ids(self) -> Any:
@@ -404,9 +404,9 @@ def _counts_rows(index: Any) -> bool:
 
 def _identifiers(ids: Any) -> NDArray[Any]:
     """One identifier an object, as an array of one dimension."""
-    found = np.asarray(ids) if hasattr(ids, "__array__") else None
-    if found is not None and found.ndim == 1 and found.dtype.kind not in "mM":
-        return found
+    values = np.asarray(ids) if hasattr(ids, "__array__") else None
+    if values is not None and values.ndim == 1 and values.dtype.kind not in "mM":
+        return values
     items = list(ids)
     return np.fromiter(items, object, len(items))
 

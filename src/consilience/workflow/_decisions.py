@@ -67,20 +67,20 @@ def choice_facts(choice: NumberChoice) -> dict[str, Any]:
     }
 
 
-def comparison_facts(found: Comparison) -> dict[str, Any]:
+def comparison_facts(comparison: Comparison) -> dict[str, Any]:
     """The methods beside each other, their agreement, and why some failed."""
-    truth = found.truth or {}
+    truth = comparison.truth or {}
     return {
-        "best": found.best,
+        "best": comparison.best,
         "methods": [
             {
                 "name": name,
-                "n_clusters": int(found.n_clusters[i]),
-                "anmi": round(float(found.anmi[i]), 6),
+                "n_clusters": int(comparison.n_clusters[i]),
+                "anmi": round(float(comparison.anmi[i]), 6),
                 **{score: round(float(values[i]), 6) for score, values in truth.items()},
             }
-            for i, name in enumerate(found.names)
+            for i, name in enumerate(comparison.names)
         ],
-        "agreement": np.round(found.agreement, 6).tolist(),
-        "failed": found.failed,
+        "agreement": np.round(comparison.agreement, 6).tolist(),
+        "failed": comparison.failed,
     }

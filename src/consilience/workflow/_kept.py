@@ -70,7 +70,7 @@ def kept_files(result: ClusterResult) -> KeptFiles:
 
 
 def _kinds() -> dict[str, Kind]:
-    found = [
+    kinds = [
         Kind("ClusterResult", ClusterResult, _result_fields, _result),
         Kind("Data", Data, _data_fields, _data),
         Kind("Comparison", Comparison, _comparison_fields, _comparison),
@@ -79,7 +79,7 @@ def _kinds() -> dict[str, Kind]:
             for one in (Scaling, Points, Recipe, Column, ViewAgreement, Violation)
         ),
     ]
-    return kinds_of_consensus() | {kind.name: kind for kind in found}
+    return kinds_of_consensus() | {kind.name: kind for kind in kinds}
 
 
 # Times and places differ between equal runs, whose files are equal.
@@ -87,28 +87,28 @@ _NOT_KEPT = ("seconds", "ran_on", "seen")
 
 
 def _result_fields(result: ClusterResult) -> dict[str, Any]:
-    found = {one.name: getattr(result, one.name) for one in fields(result)}
+    values = {one.name: getattr(result, one.name) for one in fields(result)}
     placer = None if result.seen is None else result.placer()
-    return {name: v for name, v in found.items() if name not in _NOT_KEPT} | {"placer": placer}
+    return {name: v for name, v in values.items() if name not in _NOT_KEPT} | {"placer": placer}
 
 
-def _result(found: dict[str, Any]) -> ClusterResult:
-    placer = found.pop("placer")
+def _result(values: dict[str, Any]) -> ClusterResult:
+    placer = values.pop("placer")
     seen = None if placer is None else Seen(None, placer=placer)
     known = {one.name for one in fields(ClusterResult)}
-    given: dict[str, Any] = {name: value for name, value in found.items() if name in known}
+    given: dict[str, Any] = {name: value for name, value in values.items() if name in known}
     if isinstance(given["generator"], Omitted):
         given["generator"] = None
     return ClusterResult(**given, seconds={}, seen=seen)
 
 
 def _data_fields(data: Data) -> dict[str, Any]:
-    found = {one.name: getattr(data, one.name) for one in fields(data)} | {"distances": None}
+    values = {one.name: getattr(data, one.name) for one in fields(data)} | {"distances": None}
     for name in ("index", "truth"):
-        if found[name] is not None:
-            found[name] = np.asarray(found[name])
+        if values[name] is not None:
+            values[name] = np.asarray(values[name])
     # What was scaled is made again from the original, to the same numbers.
-    return found | ({"X": None} if _follows(data) else {})
+    return values | ({"X": None} if _follows(data) else {})
 
 
 def _follows(data: Data) -> bool:
@@ -116,16 +116,16 @@ def _follows(data: Data) -> bool:
     return data.scaling is not None and getattr(data.scaling, "reference", None) is None
 
 
-def _data(found: dict[str, Any]) -> Data:
+def _data(values: dict[str, Any]) -> Data:
     known = {one.name for one in fields(Data)}
-    data = Data(**{name: value for name, value in found.items() if name in known})
+    data = Data(**{name: value for name, value in values.items() if name in known})
     return replace(data, X=data.as_clustered(data.original)) if _follows(data) else data
 
 
 def _comparison_fields(comparison: Comparison) -> dict[str, Any]:
-    found = {one.name: getattr(comparison, one.name) for one in fields(comparison)}
-    return {name: value for name, value in found.items() if name != "seconds"}
+    values = {one.name: getattr(comparison, one.name) for one in fields(comparison)}
+    return {name: value for name, value in values.items() if name != "seconds"}
 
 
-def _comparison(found: dict[str, Any]) -> Comparison:
-    return Comparison(**found, seconds=np.zeros(len(found["names"])))
+def _comparison(values: dict[str, Any]) -> Comparison:
+    return Comparison(**values, seconds=np.zeros(len(values["names"])))

@@ -106,17 +106,17 @@ def check_methods(
     for option in options if not names else ():
         if option in _OWNERS:
             names, why = (_OWNERS[option],), f"It is the method that {option!r} belongs to."
-    found = tuple(_entry(name, owner) for name in names)
-    if not found:
+    entries = tuple(_entry(name, owner) for name in names)
+    if not entries:
         _check_ownerless(options, owner)
         return Named(limits=dict(options))
-    given = {one.name: dict(options) | dict(own.get(one.name, {})) for one in found}
-    if len(found) > 1:
-        given = _without_idle_limits(found, given)
-    for one in found:
+    given = {one.name: dict(options) | dict(own.get(one.name, {})) for one in entries}
+    if len(entries) > 1:
+        given = _without_idle_limits(entries, given)
+    for one in entries:
         check_options(one, given[one.name])
         prepared(one, None, given[one.name])
-    return Named(found, given, why=why)
+    return Named(entries, given, why=why)
 
 
 def check_options(method: Method, options: Options) -> None:

@@ -170,8 +170,8 @@ def _fit(points: Floats, D: Floats) -> float:
     some = slice(None, None, -(-len(D) // _JUDGED))
     few, wanted = points[some], D[some, some]
     squares = (few**2).sum(axis=1)
-    found = np.sqrt(np.maximum(squares[:, None] + squares - 2.0 * few @ few.T, 0.0))
+    distances = np.sqrt(np.maximum(squares[:, None] + squares - 2.0 * few @ few.T, 0.0))
     pairs = np.triu_indices(len(few), 1)
-    if np.ptp(wanted[pairs]) == 0 or np.ptp(found[pairs]) == 0:
+    if np.ptp(wanted[pairs]) == 0 or np.ptp(distances[pairs]) == 0:
         return 1.0
-    return float(np.corrcoef(found[pairs], wanted[pairs])[0, 1])
+    return float(np.corrcoef(distances[pairs], wanted[pairs])[0, 1])

@@ -89,8 +89,8 @@ def refilled(data: Data, ensemble: Ensemble) -> Data:
     cells = points.with_gaps(data.transformed(data.original))
     known = ~np.isnan(cells)
     means = _expected if data.n_objects <= _PAIRS else _expected_by_clusters
-    found, sure = means(ensemble, np.where(known, cells, 0.0), known.astype(np.float64))
-    X = np.ascontiguousarray(np.where(known, cells, np.where(sure, found, data.X)))
+    expected, sure = means(ensemble, np.where(known, cells, 0.0), known.astype(np.float64))
+    X = np.ascontiguousarray(np.where(known, cells, np.where(sure, expected, data.X)))
     return replace(data, X=X, scaling=replace(points, reference=drawn(X)))
 
 

@@ -129,18 +129,18 @@ def _by_order(X: Any, names: Sequence[str] | None, wanted: Sequence[str]) -> lis
 
 def _width(X: Any) -> int:
     try:
-        found = X if hasattr(X, "shape") else np.asarray(X)
+        table = X if hasattr(X, "shape") else np.asarray(X)
     except ValueError as error:
         raise InvalidInputError(
             "New objects must be a table, one row an object. Got rows of different lengths. Give "
             "each object a value in every column."
         ) from error
-    if len(found.shape) != 2:
+    if len(table.shape) != 2:
         raise InvalidInputError(
             f"New objects must be a table, one row an object. Got "
-            f"{len(found.shape)} dimensions instead. Give one object as [[...]]."
+            f"{len(table.shape)} dimensions instead. Give one object as [[...]]."
         )
-    return int(found.shape[1])
+    return int(table.shape[1])
 
 
 def _by_name(X: Any, names: list[str], data: Data) -> tuple[Any, list[str]]:
@@ -224,9 +224,9 @@ def _finite(X: Any, names: Sequence[str], *, keep_gaps: bool) -> Any:
         return np.empty((0, len(names)))
     try:
         if keep_gaps:
-            found = np.ascontiguousarray(X, np.float64)
-            rows_of(np.where(np.isnan(found), 0.0, found), owner="predict")
-            return found
+            numbers = np.ascontiguousarray(X, np.float64)
+            rows_of(np.where(np.isnan(numbers), 0.0, numbers), owner="predict")
+            return numbers
         return rows_of(X, owner="predict").values
     except NO_NUMBERS as error:
         what = (str(error).splitlines() or ["they cannot be read"])[0].rstrip(":.")
@@ -242,8 +242,8 @@ def _where_bad(X: Any, wanted: Sequence[str]) -> str:
     if cells.ndim != 2 or cells.shape[1] != len(wanted):
         return ""
     counts = [sum(not _is_finite(cell) for cell in column) for column in cells.T]
-    found = [f"{name!r} ({count})" for name, count in zip(wanted, counts, strict=True) if count]
-    return f" (in {listed(found, most=10)})" if found else ""
+    bad = [f"{name!r} ({count})" for name, count in zip(wanted, counts, strict=True) if count]
+    return f" (in {listed(bad, most=10)})" if bad else ""
 
 
 def _is_finite(cell: Any) -> bool:
@@ -258,17 +258,17 @@ def _other_units(values: Any, data: Data) -> list[str]:
     if values.shape[0] == 0:
         return ["There are no rows: nobody is placed."]
     seen, new = _largest(data.original), _largest(values)
-    found = [
+    larger = [
         f"{data.original_columns[j]!r} (up to {new[j]:.6g}, at most {seen[j]:.6g} before)"
         for j in np.flatnonzero((seen > 0) & (new > seen)).tolist()
         if new[j] > _LARGER * seen[j]
         or _usual(values, j) > max(seen[j], _USUALLY_LARGER * _usual(data.original, j))
     ]
-    if not found:
+    if not larger:
         return []
-    one = len(found) == 1
+    one = len(larger) == 1
     return [
-        f"{'Column' if one else 'Columns'} {listed(found, most=10)} {'has' if one else 'have'} "
+        f"{'Column' if one else 'Columns'} {listed(larger, most=10)} {'has' if one else 'have'} "
         "values far larger than any that was clustered: is it another unit?"
     ]
 

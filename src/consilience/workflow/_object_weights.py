@@ -50,21 +50,21 @@ class Copies:
         """Objects, not copies."""
         return len(self.first)
 
-    def of_objects(self, found: Mapping[str, Any]) -> dict[str, Any]:
+    def of_objects(self, result: Mapping[str, Any]) -> dict[str, Any]:
         """Fields of a result of the copies, as those of the objects."""
-        data = found["data"].take(self.first)
-        labels, told = self._told(found["labels"])
-        fresh = np.append(_renumbered(labels, int(found["labels"].max(initial=-1)) + 1), -1)
-        sure, others, soft = found["confidence"], found["runner_up"], found["soft_members"]
+        data = result["data"].take(self.first)
+        labels, told = self._told(result["labels"])
+        fresh = np.append(_renumbered(labels, int(result["labels"].max(initial=-1)) + 1), -1)
+        sure, others, soft = result["confidence"], result["runner_up"], result["soft_members"]
         labels = fresh[labels]
         truth = None if data.truth is None else against_truth(data.truth, labels)
         return {
-            **found,
+            **result,
             "data": data,
             "labels": labels,
             "runner_up": None if others is None else fresh[others[told]],
             "confidence": None if sure is None else sure[told],
-            "ensemble": found["ensemble"].take(self.first),
+            "ensemble": result["ensemble"].take(self.first),
             "soft_members": None if soft is None else soft.take(self.first),
             "agreement": truth,
             "tree": None,  # of copies

@@ -49,17 +49,17 @@ def the_one_column(data: Data, labels: NDArray[np.integer]) -> tuple[str, float]
 def _agreement(values: NDArray[Any], labels: NDArray[np.integer]) -> float:
     """Share of the objects in the group that is matched to their value; 0 of many values."""
     rows = values[:, 0] if values.shape[1] == 1 else values
-    found, codes = np.unique(rows, axis=0, return_inverse=True)
-    if not 2 <= len(found) <= _MOST_VALUES:
+    distinct, codes = np.unique(rows, axis=0, return_inverse=True)
+    if not 2 <= len(distinct) <= _MOST_VALUES:
         return 0.0
     return float(consistency_index(codes.ravel(), labels))
 
 
 def warn_of_one_column(data: Data, labels: NDArray[np.integer]) -> None:
     """Say so where the groups are the values of one column."""
-    found = the_one_column(data, labels)
-    if found is not None:
-        name, share = found
+    match = the_one_column(data, labels)
+    if match is not None:
+        name, share = match
         warn(
             f"The groups are the values of column {name!r} ({share:.1%} of the objects): a column "
             "of few values makes groups by itself. Leave it out (--ignore) to see what the other "

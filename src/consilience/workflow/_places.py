@@ -67,8 +67,8 @@ def place_of_stage(stage: str, device: str | None, *, there: bool) -> str | None
 
 def place_of_members(records: Iterable[Mapping[str, Any]]) -> str:
     """Where members were made; both names where some were made elsewhere, in an earlier run."""
-    found = sorted({str(record.get("device", "cpu")) for record in records})
-    return " and ".join(found) or "cpu"
+    names = sorted({str(record.get("device", "cpu")) for record in records})
+    return " and ".join(names) or "cpu"
 
 
 def advise(n_objects: int, n_features: int, n_clusterings: int, device: str | None) -> None:

@@ -50,15 +50,15 @@ class ViewAgreement:
 
     def sentences(self) -> list[str]:
         """What each view tells apart, in words."""
-        found = []
+        said = []
         for name, mean, groups in zip(self.names, self.confidence, self.by_group, strict=True):
             told = [str(g) for g in np.flatnonzero(groups >= DOUBTFUL_BELOW)]
             not_told = [str(g) for g in np.flatnonzero(groups < DOUBTFUL_BELOW)]
             what = f"tells apart clusters {listed(told)}" if told else "tells no cluster apart"
             if told and not_told:
                 what += f", not {listed(not_told)}"
-            found.append(f"View {name!r} by itself {what} (mean confidence {mean:.2f}).")
-        return found
+            said.append(f"View {name!r} by itself {what} (mean confidence {mean:.2f}).")
+        return said
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values."""
@@ -91,12 +91,12 @@ def each_alone(n_views: int, ensemble: Ensemble, labels: NDArray[np.integer]) ->
     own = [[m for m, one in enumerate(drawn) if one == [view]] for view in range(n_views)]
     if not own or not all(own):
         return None
-    found = []
+    alone = []
     for members in own:
         its = ensemble[members]
         seen = np.any(its.members >= 0, axis=0)
-        found.append(Alone(its, seen, confidence(its, np.where(seen, labels, -1)).confidence))
-    return found
+        alone.append(Alone(its, seen, confidence(its, np.where(seen, labels, -1)).confidence))
+    return alone
 
 
 def view_agreement(
@@ -127,18 +127,18 @@ def view_agreement(
 
 def _partition(members: Ensemble, seen: Any, k: int) -> NDArray[np.int64]:
     """Groups by average link of the members of a view, -1 for who is not in it."""
-    found = np.full(members.n_objects, -1, np.int64)
+    groups = np.full(members.n_objects, -1, np.int64)
     some = np.flatnonzero(seen)[:_MOST]
     if len(some) >= max(k, 2):
-        found[some] = eac(members.take(some), max(k, 1)).labels
-    return found
+        groups[some] = eac(members.take(some), max(k, 1)).labels
+    return groups
 
 
 def _between(parts: list[NDArray[np.int64]]) -> Floats:
-    found = np.eye(len(parts))
+    ari = np.eye(len(parts))
     for i, one in enumerate(parts):
         for j in range(i):
             both = (one >= 0) & (parts[j] >= 0)
             if both.sum() > 1:
-                found[i, j] = found[j, i] = float(adjusted_rand_score(one[both], parts[j][both]))
-    return found
+                ari[i, j] = ari[j, i] = float(adjusted_rand_score(one[both], parts[j][both]))
+    return ari

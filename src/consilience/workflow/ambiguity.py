@@ -293,8 +293,8 @@ def ambiguous_objects(
         }
 
     with noting() as notes:
-        found = job.run(work)
-    return AmbiguityResult(score=score, seed=seed, seconds=job.seconds, notes=tuple(notes), **found)
+        done = job.run(work)
+    return AmbiguityResult(score=score, seed=seed, seconds=job.seconds, notes=tuple(notes), **done)
 
 
 def check_ambiguity(score: Any, threshold: Any) -> None:

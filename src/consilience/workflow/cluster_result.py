@@ -221,7 +221,7 @@ class ClusterResult(Reported):
         check_value("most", most, [*COUNT, NoneValue()], owner="least_sure")
         if self.confidence is None:
             return []
-        found = np.argsort(self.confidence, kind="stable")[:most]
+        objects = np.argsort(self.confidence, kind="stable")[:most]
         return [
             {
                 "id": self.data.plain_id(i),
@@ -229,7 +229,7 @@ class ClusterResult(Reported):
                 "runner_up": None if self.runner_up is None else int(self.runner_up[i]),
                 "confidence": round(float(self.confidence[i]), 4),
             }
-            for i in found.tolist()
+            for i in objects.tolist()
             if self.confidence[i] < 1
         ]
 
@@ -375,10 +375,10 @@ class ClusterResult(Reported):
         check_jobs(n_jobs, owner="predict")
         check_value("lookup", lookup, [Boolean()], owner="predict")
         placer = self.placer()
-        found = matched(self.data, X)
-        hashes = row_hashes(found.values, n_jobs) if lookup else None
-        values = self.data.as_clustered(found.values)
-        return placed(placer, values, hashes, n_jobs=n_jobs, notes=found.notes, index=found.index)
+        new = matched(self.data, X)
+        hashes = row_hashes(new.values, n_jobs) if lookup else None
+        values = self.data.as_clustered(new.values)
+        return placed(placer, values, hashes, n_jobs=n_jobs, notes=new.notes, index=new.index)
 
     def placer(self) -> Placer:
         """What places new objects; made once, when it is asked for."""

@@ -131,7 +131,7 @@ def doctor(*, benchmark: bool = True) -> Diagnosis:
 
         devices = tuple(devices_of_torch())
     cores = _cores()
-    found: dict[str, Any] = {
+    facts: dict[str, Any] = {
         "consilience": __version__,
         "python": f"{platform.python_implementation()} {platform.python_version()}",
         "system": platform.platform(),
@@ -149,7 +149,7 @@ def doctor(*, benchmark: bool = True) -> Diagnosis:
         "devices": devices,
     }
     timings = tuple(_measured(cores, devices)) if benchmark else ()
-    return Diagnosis(**found, timings=timings, advice=tuple(_advice(found)))
+    return Diagnosis(**facts, timings=timings, advice=tuple(_advice(facts)))
 
 
 def _cores() -> int:
@@ -161,13 +161,13 @@ def _cores() -> int:
 
 def _memory() -> tuple[int | None, int | None]:
     """Bytes of memory in all, and free; None where the system does not say."""
-    found: list[int | None] = []
+    sizes: list[int | None] = []
     for name in ("SC_PHYS_PAGES", "SC_AVPHYS_PAGES"):
         try:
-            found.append(os.sysconf(name) * os.sysconf("SC_PAGE_SIZE"))
+            sizes.append(os.sysconf(name) * os.sysconf("SC_PAGE_SIZE"))
         except (AttributeError, ValueError, OSError):
-            found.append(None)
-    return found[0], found[1]
+            sizes.append(None)
+    return sizes[0], sizes[1]
 
 
 def _version(package: str) -> str | None:
@@ -186,13 +186,13 @@ def _extras() -> dict[str, dict[str, str | None]]:
         required = metadata.requires("consilience") or []
     except metadata.PackageNotFoundError:  # run from its sources
         return {}
-    found: dict[str, dict[str, str | None]] = {}
+    extras: dict[str, dict[str, str | None]] = {}
     for line in required:
         extra = re.search(r"extra\s*==\s*['\"]([\w-]+)['\"]", line)
         name = re.match(r"[\w.-]+", line)
         if extra and name and extra[1] not in _NOT_OFFERED and name[0] != "consilience":
-            found.setdefault(extra[1], {})[name[0]] = _version(name[0])
-    return found
+            extras.setdefault(extra[1], {})[name[0]] = _version(name[0])
+    return extras
 
 
 def _measured(cores: int, devices: tuple[dict[str, Any], ...]) -> list[Timing]:
@@ -227,39 +227,39 @@ def _measured(cores: int, devices: tuple[dict[str, Any], ...]) -> list[Timing]:
         places["all cores"] = {"n_jobs": cores}
     if devices:
         places[devices[0]["name"]] = {"device": devices[0]["name"]}
-    found: list[Timing] = []
+    timings: list[Timing] = []
     start = time.perf_counter()
     for name, call in work.items():
         for place, where in places.items():
             if time.perf_counter() - start > _LONG_ENOUGH:
-                return found
+                return timings
             call(**where)
             again = time.perf_counter()
             call(**where)
-            found.append(Timing(name, place, round(time.perf_counter() - again, 4)))
-    return found
+            timings.append(Timing(name, place, round(time.perf_counter() - again, 4)))
+    return timings
 
 
-def _advice(found: dict[str, Any]) -> list[str]:
+def _advice(facts: dict[str, Any]) -> list[str]:
     """What could be better on this machine."""
     said = []
-    if found["kernel_folder"] is None:
+    if facts["kernel_folder"] is None:
         said.append(
             "Compiled kernels cannot be kept: every process compiles them again. Set "
             "NUMBA_CACHE_DIR to a folder that can be written."
         )
-    if not any(found["partitioners"].values()):
+    if not any(facts["partitioners"].values()):
         said.append(
             "Neither METIS nor Mt-KaHyPar is here: graphs are cut by spectra. Install one with "
             "pip install 'consilience[graph]'."
         )
-    if found["devices"] and found["triton"] is None and found["devices"][0]["kind"] == "cuda":
+    if facts["devices"] and facts["triton"] is None and facts["devices"][0]["kind"] == "cuda":
         said.append(
             "There is a card but no Triton: passes go through plain torch, several times slower."
         )
-    if found["torch"] is not None and not found["devices"] and sys.platform == "linux":
+    if facts["torch"] is not None and not facts["devices"] and sys.platform == "linux":
         said.append(
-            f"torch {found['torch']} sees no device beside the processor: 'device' is of no use "
+            f"torch {facts['torch']} sees no device beside the processor: 'device' is of no use "
             "here."
         )
     return said

@@ -128,7 +128,7 @@ class GraphResult(Result):
     def least_sure(self, most: int = 10) -> list[dict[str, Any]]:
         """The nodes of least confidence, the least sure first; none that are fully sure."""
         unsure = np.flatnonzero((self.labels >= 0) & (self.confidence < 1))
-        found = unsure[np.argsort(self.confidence[unsure], kind="stable")][:most].tolist()
+        nodes = unsure[np.argsort(self.confidence[unsure], kind="stable")][:most].tolist()
         return [
             {
                 "id": self.data.plain_id(i),
@@ -136,7 +136,7 @@ class GraphResult(Result):
                 "runner_up": int(self.runner_up[i]),
                 "confidence": round(float(self.confidence[i]), 4),
             }
-            for i in found
+            for i in nodes
         ]
 
     def to_dict(self) -> dict[str, Any]:
@@ -316,14 +316,14 @@ def cluster_graph(
         with job.stage("prepare"):
             if members is None and generator is None and n_members < _FEW:
                 warn(f"{n_members} partitions are few to agree with each other. The default is 30.")
-            found = _graph(graph)
-            check_lengths({"ids": ids, "truth": truth}, found.n_objects, owner=_OWNER)
+            network = _graph(graph)
+            check_lengths({"ids": ids, "truth": truth}, network.n_objects, owner=_OWNER)
         with job.stage("generate", maker):
-            rows = Rows(found.adjacency, index=found.ids)
+            rows = Rows(network.adjacency, index=network.ids)
             made = make_members(maker, rows, folder) if members is None else members
         with job.stage("consensus"):
-            result = communities(made, found, generator=maker)
-        names = found.ids if ids is None else np.asarray(ids)
+            result = communities(made, network, generator=maker)
+        names = network.ids if ids is None else np.asarray(ids)
         return {
             "labels": result.labels,
             "confidence": result.details["confidence"],
@@ -331,21 +331,21 @@ def cluster_graph(
             "member_agreement": result.details["agreement"],
             "heard": result.details["heard"],
             "n_rounds": int(result.n_iter or 1),
-            "graph": found,
+            "graph": network,
             "ensemble": made,
-            "data": Data(found.n_objects, ids=names, truth=truth, name=found.name),
+            "data": Data(network.n_objects, ids=names, truth=truth, name=network.name),
             "agreement": None if truth is None else against_truth(truth, result.labels),
         }
 
     with noting() as notes:
-        found = job.run(work)
+        done = job.run(work)
     return GraphResult(
         seed=seed,
         seconds=job.seconds,
         notes=tuple(notes),
         generator=maker,
         why_members=why,
-        **found,
+        **done,
     )
 
 

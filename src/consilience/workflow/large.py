@@ -406,7 +406,7 @@ def cluster_large(
         if number.n_clusters is None:
             number = _number(job, task, table, (objects, part))
         with job.stage("consensus"):
-            found = combine_blocks(
+            consensus = combine_blocks(
                 ensemble,
                 number.n_clusters or 1,
                 method,
@@ -419,7 +419,7 @@ def cluster_large(
         models = models_of_sample(made, ensemble.members, objects)
         data = sample_data(rows, objects, columns, dropped, scaling)
         return {
-            "found": found,
+            "found": consensus,
             "ensemble": ensemble,
             "why_members": why,
             "number": number,
@@ -529,7 +529,7 @@ def _result(
     notes: tuple[str, ...],
     seconds: dict[str, float],
 ) -> LargeResult:
-    found: BlockConsensus = done["found"]
+    consensus: BlockConsensus = done["found"]
     data, part, objects, models = done["sample"]
     named = task.method is not None
     why = "As asked." if named else "It takes time linear in the distinct rows of labels."
@@ -545,9 +545,9 @@ def _result(
     hashes = None if data.scaling is None else row_hashes(data.original)
     sample = ClusterResult(
         data=data,
-        labels=np.array(found.labels[objects]),
-        confidence=found.confidence[objects].astype(np.float64),
-        runner_up=np.array(found.runner_up[objects]),
+        labels=np.array(consensus.labels[objects]),
+        confidence=consensus.confidence[objects].astype(np.float64),
+        runner_up=np.array(consensus.runner_up[objects]),
         choice=done["number"].choice,
         clarity=None,
         alternatives=(),
@@ -563,12 +563,12 @@ def _result(
         **about,
     )
     return LargeResult(
-        labels=table.in_its_blocks(found.labels),
-        confidence=table.in_its_blocks(found.confidence),
-        runner_up=table.in_its_blocks(found.runner_up),
-        n_clusters=found.n_clusters,
-        sizes=sizes_of(found.labels, found.n_clusters),
-        n_rows=found.n_rows,
+        labels=table.in_its_blocks(consensus.labels),
+        confidence=table.in_its_blocks(consensus.confidence),
+        runner_up=table.in_its_blocks(consensus.runner_up),
+        n_clusters=consensus.n_clusters,
+        sizes=sizes_of(consensus.labels, consensus.n_clusters),
+        n_rows=consensus.n_rows,
         ensemble=done["ensemble"],
         sample=sample,
         columns=done["columns"],

@@ -375,8 +375,8 @@ def minority_groups(
         }
 
     with noting() as notes:
-        found = job.run(work)
-    return MinorityResult(model=model, seed=seed, seconds=job.seconds, notes=tuple(notes), **found)
+        done = job.run(work)
+    return MinorityResult(model=model, seed=seed, seconds=job.seconds, notes=tuple(notes), **done)
 
 
 def _sampled(rows: Rows, model: EWOCS, notes: tuple[str, ...], *, seed: int) -> MinorityResult:
@@ -389,14 +389,14 @@ def _sampled(rows: Rows, model: EWOCS, notes: tuple[str, ...], *, seed: int) -> 
     view.n_foreground_ = int((view.labels_ >= 0).sum())
     if model.n_foreground is not None and model.n_foreground >= 1:
         view.n_foreground = max(1, round(share * model.n_foreground))
-    found = thresholds.every(view.scores_, m=view.n_foreground)
+    rules = thresholds.every(view.scores_, m=view.n_foreground)
     view.threshold_result_ = replace(model.threshold_result_, n_foreground=view.n_foreground_)
     data = replace(
         sample_data(rows, objects, names_of(rows)), used_as=_SCALED.get(model.scaling_, "")
     )
     return MinorityResult(
         model=view,
-        rules=decided_first(view.threshold_result_, found),
+        rules=decided_first(view.threshold_result_, rules),
         truth=None,
         background=None,
         data=data,
@@ -469,10 +469,10 @@ def _takes_anything(divergence: Any) -> bool:
 
 def _warn_of_crumbs(model: EWOCS) -> None:
     """Warn of a foreground that falls into crumbs, as chance leaves them in plain noise."""
-    found, k = model.n_foreground_, model.n_clusters_
-    if k >= _MANY and found < _CRUMB * k:
+    n_found, k = model.n_foreground_, model.n_clusters_
+    if k >= _MANY and n_found < _CRUMB * k:
         warn(
-            f"No dense group stands out: the foreground falls into {k} groups of {found / k:.1f} "
+            f"No dense group stands out: the foreground falls into {k} groups of {n_found / k:.1f} "
             "objects on average, as chance leaves them in noise.",
         )
 

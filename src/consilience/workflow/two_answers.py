@@ -286,28 +286,28 @@ def _same_objects(a: _Answer, b: _Answer) -> tuple[tuple[Codes, Codes], list[Any
         return (rows, rows), rows.tolist() if known is None else list(known), (0, 0)
     places: list[dict[str, int]] = []
     for name, answer in (("first", a), ("second", b)):
-        found = {str(one): i for i, one in enumerate(answer.ids or ())}
-        if len(found) < len(answer.labels):
+        place = {str(one): i for i, one in enumerate(answer.ids or ())}
+        if len(place) < len(answer.labels):
             raise InvalidInputError(
                 f"The {name!r} parameter of {_OWNER} has objects with the same identifier. Give "
                 "each its own, or compare the labels alone."
             )
-        places.append(found)
+        places.append(place)
     both = [one for one in places[0] if one in places[1]]
     if not both:
         raise InvalidInputError(
             f"The 'first' and 'second' parameters of {_OWNER} have no identifier in common: they "
             "are answers about other objects."
         )
-    rows_a, rows_b = (np.array([found[one] for one in both], np.int64) for found in places)
+    rows_a, rows_b = (np.array([place[one] for one in both], np.int64) for place in places)
     return (rows_a, rows_b), both, (len(a.labels) - len(both), len(b.labels) - len(both))
 
 
 def _coded(labels: NDArray[Any]) -> tuple[Codes, tuple[Any, ...]]:
     """Places of the groups, and the groups: in their order, -1 last."""
-    found = sorted({*labels.tolist()}, key=lambda group: (group == -1, str(type(group)), group))
-    place = {group: i for i, group in enumerate(found)}
-    return np.array([place[group] for group in labels.tolist()], np.int64), tuple(found)
+    groups = sorted({*labels.tolist()}, key=lambda group: (group == -1, str(type(group)), group))
+    place = {group: i for i, group in enumerate(groups)}
+    return np.array([place[group] for group in labels.tolist()], np.int64), tuple(groups)
 
 
 def _matched(counts: Codes, first: tuple[Any, ...], second: tuple[Any, ...]) -> dict[int, int]:
@@ -329,10 +329,10 @@ def _intervals(counts: Codes, pairs: dict[int, int], level: float, rng: Any) -> 
     rows, columns = np.divmod(cells, counts.shape[1])
     partner = np.array([pairs.get(int(i), -1) for i in rows])
     stay = partner == columns
-    found = counts.ravel()[cells][None, :]
+    observed = counts.ravel()[cells][None, :]
     return (
-        _share(_ari(found, rows, columns)[0], _ari(drawn, rows, columns), level),
-        _share(found[0, stay].sum() / n, drawn[:, stay].sum(axis=1) / n, level),
+        _share(_ari(observed, rows, columns)[0], _ari(drawn, rows, columns), level),
+        _share(observed[0, stay].sum() / n, drawn[:, stay].sum(axis=1) / n, level),
     )
 
 

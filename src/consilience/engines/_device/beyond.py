@@ -94,7 +94,7 @@ def lloyd_beyond(
     assign_all: bool,
 ) -> list[Found]:
     """One k-means a start; see `consilience.engines._device.kmeans.lloyd`."""
-    found: list[Any] = [None] * len(starts)
+    results: list[Any] = [None] * len(starts)
     n, d = table.rows.shape
     most = table.step * d
     few = [own is not None and 0 < len(own) * d <= most for own in objects]
@@ -105,8 +105,8 @@ def lloyd_beyond(
         else:
             run = _StreamedRun(table, kernels, tasks)
         for m, one in zip(members, run.ended(max_iter, spherical, assign_all), strict=True):
-            found[m] = one
-    return found
+            results[m] = one
+    return results
 
 
 def assign_beyond(
@@ -121,9 +121,9 @@ def assign_beyond(
         whole = torch.empty((len(members), n), dtype=label_type(group.K))
         for piece, digits in table.blocks():
             group.hold(digits)
-            found = group.room()
-            kernels.nearest_centres(group, numbers(range(len(members)), table.device), found)
-            whole[:, piece] = found.cpu()
+            nearest = group.room()
+            kernels.nearest_centres(group, numbers(range(len(members)), table.device), nearest)
+            whole[:, piece] = nearest.cpu()
         for place, m in enumerate(members):
             labels[m] = whole[place]
     return labels
@@ -155,7 +155,7 @@ class _StreamedRun(Run):
 
     def _pass(self, members: Any) -> tuple[Any, Any, Any]:
         """Which labels changed, sums and counts of clusters, over all blocks."""
-        changed = found = counts = None
+        changed = sums = counts = None
         for piece, before in self._blocks():
             labels = before.clone()
             self.kernels.nearest_centres(self.group, members, labels)
@@ -164,11 +164,11 @@ class _StreamedRun(Run):
                 other &= self.group.seen > 0
             parts = (other.any(dim=1), *self.kernels.cluster_sums(self.group, members, labels))
             if changed is None:
-                changed, found, counts = parts
+                changed, sums, counts = parts
             else:
-                changed, found, counts = changed | parts[0], found + parts[1], counts + parts[2]
+                changed, sums, counts = changed | parts[0], sums + parts[1], counts + parts[2]
             self.labels[:, piece] = labels.cpu()
-        return changed, self.kernels.values_of(self.group, found), counts
+        return changed, self.kernels.values_of(self.group, sums), counts
 
     def _label_late(self, late: list[int]) -> None:
         members = numbers(late, self.device)
@@ -219,14 +219,14 @@ class _StreamedRun(Run):
         parts = [self.kernels.square_parts(group, members, labels) for _, labels in self._blocks()]
         seen = None if self.seen is None else self.seen.to(self.device)
         inertia = self.kernels.added(torch.cat(parts, dim=1), seen).tolist()
-        found = []
+        results = []
         for m, seen in enumerate(self.features):
             own, k = self.labels[m], int(group.n_clusters[m])
             if self.seen is not None and self.objects[m] is not None and not assign_all:
                 own = torch.where(self.seen[m] > 0, own.to(torch.int32), UNSEEN)
             centres = group.centres[m, :k] if seen is None else group.centres[m, :k][:, seen]
-            found.append(Found(own, centres, inertia[m], self.n_iter[m], self.converged[m]))
-        return found
+            results.append(Found(own, centres, inertia[m], self.n_iter[m], self.converged[m]))
+        return results
 
 
 class _OwnRun(Run):

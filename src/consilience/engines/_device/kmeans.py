@@ -140,8 +140,8 @@ class Part:
 
     def means_of(self, sums: Any, counts: Any, centres: Any) -> Any:
         """As `means`, of sums that are known."""
-        found = (sums[0] * self.unit + sums[1] * self.fine) / counts.clamp(min=1)[:, None]
-        return torch.where(counts[:, None] > 0, found, centres)
+        means = (sums[0] * self.unit + sums[1] * self.fine) / counts.clamp(min=1)[:, None]
+        return torch.where(counts[:, None] > 0, means, centres)
 
 
 def _judged(rows: Any, centres: Any) -> Any:
@@ -268,8 +268,8 @@ def _placed(
     """Labels of all objects: of those the member did not see, the nearest centre or unseen."""
     n = len(table.rows)
     if assign_all:
-        found = table.part(None, features).nearest(centres)
+        whole = table.part(None, features).nearest(centres)
     else:
-        found = torch.full((n,), UNSEEN, dtype=torch.int64, device=labels.device)
-    found[objects] = labels
-    return found
+        whole = torch.full((n,), UNSEEN, dtype=torch.int64, device=labels.device)
+    whole[objects] = labels
+    return whole

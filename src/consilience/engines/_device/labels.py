@@ -113,8 +113,8 @@ class LabelRows:
                 own = own.to(torch.int64)
                 inside = (own >= 0) & (part >= 0)
                 code = torch.where(inside, own * n_parts + part, (end - start) * n_parts)
-                found = bins(code, (end - start) * n_parts + 1, times)
-                total[start * n_parts : end * n_parts] += found[:-1]
+                binned = bins(code, (end - start) * n_parts + 1, times)
+                total[start * n_parts : end * n_parts] += binned[:-1]
         return total.view(self.n_rows, n_parts)
 
     def seen(self, parts: Any, n_parts: int, weights: Any = None) -> Any:
@@ -155,37 +155,37 @@ class LabelRows:
         first = self._first(outside)
         total = self.n_rows + outside * self.n_members
         kind = torch.int32 if self.n_objects < 2**31 else torch.int64
-        found = torch.zeros((total, total), dtype=kind, device=self.device)
+        table = torch.zeros((total, total), dtype=kind, device=self.device)
         kernels, at_once = self.kernels, _AT_ONCE if self.kernels is None else _HOT
         for _, labels in self.blocks(max(total, 1), at_once=at_once):
             code = labels.to(torch.int64) + outside
             # A row at the end takes what belongs to no cluster, and is cut off.
             code = torch.where(code >= 0, code + first[:, None], total)
             if kernels is not None:
-                found += self._shared(code, total)
+                table += self._shared(code, total)
                 continue
             kind = torch.float16 if self.device.type == "cuda" else torch.float32
             hot = torch.zeros((labels.shape[1], total + 1), dtype=kind, device=self.device)
             hot.scatter_(1, code.T, 1)
-            found += _squared(hot[:, :total]).to(found.dtype)
-        return found
+            table += _squared(hot[:, :total]).to(table.dtype)
+        return table
 
     def _shared(self, code: Any, total: int) -> Any:
         """Objects of a block in both of two clusters: products of one-hot bytes."""
         wide = -(-code.shape[1] // 128) * 128
         hot = torch.zeros((total + 1, wide), dtype=torch.int8, device=self.device)
         hot.scatter_(0, code, 1)
-        found = torch.empty((total, total), dtype=torch.int32, device=self.device)
-        self.kernels.count_pairs(hot[:total], found, symmetric=True)
-        return found
+        table = torch.empty((total, total), dtype=torch.int32, device=self.device)
+        self.kernels.count_pairs(hot[:total], table, symmetric=True)
+        return table
 
     def _tasks(self) -> list[list[int]]:
         """Member, first cluster, clusters and first row of what is counted together."""
-        found, most = [], self.kernels.CLUSTERS
+        tasks, most = [], self.kernels.CLUSTERS
         for r, (start, end) in enumerate(pairwise(self.edges.tolist())):
             for low in range(0, end - start, most):
-                found.append([r, low, min(most, end - start - low), start + low])
-        return found
+                tasks.append([r, low, min(most, end - start - low), start + low])
+        return tasks
 
     def _counted(
         self, tasks: list[list[int]], n_rows: int, parts: Any, n_parts: int, weights: Any
@@ -251,16 +251,16 @@ class LabelRows:
         -------
         tensor of shape (n_objects,)
         """
-        first, found = self._first(outside), []
+        first, sums = self._first(outside), []
         if self.kernels is not None:
             edges = np.searchsorted(pairs[:, 0], np.arange(self.n_members + 1))
             lists = [self.there(one.astype(np.int32)) for one in (edges, pairs[:, 1])]
         for _, labels in self.blocks():
             if self.kernels is not None:
-                found.append(self.kernels.pair_sums(labels, first, table, *lists, outside))
+                sums.append(self.kernels.pair_sums(labels, first, table, *lists, outside))
             else:
-                found.append(self._pair_sums(labels, first, table, pairs, outside))
-        return torch.cat(found)
+                sums.append(self._pair_sums(labels, first, table, pairs, outside))
+        return torch.cat(sums)
 
     def _pair_sums(
         self, labels: Any, first: Any, table: Any, pairs: NDArray[np.int64], outside: int
@@ -316,19 +316,19 @@ class LabelRows:
         table = self.counts(parts, n_parts, weights)
         seen = self.seen(parts, n_parts, weights) if by_seen else None
         sizes = self.sizes(parts, n_parts, weights)
-        found: list[tuple[Any, ...]] = []
+        by_block: list[tuple[Any, ...]] = []
         for some, members in self.blocks(n_parts):
             if self.by_kernel(n_parts):
                 judged = self.kernels.judge_objects
-                found.append(judged(members, self.starts, table, seen, sizes, parts[some]))
+                by_block.append(judged(members, self.starts, table, seen, sizes, parts[some]))
             else:
                 joined = self._sums(members, table)
-                found.append(
+                by_block.append(
                     self._judged(members, joined, parts[some].to(torch.int64), seen, sizes)
                 )
         own, other, next_best, share = (
             np.concatenate([one.cpu().numpy() for one in column])
-            for column in zip(*found, strict=True)
+            for column in zip(*by_block, strict=True)
         )
         return own, other, next_best, share
 
@@ -356,10 +356,10 @@ class LabelRows:
 
     def largest(self, table: NDArray[np.float64]) -> NDArray[np.int32]:
         """Column of the largest of each object's `row_sums`, the first of equals."""
-        found = np.empty(self.n_objects, np.int32)
+        columns = np.empty(self.n_objects, np.int32)
         for some, _, sums in self.row_sums(self.there(table)):
-            found[some] = first_largest(sums).to(torch.int32).cpu().numpy()
-        return found
+            columns[some] = first_largest(sums).to(torch.int32).cpu().numpy()
+        return columns
 
 
 def joint_bytes(n_rows: int) -> int:

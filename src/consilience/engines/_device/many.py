@@ -94,15 +94,15 @@ class Digits:
         some.lengths, some.digits = self.lengths[chosen.ravel()], self.digits[:, chosen.ravel()]
         return some
 
-    def sums(self, found: Any) -> Any:
+    def sums(self, digit_sums: Any) -> Any:
         """Sums of values, (n_members, K, n_features), of sums of digits."""
         d, kind = self.rows.shape[1], torch.float64
-        total = torch.zeros((), dtype=kind, device=found.device)
+        total = torch.zeros((), dtype=kind, device=digit_sums.device)
         # From the lowest on: what is rounded is small beside what follows.
         for first in range(0, self.n_digits, _TOGETHER):
-            part = torch.zeros((), dtype=torch.int64, device=found.device)
+            part = torch.zeros((), dtype=torch.int64, device=digit_sums.device)
             for place in range(first, min(first + _TOGETHER, self.n_digits)):
-                part = part + (found[:, place * d : (place + 1) * d] << 8 * (place - first))
+                part = part + (digit_sums[:, place * d : (place + 1) * d] << 8 * (place - first))
             total = total + part.to(kind) * (self.unit[:, None] * 2.0 ** (8 * first))
         return total.transpose(1, 2)
 
@@ -170,10 +170,10 @@ def assign_many(
         some = [centres[m] for m in members]
         group = fitting_group(table.table, table.rows.device, some, [features[m] for m in members])
         group.hold(table)
-        found = group.room()
-        kernels.nearest_centres(group, numbers(range(len(members)), table.rows.device), found)
+        nearest = group.room()
+        kernels.nearest_centres(group, numbers(range(len(members)), table.rows.device), nearest)
         for place, m in enumerate(members):
-            labels[m] = found[place]
+            labels[m] = nearest[place]
     return labels
 
 
@@ -190,15 +190,15 @@ def lloyd_many(
     assign_all: bool,
 ) -> list[Found]:
     """One k-means a start; see `consilience.engines._device.kmeans.lloyd`."""
-    found: list[Any] = [None] * len(starts)
+    results: list[Any] = [None] * len(starts)
     n, d = table.rows.shape
     few = [own is not None and 0 < len(own) <= _FEW * n for own in objects]
     for members in groups_of(n, d, starts, few, objects):
         tasks = [(starts[m], objects[m], features[m], tols[m]) for m in members]
         run = Run(table, kernels, tasks, own=few[members[0]])
         for m, one in zip(members, run.ended(max_iter, spherical, assign_all), strict=True):
-            found[m] = one
-    return found
+            results[m] = one
+    return results
 
 
 class Run:
@@ -275,8 +275,8 @@ class Run:
         changed = self.labels != self.before
         if self.group.seen is not None:
             changed &= self.group.seen > 0
-        found, counts = self.kernels.cluster_sums(self.group, members, self.labels)
-        return changed.any(dim=1), self.kernels.values_of(self.group, found), counts
+        sums, counts = self.kernels.cluster_sums(self.group, members, self.labels)
+        return changed.any(dim=1), self.kernels.values_of(self.group, sums), counts
 
     def _keep(self, m: int) -> None:
         """Keep the labels of a member that has come to its end."""
@@ -380,14 +380,14 @@ def groups_of(
     for m, start in enumerate(starts):
         alone = bool(few) and few[m]
         by_room.setdefault((alone, _tile(len(start))), []).append(m)
-    found = []
+    groups = []
     for (alone, _), members in sorted(by_room.items()):
         most = max(1, _LABELS // max(n, 1))
         if alone:
             longest = max(len(objects[m]) for m in members)
             most = max(1, own_values // (longest * max(d, 1)))
-        found += [members[at : at + most] for at in range(0, len(members), most)]
-    return found
+        groups += [members[at : at + most] for at in range(0, len(members), most)]
+    return groups
 
 
 def _tile(k: int) -> int:

@@ -96,8 +96,8 @@ class _Cells:
         there = self._there(some) & (row < n) & (column < n)
         joint, row, column, n = (torch.where(there, one, 1.0) for one in (joint, row, column, n))
         own = row * torch.log(row / n) * column * torch.log(column / n)
-        found = joint * torch.log(n * joint / (row * column)) / torch.sqrt(own)
-        return torch.where(there, found, 0.0)
+        shares = joint * torch.log(n * joint / (row * column)) / torch.sqrt(own)
+        return torch.where(there, shares, 0.0)
 
     def overlap(self, some: slice) -> Any:
         """Objects in both over the root of the product of those in either."""

@@ -83,9 +83,9 @@ def one_hot(members: Any) -> Any:
     # A column at the end takes what belongs to no cluster, and is cut off.
     total = int(sizes.sum())
     where = torch.where(labels >= 0, labels + first[:, None], total)
-    found = torch.zeros((n, total + 1), dtype=_floats(members), device=members.device)
-    found.scatter_(1, where.T, 1)
-    return found[:, :total].contiguous()
+    table = torch.zeros((n, total + 1), dtype=_floats(members), device=members.device)
+    table.scatter_(1, where.T, 1)
+    return table[:, :total].contiguous()
 
 
 def _count_blocks(table: Any, most: int = _COUNTS) -> Iterator[tuple[int, Any]]:
@@ -122,7 +122,7 @@ def nearest_pairs(
         return (*nearest_by_kernel(members, k, most=most), None)
     table = one_hot(members)
     seen_by = (members != UNSEEN).T.to(table.dtype).contiguous() if by_pair else None
-    found: list[tuple[Any, Any, Any]] = []
+    by_block: list[tuple[Any, Any, Any]] = []
     for start, joined in _count_blocks(table, most):
         rows, joined = torch.arange(len(joined), device=table.device), joined.to(torch.float64)
         seen = None
@@ -136,11 +136,11 @@ def nearest_pairs(
         # counts below 2^26 are never the same float64.
         chosen = torch.sort(share, dim=1, descending=True, stable=True).indices[:, :k]
         own = None if seen is None else seen.gather(1, chosen)
-        found.append((chosen, joined.gather(1, chosen), own))
-    if not found:
+        by_block.append((chosen, joined.gather(1, chosen), own))
+    if not by_block:
         return torch.empty((n, k)), torch.empty((n, k)), None
-    indices, joined = (torch.cat([part[at] for part in found]) for at in (0, 1))
-    return indices, joined, torch.cat([part[2] for part in found]) if by_pair else None
+    indices, joined = (torch.cat([part[at] for part in by_block]) for at in (0, 1))
+    return indices, joined, torch.cat([part[2] for part in by_block]) if by_pair else None
 
 
 def bytes_of(members: Any) -> Any:
@@ -159,13 +159,13 @@ def nearest_by_kernel(members: Any, k: int, *, most: int = _COUNTS) -> tuple[Any
     """Indices and counts of `nearest_pairs` by counts alone: bytes of a block of rows at a time."""
     kernels, n = kernels_for(members.device), members.shape[1]
     table, step = bytes_of(members), max(128, 4 * most // n // 128 * 128)
-    found = []
+    by_block = []
     counts = torch.empty((min(step, n), n), dtype=torch.uint8, device=members.device)
     for start in range(0, n, step):
         some = counts[: min(step, n - start)]
         kernels.count_pairs(table, some, start, symmetric=False)
-        found.append(kernels.nearest_objects(some, start, k))
-    indices, joined = zip(*found, strict=True)
+        by_block.append(kernels.nearest_objects(some, start, k))
+    indices, joined = zip(*by_block, strict=True)
     return torch.cat(indices), torch.cat(joined)
 
 

@@ -182,12 +182,12 @@ def repetitions(
         return _by_kernels(kernels, objects, seeds, rule, sizes, parts, keep)
     kept: list[Any] = []
     if sizes is None:
-        found = []
+        sums = []
         for start, stop, raw in _products(objects, seeds, parts):
             product = raw[:, : stop - start].to(objects.rows.dtype)
-            found.append(_sizes_of_block(objects, seeds, rule, product, start, stop))
+            sums.append(_sizes_of_block(objects, seeds, rule, product, start, stop))
             kept += [(start, stop, raw)] * keep
-        sizes = add_in_tree(torch.cat(found))
+        sizes = add_in_tree(torch.cat(sums))
     scores = torch.empty((len(seeds.bounds) - 1, n), dtype=torch.float64, device=objects.device)
     for start, stop, raw in kept or _products(objects, seeds, parts):
         product = raw[:, : stop - start].to(objects.rows.dtype)

@@ -48,8 +48,8 @@ def block_facts(rows: Any, block: int) -> tuple[Any, ...]:
     """
     n, d = rows.shape
     n_blocks = triton.cdiv(n, block)
-    found = torch.empty((5, n_blocks, d), dtype=torch.float64, device=rows.device)
+    facts = torch.empty((5, n_blocks, d), dtype=torch.float64, device=rows.device)
     _block_facts[(n_blocks, triton.cdiv(d, 32))](
-        rows, *found, n, d, block, WIDTH=32, num_warps=1, enable_fp_fusion=False
+        rows, *facts, n, d, block, WIDTH=32, num_warps=1, enable_fp_fusion=False
     )
-    return tuple(found)
+    return tuple(facts)

@@ -41,7 +41,7 @@ def _count_pairs(
 
 @triton.jit
 def _nearest_objects(
-    counts, stride, first, indices, found, n, k, TILE: tl.constexpr, ROOM: tl.constexpr
+    counts, stride, first, indices, largest, n, k, TILE: tl.constexpr, ROOM: tl.constexpr
 ):
     """The objects with the largest counts of one row, ties to the smaller index.
 
@@ -66,7 +66,7 @@ def _nearest_objects(
             bound = tl.where(last < 0, -1, last >> 23)
     place = tl.arange(0, ROOM)
     tl.store(indices + a.to(tl.int64) * k + place, 8388607 - (kept & 8388607), mask=place < k)
-    tl.store(found + a.to(tl.int64) * k + place, kept >> 23, mask=place < k)
+    tl.store(largest + a.to(tl.int64) * k + place, kept >> 23, mask=place < k)
 
 
 def count_pairs(table: Any, counts: Any, first: int = 0, *, symmetric: bool) -> None:
@@ -86,10 +86,10 @@ def nearest_objects(counts: Any, first: int, k: int) -> tuple[Any, Any]:
     """Of every row of counts the k objects with the largest, and these counts; k up to 128."""
     n_rows, n = counts.shape
     indices = torch.empty((n_rows, k), dtype=torch.int32, device=counts.device)
-    found = torch.empty_like(indices)
+    largest = torch.empty_like(indices)
     room = max(32, triton.next_power_of_2(k))
     _nearest_objects[(n_rows,)](
-        counts, counts.stride(0), first, indices, found, n, k,
+        counts, counts.stride(0), first, indices, largest, n, k,
         TILE=1024, ROOM=room, num_warps=1,
     )  # fmt: skip
-    return indices, found
+    return indices, largest

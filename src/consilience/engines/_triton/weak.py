@@ -207,10 +207,10 @@ def _hard_labels(
         label = tl.where(nearer, c, label)
     tl.store(labels + r.to(tl.int64) * width + objects, label, mask=inside)
     # Who is outside was counted for the first.
-    found = tl.histogram(tl.where(inside, label, 0), BINS)
+    tally = tl.histogram(tl.where(inside, label, 0), BINS)
     bins = tl.arange(0, BINS)
-    found -= tl.where(bins == 0, TILE - tl.sum(inside.to(tl.int32)), 0)
-    tl.atomic_add(counts + low + bins, found, mask=bins < k)
+    tally -= tl.where(bins == 0, TILE - tl.sum(inside.to(tl.int32)), 0)
+    tl.atomic_add(counts + low + bins, tally, mask=bins < k)
 
 
 @triton.jit

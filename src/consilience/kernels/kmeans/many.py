@@ -138,11 +138,11 @@ def many_kmeans(
     if not online and edges is None and are_small(task, X):
         return join_runs(labels, small_kmeans(X, task, options, tols, labels))
     sieve = make_sieve(X, threads) if sieve is None else sieve
-    found: list[tuple[Any, ...]] = []
+    runs: list[tuple[Any, ...]] = []
     for some in turns(task, X.shape[0]):
         part, own = task.part(some), tols[some]
-        found += _run(X, part, sieve, labels[some], options, own, edges, threads)
-    return join_runs(labels, found)
+        runs += _run(X, part, sieve, labels[some], options, own, edges, threads)
+    return join_runs(labels, runs)
 
 
 def nearest_of_many(

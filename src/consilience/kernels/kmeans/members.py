@@ -258,7 +258,7 @@ def _settle(X, scale, one, scratch, picked, first, learn, part):
 
     Object i was column ``i - first`` of the scan, or the picked ones were gathered (first < 0).
     """
-    labels, gaps, drift, found, certain = (
+    labels, gaps, drift, scanned, certain = (
         one.labels,
         one.gaps,
         one.drift,
@@ -271,7 +271,7 @@ def _settle(X, scale, one, scratch, picked, first, learn, part):
     for a in range(picked.size):
         i = picked[a]
         p = a if first < 0 else i - first
-        new, gap = found[p], np.float64(certain[p])
+        new, gap = scanned[p], np.float64(certain[p])
         if not gap > 0:
             winner, nearest, second = two_nearest(X, i, features, centres)
             new = np.int32(winner)

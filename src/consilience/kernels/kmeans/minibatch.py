@@ -95,18 +95,18 @@ def many_minibatch_kmeans(
     assert len(plans) == len(task.starts), "one array of batches a member"
     labels = np.empty((len(task.starts), X.shape[0]), np.int32)
     if sparse.issparse(X):
-        found = _sparse_runs(X, task, plans, labels, spherical, assign_all, n_jobs)
-        return join_runs(labels, found)
+        runs = _sparse_runs(X, task, plans, labels, spherical, assign_all, n_jobs)
+        return join_runs(labels, runs)
     X = read_only(X)
     threads = threads_for(task, X.shape[0], n_jobs)
     sieve = make_sieve(X, threads) if sieve is None else sieve
-    found = []
+    runs = []
     for some in turns(task, X.shape[0]):
         part = task.part(some)
-        found += _dense_runs(
+        runs += _dense_runs(
             X, part, plans[some], labels[some], sieve, spherical, assign_all, edges, threads
         )
-    return join_runs(labels, found)
+    return join_runs(labels, runs)
 
 
 def _dense_runs(
@@ -198,9 +198,9 @@ def _assign(X, objects, sieve, one, scratch, labels):
     gather(sieve.strips, columns, objects, scratch)
     used, norms = scratch.columns[: columns.size], scratch.strips[columns.size]
     measure(scratch.strips, used, norms, objects.size, one, scratch)
-    found, gap = scratch.label, scratch.gap
+    scanned, gap = scratch.label, scratch.gap
     for a in range(objects.size):
-        labels[a] = found[a]
+        labels[a] = scanned[a]
         if not gap[a] > 0:
             labels[a] = two_nearest(X, objects[a], features, centres)[0]
 

@@ -250,17 +250,17 @@ def take_units(X, sieve, members, board, scratch, stack, group, most):
 def _next_unit(board, group):
     """A unit that nobody took: of that group if it has one, or of the next that has; -1: none."""
     shared, groups, n_runs = board.shared, board.groups, board.n_runs
-    n_groups, found, run = groups.shape[0] - 1, group, -1
+    n_groups, chosen, run = groups.shape[0] - 1, group, -1
     take(shared)
     if shared[_STOP] == 0:
         for step in range(n_groups):
             at = (group + step) % n_groups
             if groups[at, _TAKEN] < n_runs:
-                found, run = at, groups[at, _TAKEN]
+                chosen, run = at, groups[at, _TAKEN]
                 groups[at, _TAKEN] += 1
                 break
     release(shared)
-    return found, run
+    return chosen, run
 
 
 @compiled

@@ -73,24 +73,24 @@ def _run(
     k, d = centres.shape
     own = X if rows is None else X[rows]
     clusters = _Clusters(centres, np.zeros((k, 2, d)), np.zeros(k, np.int64))
-    found, n_iter, settled, converged = np.full(len(own), -1), 0, False, False
+    own_labels, n_iter, settled, converged = np.full(len(own), -1), 0, False, False
     while n_iter < options.max_iter and not converged:
         n_iter += 1
         new = _squares(own, centres).argmin(axis=1)
-        moved = _move(own, found, new, clusters)
-        found = new
+        moved = _move(own, own_labels, new, clusters)
+        own_labels = new
         if (clusters.counts == 0).any():
-            moved += _refill(own, found, clusters)
+            moved += _refill(own, own_labels, clusters)
         settled = moved == 0
         converged = settled or (_shift(clusters, options.spherical) <= tol and tol > 0)
     if not settled:
-        found = _squares(own, centres).argmin(axis=1)
+        own_labels = _squares(own, centres).argmin(axis=1)
     if rows is None:
-        labels[:] = found
+        labels[:] = own_labels
     else:
         labels[:] = _squares(X, centres).argmin(axis=1) if options.assign_all else UNSEEN
-        labels[rows] = found
-    return centres, _in_order(_own_squares(own, found, centres)), n_iter, converged
+        labels[rows] = own_labels
+    return centres, _in_order(_own_squares(own, own_labels, centres)), n_iter, converged
 
 
 def _squares(X: Floats, centres: Floats) -> Floats:

@@ -36,8 +36,8 @@ def sparse_kmeans(X: Any, task: Task, options: Options, n_jobs: int | None = Non
         return [_run(X, task, m, options, labels[m]) for m in range(first, len(task.starts), step)]
 
     shares = in_turns(turn, len(task.starts), n_jobs)
-    found = [shares[m % len(shares)][m // len(shares)] for m in range(len(task.starts))]
-    return join_runs(labels, found)
+    runs = [shares[m % len(shares)][m // len(shares)] for m in range(len(task.starts))]
+    return join_runs(labels, runs)
 
 
 def _run(

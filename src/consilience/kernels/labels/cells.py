@@ -94,9 +94,9 @@ class Tiles(NamedTuple):
 
 def _fours(strip: Ints) -> NDArray[np.bool_]:
     """Where four in a row are of one strip."""
-    found = np.zeros(len(strip), bool)
-    found[:-3] = np.all([strip[at : len(strip) - 3 + at] == strip[:-3] for at in (1, 2, 3)], axis=0)
-    return found
+    fours = np.zeros(len(strip), bool)
+    fours[:-3] = np.all([strip[at : len(strip) - 3 + at] == strip[:-3] for at in (1, 2, 3)], axis=0)
+    return fours
 
 
 def _count_cells_in_arrays(one, other, weights, width, table):

@@ -88,7 +88,7 @@ def nearness(
     n_members, n = members.shape
     starts = first_columns(members) if starts is None else starts
     # Not filled here: every thread is the first to touch what it writes.
-    found = Nearness(np.empty(n), np.empty(n), np.empty(n, np.int32))
+    means = Nearness(np.empty(n), np.empty(n), np.empty(n, np.int32))
     share = np.empty(n) if share is None else share
     each = np.ones(1, np.int64) if counts is None else counts
     cells = int(starts[-1]) * n_clusters
@@ -102,8 +102,8 @@ def nearness(
         team.run(lambda _: _fill_tables(*given, each, *sums, taken))
         whole = [parts[0] if n_parts == 1 else parts.sum(axis=0) for parts in sums]
         taken = counter()
-        team.run(lambda _: _judge(*given, *whole, taken, *found, share))
-    return found
+        team.run(lambda _: _judge(*given, *whole, taken, *means, share))
+    return means
 
 
 @compiled(plain_up_to=100_000)

@@ -107,12 +107,12 @@ def _of_objects(members, starts, order, place, begins, at, step, ends):
             for r in range(members.shape[0]):
                 label = members[r, order[position] - p]
                 if label >= 0:
-                    found = place[starts[r] + label]
+                    end = place[starts[r] + label]
                     free = last
-                    while free > first and ends[free - 1] > found:
+                    while free > first and ends[free - 1] > end:
                         ends[free] = ends[free - 1]
                         free -= 1
-                    ends[free] = found
+                    ends[free] = end
                     last += 1
 
 

@@ -71,7 +71,7 @@ def _refine(members, counts, keys, table):
     mixed = np.empty(n_rows, np.uint64)
     for i in range(n_rows):
         mixed[i] = _mix(keys[i]) * counts[i]
-    found, two = np.zeros(n_rows, np.uint64), np.int64(2)
+    new_keys, two = np.zeros(n_rows, np.uint64), np.int64(2)
     for r in range(n_members):
         table[:] = np.uint64(0)
         labels = members[r]
@@ -81,5 +81,5 @@ def _refine(members, counts, keys, table):
             # Noise and unseen are no clusters: who else is in them says nothing.
             table[x] = _mix(table[x]) if x > 1 else np.uint64(x)
         for i in range(n_rows):
-            found[i] += table[labels[i] + two]
-    return found
+            new_keys[i] += table[labels[i] + two]
+    return new_keys

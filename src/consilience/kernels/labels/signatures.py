@@ -187,15 +187,15 @@ def _differ(
     n_jobs: int | None,
 ) -> bool:
     """Whether two objects that follow each other with equal hashes have different labels."""
-    found = []
+    differences = []
 
     def look(some: slice) -> None:
         one, next_one = order[places[some]], order[places[some] + 1]
         if any((labels[one] != labels[next_one]).any() for labels in members):
-            found.append(True)
+            differences.append(True)
 
     by_rows(look, len(places), n_jobs)
-    return bool(found)
+    return bool(differences)
 
 
 def _sorted_groups(

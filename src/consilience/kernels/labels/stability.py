@@ -120,11 +120,11 @@ def _agreement(row, in_column, n, criterion):
         return 0.0
     if criterion == _APMM:
         return _pieces(row, size, n)
-    found, both = 0.0, 0.0
+    matched, both = 0.0, 0.0
     if criterion == _NMI:
         for c in range(_BEFORE, row.shape[0]):
             if 2.0 * row[c] > in_column[c]:
-                found += in_column[c]
+                matched += in_column[c]
                 both += row[c]
     else:
         best = 0.0
@@ -132,8 +132,8 @@ def _agreement(row, in_column, n, criterion):
             if row[c] > 0.0:
                 jaccard = row[c] / (size + in_column[c] - row[c])
                 if jaccard > best:
-                    best, found, both = jaccard, in_column[c], row[c]
-    return _two_blocks(n, size, found, both)
+                    best, matched, both = jaccard, in_column[c], row[c]
+    return _two_blocks(n, size, matched, both)
 
 
 @compiled

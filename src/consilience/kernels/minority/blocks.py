@@ -135,8 +135,8 @@ def tree_sum(parts: NDArray[np.float64]) -> NDArray[np.float64]:
     array([7.])
     """
     _add_neighbours(parts)
-    found: NDArray[np.float64] = parts[0]
-    return found
+    total: NDArray[np.float64] = parts[0]
+    return total
 
 
 @compiled

@@ -43,13 +43,13 @@ def count_founders(neighbours, costs, dense, size, witness):
         row = neighbours[i]
         if _cheaper(costs, row[witness[i]], i):
             continue
-        found = False
+        has_cheaper = False
         for p in range(size):
             if _cheaper(costs, row[p], i):
                 witness[i] = p
-                found = True
+                has_cheaper = True
                 break
-        founders += not found
+        founders += not has_cheaper
     return founders
 
 

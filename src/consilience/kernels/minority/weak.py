@@ -52,10 +52,10 @@ _DEGREES: dict[Any, int] = {np.dtype(np.float64): 11, np.dtype(np.float32): 6}
 def _powers(degree: int) -> NDArray[Any]:
     """Coefficients of exp, highest first: its Chebyshev series, made of Bessel functions."""
     series = iv(np.arange(degree + 1), 0.347) * np.r_[1.0, np.full(degree, 2.0)]
-    found: NDArray[Any] = Chebyshev(series, domain=[-0.347, 0.347]).convert(kind=Polynomial).coef
+    powers: NDArray[Any] = Chebyshev(series, domain=[-0.347, 0.347]).convert(kind=Polynomial).coef
     # Equal divergences must give equal grades: exp(0) is 1, to the last digit.
-    found[0] = 1.0
-    return found[::-1]
+    powers[0] = 1.0
+    return powers[::-1]
 
 
 # Numbers, not an array: what cannot change while a loop writes need not be read again.
