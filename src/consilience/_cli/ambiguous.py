@@ -11,7 +11,7 @@ from consilience._cli.arguments import AmbiguousWish
 from consilience._cli.checks import check_common, check_enough_objects
 from consilience._cli.folders import AMBIGUOUS
 from consilience._cli.inputs import read
-from consilience._cli.jobs import Found, Job
+from consilience._cli.jobs import Answer, Job
 from consilience._cli.members import run_in
 from consilience._cli.outputs import write_table
 from consilience._cli.show import show_notes, table, tell
@@ -28,7 +28,7 @@ _BINS, _WIDTH = 16, 40
 
 
 @dataclass(frozen=True, kw_only=True)
-class Flagged(Found):
+class Flagged(Answer):
     """The flags, as the command tells them."""
 
     name = "ambiguous"
@@ -36,7 +36,7 @@ class Flagged(Found):
     result: AmbiguityResult
 
     def writers(self) -> dict[str, Callable[[Path], None]]:
-        """See `Found.writers`."""
+        """See `Answer.writers`."""
         result = self.result
         shown = np.array(["" if np.isnan(score) else f"{score:.6g}" for score in result.scores])
         others = [] if result.runner_up is None else result.runner_up.tolist()
@@ -46,7 +46,7 @@ class Flagged(Found):
         return {AMBIGUOUS: lambda path: write_table(path, header=header, columns=columns)}
 
     def report(self) -> dict[str, Any]:
-        """See `Found.report`."""
+        """See `Answer.report`."""
         return self.result.page(title=self.wish.source.name, about=self.about())
 
     def show(self, console: "Console") -> None:

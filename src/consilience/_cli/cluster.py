@@ -14,7 +14,7 @@ from consilience._cli.checks import check_common, check_enough_objects, check_me
 from consilience._cli.folders import ANNOTATED, LABELS, MODEL, PROFILE
 from consilience._cli.graph import find_graph
 from consilience._cli.inputs import read
-from consilience._cli.jobs import Found, Job
+from consilience._cli.jobs import Answer, Job
 from consilience._cli.large import find_large
 from consilience._cli.members import run_in
 from consilience._cli.show_profile import profile_writers
@@ -33,7 +33,7 @@ _OWN = ("linkage", "max_memory")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Consensus(Found):
+class Consensus(Answer):
     """A consensus, as the command tells it."""
 
     name = "cluster"
@@ -41,7 +41,7 @@ class Consensus(Found):
     result: ClusterResult
 
     def writers(self) -> dict[str, Callable[[Path], None]]:
-        """See `Found.writers`."""
+        """See `Answer.writers`."""
         result = self.result
         ids = None if result.data.ids is None else result.data.ids.tolist()
         tables = {} if self.wish.no_report else profile_writers(result.profile())
@@ -73,11 +73,11 @@ class Consensus(Found):
         }
 
     def report(self) -> dict[str, Any]:
-        """See `Found.report`."""
+        """See `Answer.report`."""
         return self.result.page(title=self.wish.source.name, about=self.about())
 
     def show(self, console: Any) -> None:
-        """See `Found.show`."""
+        """See `Answer.show`."""
         from consilience._cli.show_cluster import show_consensus
 
         show_consensus(self, console)
@@ -89,7 +89,7 @@ def _kept_writers(result: ClusterResult) -> dict[str, Callable[[Path], None]]:
     return dict(zip(MODEL, (files.write_arrays, files.write_facts), strict=True))
 
 
-def find_any(wish: ClusterWish, folder: Path, *, callbacks: Sequence[Any] = ()) -> Found:
+def find_any(wish: ClusterWish, folder: Path, *, callbacks: Sequence[Any] = ()) -> Answer:
     """See `find`; what does not fit into memory goes by blocks, a graph has a way of its own."""
     if wish.graph is not None:
         return find_graph(wish, folder, callbacks=callbacks)

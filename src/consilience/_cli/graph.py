@@ -8,7 +8,7 @@ from typing import Any
 from consilience._cli.arguments import ClusterWish, Default, flag
 from consilience._cli.checks import check_common
 from consilience._cli.folders import LABELS
-from consilience._cli.jobs import Found
+from consilience._cli.jobs import Answer
 from consilience._cli.members import run_in
 from consilience._cli.show import show_notes, table, tell
 from consilience._cli.stages import Clock
@@ -40,7 +40,7 @@ _KNOWN = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class GraphConsensus(Found):
+class GraphConsensus(Answer):
     """Communities, as the command tells them."""
 
     name = "cluster"
@@ -48,7 +48,7 @@ class GraphConsensus(Found):
     result: GraphResult
 
     def writers(self) -> dict[str, Callable[[Path], None]]:
-        """See `Found.writers`."""
+        """See `Answer.writers`."""
         result = self.result
         ids = None if result.data.ids is None else result.data.ids.tolist()
         return {
@@ -63,11 +63,11 @@ class GraphConsensus(Found):
         }
 
     def data_in_words(self) -> str:
-        """See `Found.data_in_words`."""
+        """See `Answer.data_in_words`."""
         return f"{self.wish.source.name}: {self.result.data_in_words()}"
 
     def show(self, console: Any) -> None:
-        """See `Found.show`."""
+        """See `Answer.show`."""
         lines = dict(self.result.headline())
         tell(console, self.data_in_words() + ".")
         tell(console, f"{lines['members']}\n{lines['clarity']}")

@@ -32,11 +32,11 @@ from consilience._cli.stages import Clock, stages_shown
 from consilience.workflow import Result
 from consilience.workflow._members import clear_members
 
-__all__ = ["Found", "Job", "all_writers", "carry_out"]
+__all__ = ["Answer", "Job", "all_writers", "carry_out"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Found(ABC):
+class Answer(ABC):
     """What a job found for a wish, and how it is told: every figure is the result's."""
 
     wish: Any
@@ -103,7 +103,7 @@ class Job:
     name: str
     prefix: str
     results: str
-    find: Callable[..., Found]
+    find: Callable[..., Answer]
     more: tuple[str, ...] = ()
 
 
@@ -118,7 +118,7 @@ def carry_out(wish: Any, job: Job) -> None:
     folder = wish.writing.out or default_folder(wish.source, job.prefix)
     with taken(folder, as_command(job.name, wish)) as results:
         remarks = _remarks(wish, folder)
-        answer, written = _found_and_written(wish, job, results)
+        answer, written = _done_and_written(wish, job, results)
     console = Speaker(quiet=wish.writing.quiet)
     if wish.writing.json:
         console.write((folder / SUMMARY).read_text(encoding="utf-8"))
@@ -129,7 +129,7 @@ def carry_out(wish: Any, job: Job) -> None:
     console.close(f"The results are in {str(folder)!r}.")
 
 
-def _found_and_written(wish: Any, job: Job, results: ResultFolder) -> tuple[Found, list[Path]]:
+def _done_and_written(wish: Any, job: Job, results: ResultFolder) -> tuple[Answer, list[Path]]:
     """What was found, and the files it was written to."""
     folder, writing = results.folder, wish.writing
     resume = wish.resume
@@ -157,7 +157,7 @@ def _remarks(wish: Any, folder: Path) -> list[str]:
 
 
 def all_writers(
-    answer: Found, more: Mapping[str, Callable[[Path], Any]] = MappingProxyType({})
+    answer: Answer, more: Mapping[str, Callable[[Path], Any]] = MappingProxyType({})
 ) -> dict[str, Callable[[Path], Any]]:
     """The job's files and more, the report where there is one, the timings, the summary."""
     writers = {**more, **answer.writers()}

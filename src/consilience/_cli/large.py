@@ -10,7 +10,7 @@ from consilience._cli.arguments import ClusterWish
 from consilience._cli.by_blocks import check_by_blocks, memory_of, opened, workers_for
 from consilience._cli.checks import check_enough_objects
 from consilience._cli.folders import MODEL
-from consilience._cli.jobs import Found
+from consilience._cli.jobs import Answer
 from consilience._cli.members import run_in
 from consilience._cli.show import show_notes, table, tell
 from consilience._cli.show_profile import profile_writers, show_profile
@@ -43,7 +43,7 @@ _IN_MEMORY = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class LargeConsensus(Found):
+class LargeConsensus(Answer):
     """A consensus of a table that is not in memory, as the command tells it."""
 
     name = "cluster"
@@ -52,12 +52,12 @@ class LargeConsensus(Found):
 
     @property
     def decisive(self) -> ClusterWish:
-        """See `Found.decisive`; who computed it changes nothing either."""
+        """See `Answer.decisive`; who computed it changes nothing either."""
         wish: ClusterWish = replace(super().decisive, scheduler=None, workers=None)
         return wish
 
     def writers(self) -> dict[str, Callable[[Path], None]]:
-        """See `Found.writers`; labels go into parts."""
+        """See `Answer.writers`; labels go into parts."""
         large: LargeResult = self.result
         parts: dict[str, Callable[[Path], None]] = {
             name: partial(write_part, large, number)
@@ -69,7 +69,7 @@ class LargeConsensus(Found):
         return {**parts, **tables, **kept}
 
     def report(self) -> dict[str, Any]:
-        """See `Found.report`; of the objects that were looked at."""
+        """See `Answer.report`; of the objects that were looked at."""
         return self.result.sample.page(title=self.wish.source.name, about=self.about())
 
     def data_in_words(self) -> str:
@@ -81,7 +81,7 @@ class LargeConsensus(Found):
         )
 
     def show(self, console: Any) -> None:
-        """See `Found.show`."""
+        """See `Answer.show`."""
         large = self.result
         tell(console, self.data_in_words() + ".")
         tell(

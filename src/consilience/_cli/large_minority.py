@@ -8,7 +8,7 @@ from typing import Any
 
 from consilience._cli.arguments import MinorityWish
 from consilience._cli.by_blocks import check_by_blocks, opened, workers_for
-from consilience._cli.jobs import Found
+from consilience._cli.jobs import Answer
 from consilience._cli.members import run_in
 from consilience._cli.show import show_notes, table, tell
 from consilience._cli.stages import Clock, shown_detail
@@ -24,7 +24,7 @@ _IN_MEMORY = ("background", "device")
 
 
 @dataclass(frozen=True, kw_only=True)
-class LargeMinority(Found):
+class LargeMinority(Answer):
     """Groups in a table that is not in memory, as the command tells them."""
 
     name = "minority"
@@ -33,19 +33,19 @@ class LargeMinority(Found):
 
     @property
     def decisive(self) -> MinorityWish:
-        """See `Found.decisive`; who computed it changes nothing either."""
+        """See `Answer.decisive`; who computed it changes nothing either."""
         wish: MinorityWish = replace(super().decisive, scheduler=None, workers=None)
         return wish
 
     def writers(self) -> dict[str, Callable[[Path], None]]:
-        """See `Found.writers`; scores and groups go into parts."""
+        """See `Answer.writers`; scores and groups go into parts."""
         return {
             name: partial(write_part, self.result, number)
             for number, name in enumerate(part_names(self.result.n_objects))
         }
 
     def report(self) -> dict[str, Any]:
-        """See `Found.report`; of objects drawn at random."""
+        """See `Answer.report`; of objects drawn at random."""
         return self.result.page(title=self.wish.source.name, about=self.about())
 
     def data_in_words(self) -> str:
@@ -57,7 +57,7 @@ class LargeMinority(Found):
         )
 
     def show(self, console: Any) -> None:
-        """See `Found.show`."""
+        """See `Answer.show`."""
         large, model = self.result, self.result.model
         tell(console, self.data_in_words() + ".")
         tell(

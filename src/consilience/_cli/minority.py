@@ -12,7 +12,7 @@ from consilience._cli.by_blocks import goes_by_blocks
 from consilience._cli.checks import check_common
 from consilience._cli.folders import SCORES
 from consilience._cli.inputs import read
-from consilience._cli.jobs import Found, Job
+from consilience._cli.jobs import Answer, Job
 from consilience._cli.large_minority import find_large
 from consilience._cli.members import run_in
 from consilience._cli.outputs import write_table
@@ -45,7 +45,7 @@ _WORDS = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class Minority(Found):
+class Minority(Answer):
     """The groups, as the command tells them."""
 
     name = "minority"
@@ -53,7 +53,7 @@ class Minority(Found):
     result: MinorityResult
 
     def writers(self) -> dict[str, Callable[[Path], None]]:
-        """See `Found.writers`."""
+        """See `Answer.writers`."""
         result = self.result
         columns = [
             result.ids,
@@ -65,15 +65,15 @@ class Minority(Found):
         return {SCORES: lambda path: write_table(path, header=header, columns=columns)}
 
     def report(self) -> dict[str, Any]:
-        """See `Found.report`."""
+        """See `Answer.report`."""
         return self.result.page(title=self.wish.source.name, about=self.about())
 
     def show(self, console: "Console") -> None:
-        """See `Found.show`."""
+        """See `Answer.show`."""
         _show(self, console)
 
 
-def find_any(wish: MinorityWish, folder: Path, *, callbacks: Sequence[Any] = ()) -> Found:
+def find_any(wish: MinorityWish, folder: Path, *, callbacks: Sequence[Any] = ()) -> Answer:
     """See `find`; a table that does not fit into memory is gone through in blocks."""
     options = _checked(wish)
     why = goes_by_blocks(wish, n_values=_VALUES, owner=_OWNER)

@@ -133,8 +133,8 @@ def bergmann_hommel(
     --------
     >>> rng = np.random.default_rng(0)
     >>> table = rng.normal([0.9, 0.88, 0.5], 0.05, (20, 3))
-    >>> found = bergmann_hommel(table, names=["A", "B", "C"])
-    >>> [(pair.better, pair.worse, pair.different) for pair in found.pairs()]
+    >>> result = bergmann_hommel(table, names=["A", "B", "C"])
+    >>> [(pair.better, pair.worse, pair.different) for pair in result.pairs()]
     [('A', 'C', True), ('B', 'C', True), ('A', 'B', False)]
     """
     rules = [Options(("auto", *_PROCEDURES))]

@@ -4,8 +4,8 @@ Truth is a vector of sources, 0 for the background (or True for foreground); a h
 vector of labels, -1 for the background (or again True for foreground); scores are "larger = more
 foreground". A ratio without a denominator is 0.
 
->>> found = precision_recall_f1([0, 0, -1, -1], [1, 0, 2, 0])
->>> found.precision, found.recall, found.f1
+>>> result = precision_recall_f1([0, 0, -1, -1], [1, 0, 2, 0])
+>>> result.precision, result.recall, result.f1
 (0.5, 0.5, 0.5)
 >>> auc([4, 3, 2, 1], [1, 0, 2, 0])
 0.75

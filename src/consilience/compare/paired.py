@@ -91,10 +91,10 @@ def paired(first: Any, second: Any, *, confidence: float = 0.95) -> PairedTest:
 
     Examples
     --------
-    >>> found = paired([0.8, 0.7, 0.9, 0.6, 0.85], [0.7, 0.65, 0.88, 0.63, 0.7])
-    >>> round(found.mean_difference, 3), found.wins, found.losses
+    >>> result = paired([0.8, 0.7, 0.9, 0.6, 0.85], [0.7, 0.65, 0.88, 0.63, 0.7])
+    >>> round(result.mean_difference, 3), result.wins, result.losses
     (0.058, 4, 1)
-    >>> print(found)
+    >>> print(result)
     +0.058 [-0.02865, +0.1447] over 5 pairs (4 won, 0 tied, 1 lost); p = 0.19 (Wilcoxon), 0.14 (t)
     """
     between = Satisfies(

@@ -78,8 +78,8 @@ def rank_bars(
     Examples
     --------
     >>> from consilience.compare import ranks_from_means
-    >>> found = rank_bars(ranks_from_means([2.1, 3.25, 2.2, 4.333, 3.117], 30, names="ABCDE"))
-    >>> found.names, found.bars
+    >>> diagram = rank_bars(ranks_from_means([2.1, 3.25, 2.2, 4.333, 3.117], 30, names="ABCDE"))
+    >>> diagram.names, answer.bars
     (('A', 'C', 'E', 'B', 'D'), ((0, 1), (2, 3)))
     """
     tests = _tests(results, names, larger_is_better, alpha)

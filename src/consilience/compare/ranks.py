@@ -95,10 +95,10 @@ def ranks(
     Examples
     --------
     >>> table = np.array([[3.0, 2.0, 1.0]] * 8 + [[2.0, 3.0, 1.0]] * 4)
-    >>> found = ranks(table, names=["ours", "theirs", "random"])
-    >>> found.mean_ranks.round(3).tolist()
+    >>> result = ranks(table, names=["ours", "theirs", "random"])
+    >>> result.mean_ranks.round(3).tolist()
     [1.333, 1.667, 3.0]
-    >>> round(found.chi2, 3)
+    >>> round(result.chi2, 3)
     18.667
     """
     check_value("larger_is_better", larger_is_better, [Boolean()], owner="ranks")
@@ -145,8 +145,8 @@ def ranks_from_means(
 
     Examples
     --------
-    >>> found = ranks_from_means([2.1, 3.25, 2.2, 4.333, 3.117], 30)
-    >>> f"{found.p[0, 3]:.1e}"
+    >>> result = ranks_from_means([2.1, 3.25, 2.2, 4.333, 3.117], 30)
+    >>> f"{result.p[0, 3]:.1e}"
     '4.5e-08'
     """
     means = _numbers(mean_ranks, owner="ranks_from_means")

@@ -124,10 +124,10 @@ def compare_methods(
     Examples
     --------
     >>> ens = Ensemble([[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 2, 2], [5, 5, 5, 7, 7, 7]])
-    >>> found = compare_methods(ens, ["mcla", "wosp", "eac"], 2, random_state=0)
-    >>> found.names, found.best, found.agreement.tolist()
+    >>> result = compare_methods(ens, ["mcla", "wosp", "eac"], 2, random_state=0)
+    >>> result.names, result.best, result.agreement.tolist()
     (('mcla', 'eac'), 'mcla', [[1.0, 1.0], [1.0, 1.0]])
-    >>> found.failed
+    >>> result.failed
     {'wosp': "The method 'wosp' needs the data, not only labels. Pass X as well."}
     """
     if not isinstance(ensemble, Ensemble):

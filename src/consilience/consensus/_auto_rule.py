@@ -35,7 +35,7 @@ def best_of(partitions: Sequence[Partition], support: Support, k: int | None) ->
 
     Parameters
     ----------
-    found : sequence of Partition
+    partitions : sequence of Partition
     support : Support
         Of each of them.
     k : int or None

@@ -22,7 +22,7 @@ from consilience.evidence import CoAssociation, twins
 from consilience.kernels.links.trees import cut_merges
 from consilience.kernels.pairs.correlation import LabelRows, disagreements, label_rows, table_joins
 from consilience.kernels.pairs.correlation_unseen import own_costs, pair_costs, pair_joins
-from consilience.kernels.pairs.moves import Found, local_search
+from consilience.kernels.pairs.moves import Moved, local_search
 
 __all__ = ["Options", "Problem", "cluster", "twin_rows"]
 
@@ -168,7 +168,7 @@ class Problem:
 
     def improve(
         self, labels: Labeling, *, cap: int, seed: int, max_iter: int, hot: bool = False
-    ) -> Found:
+    ) -> Moved:
         """A local optimum reached from a labeling, after annealing if ``hot``."""
         rng = np.random.default_rng(seed)
         heat = self._mean_change(labels, rng) if hot else 0.0

@@ -172,10 +172,10 @@ def eac(
     Examples
     --------
     >>> from consilience import Ensemble
-    >>> found = eac(Ensemble([[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 2, 2], [5, 5, 5, 7, 7, 7]]), 2)
-    >>> found.labels
+    >>> result = eac(Ensemble([[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 2, 2], [5, 5, 5, 7, 7, 7]]), 2)
+    >>> result.labels
     array([0, 0, 0, 1, 1, 1], dtype=int32)
-    >>> found.linkage[-1, 2].round(3).item()
+    >>> result.linkage[-1, 2].round(3).item()
     0.963
     """
     if n_clusters is not None:

@@ -165,7 +165,9 @@ def autoconsensus(
         with one_thread(), config_context(array_api_dispatch=False), warnings.catch_warnings():
             # Copies make fewer clusters than a line is asked for, and that is all right.
             warnings.simplefilter("ignore", ConvergenceWarning)
-            return _found(placed, wanted, data, max_clusters, EFFORTS[effort], rng, device, n_jobs)
+            return _on_a_sample(
+                placed, wanted, data, max_clusters, EFFORTS[effort], rng, device, n_jobs
+            )
 
     run_in_order = ordered(run, data=True, n_jobs=n_jobs)
     return solve(
@@ -173,7 +175,7 @@ def autoconsensus(
     )
 
 
-def _found(
+def _on_a_sample(
     ensemble: Ensemble,
     k: int | None,
     X: Any,

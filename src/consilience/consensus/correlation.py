@@ -133,8 +133,8 @@ def correlationclustering(
     --------
     >>> from consilience import Ensemble
     >>> ens = Ensemble([[0, 0, 1, 1, 2, 2], [0, 1, 0, 1, 2, 3], [0, 1, 0, 1, 2, 2]])
-    >>> found = correlationclustering(ens, random_state=0)
-    >>> found.labels, round(found.objective * 3)
+    >>> result = correlationclustering(ens, random_state=0)
+    >>> result.labels, round(result.objective * 3)
     (array([0, 1, 0, 1, 2, 2], dtype=int32), 5)
     """
     options = MedianOptions(

@@ -68,10 +68,10 @@ def default_method(
 
     Examples
     --------
-    >>> found = default_method(1_000, 100)
-    >>> found.name, found.parameters
+    >>> taken = default_method(1_000, 100)
+    >>> taken.name, taken.parameters
     ('eac', {})
-    >>> found.why
+    >>> taken.why
     'EAC by average link is exact and quick at this size, assumes no shape and no equal sizes, \
 and gives a dendrogram to look at.'
     >>> default_method(1_000_000, 100).name

@@ -212,8 +212,8 @@ def wcc(
     --------
     >>> from consilience import Ensemble
     >>> ens = Ensemble([[0, 0, 0, 1, 1, 1], [0, 0, 0, 1, 1, 1], [0, 1, 0, 1, 0, 1]])
-    >>> found = wcc(ens, 2, random_state=0)
-    >>> found.labels, found.details["member_weights"].round(2).tolist()
+    >>> result = wcc(ens, 2, random_state=0)
+    >>> result.labels, result.details["member_weights"].round(2).tolist()
     (array([0, 0, 0, 1, 1, 1], dtype=int32), [0.47, 0.47, 0.07])
     """
 

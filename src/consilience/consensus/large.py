@@ -134,8 +134,8 @@ def combine_blocks(
     Examples
     --------
     >>> ens = Ensemble([[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 2, 2], [5, 5, 5, 7, 7, 7]])
-    >>> found = combine_blocks(ens, 2, "lwgp", random_state=0)
-    >>> found.labels, found.n_rows
+    >>> result = combine_blocks(ens, 2, "lwgp", random_state=0)
+    >>> result.labels, result.n_rows
     (array([0, 0, 0, 1, 1, 1], dtype=int32), 4)
     """
     chosen = check_by_rows(method)

@@ -227,10 +227,10 @@ def levels(
     >>> from consilience.datasets import make_gaussians
     >>> X, _ = make_gaussians(150, 3, random_state=0)
     >>> model = AutoConsensus(3, random_state=0).fit(X)
-    >>> found = levels(model.ensemble_, model.labels_, X=X, deeper=False, random_state=0)
-    >>> [split.significant for split in found.splits]
+    >>> tree = levels(model.ensemble_, model.labels_, X=X, deeper=False, random_state=0)
+    >>> [split.significant for split in tree.splits]
     [True, True]
-    >>> len(set(found.at(2).tolist()))
+    >>> len(set(tree.at(2).tolist()))
     2
     """
     owner = "levels"

@@ -111,10 +111,10 @@ def lwea(
     --------
     >>> from consilience import Ensemble
     >>> ens = Ensemble([[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 2, 2], [5, 5, 5, 7, 7, 7]])
-    >>> found = lwea(ens, 2)
-    >>> found.labels
+    >>> result = lwea(ens, 2)
+    >>> result.labels
     array([0, 0, 0, 1, 1, 1], dtype=int32)
-    >>> found.details["certainty"].round(2).tolist()
+    >>> result.details["certainty"].round(2).tolist()
     [0.47, 0.47, 1.0, 0.19, 1.0, 0.47, 0.47]
     """
     budget = memory_in_bytes(max_memory, owner="LWEA")

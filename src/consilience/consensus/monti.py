@@ -165,8 +165,8 @@ def monticonsensus(
     --------
     >>> rng = np.random.default_rng(0)
     >>> X = np.concatenate([rng.normal(c, 0.3, (20, 2)) for c in ((0, 0), (3, 0), (0, 3))])
-    >>> found = monticonsensus(X, (2, 5), n_resamples=30, random_state=0)
-    >>> found.n_clusters, float(found.pac[1]), np.bincount(found.labels).tolist()
+    >>> result = monticonsensus(X, (2, 5), n_resamples=30, random_state=0)
+    >>> result.n_clusters, float(result.pac[1]), np.bincount(result.labels).tolist()
     (3, 0.0, [20, 20, 20])
     """
     plan = Plan(

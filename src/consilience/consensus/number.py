@@ -134,8 +134,8 @@ def choose_n_clusters(
     --------
     >>> rng = np.random.default_rng(0)
     >>> X = np.concatenate([rng.normal(c, 0.3, (40, 2)) for c in ((0, 0), (3, 0), (0, 3))])
-    >>> found = choose_n_clusters(X, random_state=0)
-    >>> found.n_clusters, found.clear, found.taken
+    >>> choice = choose_n_clusters(X, random_state=0)
+    >>> choice.n_clusters, choice.clear, choice.taken
     (3, True, 'stability')
     >>> noise = choose_n_clusters(rng.uniform(size=(120, 2)), random_state=0)
     >>> noise.clear, "no clear structure" in noise.words

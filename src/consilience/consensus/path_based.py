@@ -115,8 +115,8 @@ def pta(
     >>> from consilience import Ensemble
     >>> rng = np.random.default_rng(0)
     >>> labels = np.repeat([[0], [1]], 60, axis=0) + (rng.random((120, 15)) < 0.2)
-    >>> found = pta(Ensemble(labels), 2)
-    >>> np.bincount(found.labels).tolist(), found.details["n_steps"]
+    >>> result = pta(Ensemble(labels), 2)
+    >>> np.bincount(result.labels).tolist(), result.details["n_steps"]
     ([60, 60], 20)
     """
     budget = memory_in_bytes(max_memory, owner="PTA")
@@ -184,8 +184,8 @@ def ptgp(
     >>> from consilience import Ensemble
     >>> rng = np.random.default_rng(0)
     >>> labels = np.repeat([[0], [1]], 60, axis=0) + (rng.random((120, 15)) < 0.2)
-    >>> found = ptgp(Ensemble(labels), 2, random_state=0)
-    >>> np.bincount(found.labels).tolist(), found.details["n_steps"]
+    >>> result = ptgp(Ensemble(labels), 2, random_state=0)
+    >>> np.bincount(result.labels).tolist(), result.details["n_steps"]
     ([60, 60], 20)
     """
     budget = memory_in_bytes(max_memory, owner="PTGP")

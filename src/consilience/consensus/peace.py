@@ -123,10 +123,10 @@ def peace(
     --------
     >>> from consilience import Ensemble
     >>> ens = Ensemble([[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 1, 1], [5, 5, 5, 7, 7, 7]])
-    >>> found = peace(ens, 2, random_state=0)
-    >>> found.labels
+    >>> result = peace(ens, 2, random_state=0)
+    >>> result.labels
     array([0, 0, 0, 1, 1, 1], dtype=int32)
-    >>> found.memberships[:3].round(2).tolist()
+    >>> result.memberships[:3].round(2).tolist()
     [[1.0, 0.0], [1.0, 0.0], [0.67, 0.33]]
     """
     budget = memory_in_bytes(max_memory, owner="PEACE")

@@ -71,8 +71,8 @@ def refine(
     Examples
     --------
     >>> ens = Ensemble([[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 1, 1], [0, 0, 1, 1, 1, 1]])
-    >>> found = refine(ens, [0, 0, 0, 1, 1, 1])
-    >>> found.labels.tolist(), found.moved.nonzero()[0].tolist()
+    >>> result = refine(ens, [0, 0, 0, 1, 1, 1])
+    >>> result.labels.tolist(), result.moved.nonzero()[0].tolist()
     ([0, 0, 1, 1, 1, 1], [2])
     """
     check_jobs(n_jobs, owner="refine")

@@ -109,10 +109,10 @@ def eeac(
     --------
     >>> from consilience import Ensemble
     >>> ens = Ensemble([[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 2, 2], [5, 5, 5, 7, 7, 7]])
-    >>> found = eeac(ens, 2, min_cover=1)
-    >>> found.labels
+    >>> result = eeac(ens, 2, min_cover=1)
+    >>> result.labels
     array([0, 0, 0, 1, 1, 1], dtype=int32)
-    >>> found.details["kept"].tolist()
+    >>> result.details["kept"].tolist()
     [True, True, False, False, False, True, True]
     """
     budget = memory_in_bytes(max_memory, owner="EEAC")

@@ -71,8 +71,8 @@ def supraconsensus(
     --------
     >>> from consilience import Ensemble
     >>> ens = Ensemble([[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 2, 2], [5, 5, 5, 7, 7, 7]])
-    >>> found = supraconsensus(ens, 2, methods=["cspa", "mcla"], random_state=0)
-    >>> found.details["method"], round(found.objective, 3)
+    >>> result = supraconsensus(ens, 2, methods=["cspa", "mcla"], random_state=0)
+    >>> result.details["method"], round(result.objective, 3)
     ('cspa', 0.843)
     """
     chosen = _methods(methods, X)

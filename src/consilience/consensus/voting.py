@@ -90,8 +90,8 @@ def voting(
     --------
     >>> from consilience import Ensemble
     >>> ens = Ensemble([[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 2, 2], [5, 5, 5, 7, 7, 7]])
-    >>> found = voting(ens, 2, random_state=0)
-    >>> found.labels, found.memberships[3].round(2).tolist()
+    >>> result = voting(ens, 2, random_state=0)
+    >>> result.labels, result.memberships[3].round(2).tolist()
     (array([0, 0, 0, 1, 1, 1], dtype=int32), [0.33, 0.67])
     """
 
@@ -261,8 +261,8 @@ def cumulativevoting(
     --------
     >>> from consilience import Ensemble
     >>> ens = Ensemble([[0, 0, 0, 1, 1, 1], [0, 0, 1, 2, 2, 2], [5, 5, 5, 7, 7, 5]])
-    >>> found = cumulativevoting(ens, 2)
-    >>> found.labels, found.memberships[0].round(2).tolist()
+    >>> result = cumulativevoting(ens, 2)
+    >>> result.labels, result.memberships[0].round(2).tolist()
     (array([0, 0, 0, 1, 1, 1], dtype=int32), [0.92, 0.08])
     """
 

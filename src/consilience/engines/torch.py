@@ -323,7 +323,7 @@ class Torch:
         most = max((len(start) for start in starts), default=0)
         return kernels_for(self.device) if most <= many.MOST_CLUSTERS else None
 
-    def _many_runs(self, tasks: Sequence[Any], common: dict[str, Any]) -> list[kmeans.Found]:
+    def _many_runs(self, tasks: Sequence[Any], common: dict[str, Any]) -> list[kmeans.Fitted]:
         """One k-means a task of start, objects, features and tolerance."""
         if not tasks:
             return []

@@ -309,10 +309,10 @@ def ambiguous(
     Examples
     --------
     >>> ens = Ensemble([[0, 0, 0, 0, 1, 1, 1, 1], [0, 0, 0, 1, 1, 1, 1, 1]])
-    >>> found = ambiguous(ens)
-    >>> np.flatnonzero(found.flags)
+    >>> result = ambiguous(ens)
+    >>> np.flatnonzero(result.flags)
     array([3])
-    >>> found.why
+    >>> result.why
     '1 of 8 scores are below 0.6291, set by otsu'
     """
     params: dict[str, Any] = {"score": score, "threshold": threshold, "max_share": max_share}

@@ -88,8 +88,8 @@ def vat(evidence: Any, *, missing: Missing = "pair") -> VATOrder:
 
     Examples
     --------
-    >>> found = vat(np.array([[0, 1, 9], [1, 0, 5], [9, 5, 0]]))
-    >>> found.order, found.parent, found.distance
+    >>> result = vat(np.array([[0, 1, 9], [1, 0, 5], [9, 5, 0]]))
+    >>> result.order, result.parent, result.distance
     (array([0, 1, 2]), array([-1,  0,  1]), array([0., 1., 5.]))
     """
     check_value("missing", missing, MISSING, owner="vat")

@@ -211,11 +211,11 @@ def select_clusters(
     Examples
     --------
     >>> ens = Ensemble([[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 1, 1], [0, 0, 0, 1, 1, 1]])
-    >>> found = select_clusters(ens, cluster_stability(ens), top=0.2)
-    >>> found.kept.tolist(), found.cover.tolist()
+    >>> selected = select_clusters(ens, cluster_stability(ens), top=0.2)
+    >>> selected.kept.tolist(), selected.cover.tolist()
     ([True, True, True, True, True, True], [3, 3, 3, 3, 3, 3])
-    >>> found = select_clusters(ens, cluster_stability(ens), top=0.2, min_cover=0)
-    >>> found.kept.tolist(), found.cover.tolist()
+    >>> narrow = select_clusters(ens, cluster_stability(ens), top=0.2, min_cover=0)
+    >>> narrow.kept.tolist(), answer.cover.tolist()
     ([True, True, False, False, True, True], [2, 2, 2, 2, 2, 2])
     """
     for name, value in (("top", top), ("threshold", threshold), ("min_cover", min_cover)):

@@ -95,8 +95,8 @@ def rank_effects(
 
     Examples
     --------
-    >>> found = rank_effects(np.array([[1.0], [2], [3], [4]]), np.array([0, 0, 1, 1]), 2)
-    >>> found.delta.ravel().tolist(), found.explained.tolist()
+    >>> effects = rank_effects(np.array([[1.0], [2], [3], [4]]), np.array([0, 0, 1, 1]), 2)
+    >>> effects.delta.ravel().tolist(), effects.explained.tolist()
     ([-1.0, 1.0], [0.8])
     """
     d = values.shape[1]
@@ -289,8 +289,8 @@ def share_effects(
 
     Examples
     --------
-    >>> found = share_effects(*np.array([[9], [10], [1], [10]]))
-    >>> found.delta.tolist(), found.log_odds.round(2).tolist()
+    >>> effects = share_effects(*np.array([[9], [10], [1], [10]]))
+    >>> effects.delta.tolist(), effects.log_odds.round(2).tolist()
     ([0.8], [3.69])
     """
     a, m, c, n = np.broadcast_arrays(

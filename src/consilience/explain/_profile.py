@@ -177,8 +177,8 @@ def profile(
     Examples
     --------
     >>> X = np.array([[1.0, 5], [2, 7], [1, 6], [9, 5], [8, 7], [9, 6]])
-    >>> found = profile(X, [0, 0, 0, 1, 1, 1], columns=["size", "age"])
-    >>> found.columns["column"].tolist(), found.clusters["rule"].tolist()
+    >>> result = profile(X, [0, 0, 0, 1, 1, 1], columns=["size", "age"])
+    >>> result.columns["column"].tolist(), result.clusters["rule"].tolist()
     (['size', 'age'], ['size <= 5', 'size > 5'])
     """
     check_value("level", level, [Interval(Real, 0.5, 0.9999)], owner="profile")

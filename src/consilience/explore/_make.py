@@ -48,8 +48,8 @@ def view(result: Any) -> View:
     >>> import consilience as cs
     >>> X, _ = cs.datasets.make_gaussians(90, 3, random_state=0)
     >>> result = cs.cluster(X, 3, n_members=20, random_state=0)
-    >>> found = view(result)
-    >>> bool((found.cuts.labels(3) == result.labels).all())
+    >>> picture = view(result)
+    >>> bool((picture.cuts.labels(3) == result.labels).all())
     True
     """
     if isinstance(result, LargeResult | LargeMinorityResult):

@@ -83,8 +83,8 @@ def default_generator(
 
     Examples
     --------
-    >>> found = default_generator(150, 4, n_members=20, random_state=0)
-    >>> found.name, found.generator.n_clusters
+    >>> taken = default_generator(150, 4, n_members=20, random_state=0)
+    >>> taken.name, taken.generator.n_clusters
     ('k-means, about the root of n clusters', ('sqrt/2', 'sqrt'))
     >>> default_generator(10**6, 4).generator.n_clusters
     (20, 60)

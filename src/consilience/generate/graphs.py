@@ -163,7 +163,7 @@ class GraphEnsemble(Generator):
         return Made(compact(member.labels), {**record, "seconds": watch.seconds(), "error": None})
 
 
-class _Found(NamedTuple):
+class _Member(NamedTuple):
     """Labels of all objects, components of the graph, and objects in none that was kept."""
 
     labels: NDArray[np.int64]
@@ -187,7 +187,7 @@ def _members_of(
     n_neighbors: int,
     assign: str,
     rng: np.random.Generator,
-) -> _Found:
+) -> _Member:
     """Labels of all objects by the graph of some of them."""
     chosen = np.arange(X.shape[0]) if rows is None else rows
     seen = X if rows is None else X[rows]
@@ -201,7 +201,7 @@ def _members_of(
     if others.size:
         index = NearestNeighbors(n_neighbors=1).fit(seen[kept])
         labels[others] = own[kept][index.kneighbors(X[others], return_distance=False)[:, 0]]
-    return _Found(labels, n_components, int((~kept).sum()))
+    return _Member(labels, n_components, int((~kept).sum()))
 
 
 def _distinct(X: Any) -> tuple[Any, NDArray[np.int64], NDArray[np.int64]]:

@@ -201,21 +201,21 @@ class MixedEnsemble(Generator):
                 f"X contains infinity, in column {int(np.isinf(values).any(axis=0).argmax())}. "
                 f"{type(self).__name__} takes NaN for what is not known, and finite numbers."
             )
-        self._found = table.categorical
+        self._categories = table.categorical
         return Rows(values, table.names, index)
 
     def _prepared(self, X: Any) -> Any:
         self._check_lengths(X.shape[1])
         weights = self.weights
         if isinstance(weights, str):
-            weights = association_weights(X, self._found)
+            weights = association_weights(X, self._categories)
         weights = np.ones(X.shape[1]) if weights is None else np.asarray(weights, np.float64)
         views = np.zeros(X.shape[1], np.int64)
         if self.views is not None:
             views = np.unique(np.asarray(self.views), return_inverse=True)[1].ravel()
         # One array, which workers and checkpoints take as they take any: above the rows of the
         # table stand the weight of each column, its view, and whether it holds categories.
-        is_category = np.isin(np.arange(X.shape[1]), self._found)
+        is_category = np.isin(np.arange(X.shape[1]), self._categories)
         table = np.where(is_category, X, _unit_variance(X))
         weights = weights * np.array([_differs(column) for column in X.T])
         if not weights.any():

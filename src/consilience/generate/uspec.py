@@ -285,7 +285,7 @@ def _as_it_is(block: NDArray[Any]) -> NDArray[Any]:
     return block
 
 
-class _Found(NamedTuple):
+class _Member(NamedTuple):
     labels: NDArray[np.signedinteger[Any]]
     representatives: Floats
     sigma: float
@@ -329,7 +329,7 @@ def _uspec(
     n_init: int,
     max_iter: int,
     keeper: Any = None,
-) -> _Found:
+) -> _Member:
     """One run, everything drawn from the seed."""
     rng = np.random.default_rng(seed)
     stored = isinstance(X, Stored)
@@ -341,7 +341,7 @@ def _uspec(
     if k == 1:
         nobody = label_room((len(X),), np.int8 if stored else np.int32)
         nobody[:] = 0
-        return _Found(nobody, *_unscaled(links.points, graph.sigma, power), 1)
+        return _Member(nobody, *_unscaled(links.points, graph.sigma, power), 1)
     with one_thread():
         V = eigenvectors(W, k, np.random.RandomState(int(rng.integers(2**31 - 1))))
         embedded = graph.embedded(V, used)
@@ -351,7 +351,7 @@ def _uspec(
     runs = engine.lloyd(_starts(embedded, k, n_init, rng), max_iter=max_iter)
     best = int(runs.inertia.argmin())
     unscaled = _unscaled(links.points, graph.sigma, power)
-    return _Found(runs.labels[best], *unscaled, int(runs.n_iter[best]))
+    return _Member(runs.labels[best], *unscaled, int(runs.n_iter[best]))
 
 
 def _unscaled(points: Floats, sigma: float, power: int) -> tuple[Floats, float]:

@@ -154,10 +154,10 @@ def fit(scores: Any, n_components: int, variance_floor: float = VARIANCE_FLOOR) 
 
     Examples
     --------
-    >>> found = fit([0.0, 0.1, 0.2, 0.9, 1.0, 1.1], 2)
-    >>> found.means.round(2).tolist(), found.weights.tolist()
+    >>> result = fit([0.0, 0.1, 0.2, 0.9, 1.0, 1.1], 2)
+    >>> result.means.round(2).tolist(), result.weights.tolist()
     ([1.0, 0.1], [0.5, 0.5])
-    >>> found.posteriors[0].round(3).tolist()
+    >>> result.posteriors[0].round(3).tolist()
     [0.0, 1.0]
     """
     vector = finite_scores(scores, owner="fit")

@@ -247,8 +247,8 @@ def bbcpress(
     Examples
     --------
     >>> X = np.array([[0.0], [0.2], [3.0], [5.0], [5.2], [5.4], [9.0]])
-    >>> found = bbcpress(X, 2, 5, divergence="euclidean", random_state=2)
-    >>> found.labels < 0
+    >>> result = bbcpress(X, 2, 5, divergence="euclidean", random_state=2)
+    >>> result.labels < 0
     array([False, False,  True, False, False, False,  True])
     """
     values = {"n_clusters": n_clusters, "n_foreground": n_foreground, "pressure": pressure,

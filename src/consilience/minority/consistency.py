@@ -160,8 +160,8 @@ def consistency(
     --------
     >>> rng = np.random.default_rng(0)
     >>> X = np.r_[rng.uniform(-2, 2, (300, 2)), rng.normal(1, 0.05, (60, 2))]
-    >>> found = consistency(X, [0] * 300 + [1] * 60, "hard", k_max=20, random_state=0)
-    >>> found.consistent, bool(found.affinities[1, 1] > found.affinities[0, 0])
+    >>> result = consistency(X, [0] * 300 + [1] * 60, "hard", k_max=20, random_state=0)
+    >>> result.consistent, bool(result.affinities[1, 1] > result.affinities[0, 0])
     (True, True)
     """
     return consistency_over(

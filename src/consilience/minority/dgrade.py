@@ -123,8 +123,8 @@ def dgrade(
     >>> rng = np.random.default_rng(0)
     >>> X = np.concatenate([rng.uniform(-4, 4, (60, 2)), rng.normal(-2, 0.1, (20, 2)),
     ...                     rng.normal(2, 0.1, (20, 2))])
-    >>> found = dgrade(X, 40, divergence="euclidean")
-    >>> found.n_clusters, int((found.labels[60:] >= 0).sum())
+    >>> result = dgrade(X, 40, divergence="euclidean")
+    >>> result.n_clusters, int((result.labels[60:] >= 0).sum())
     (2, 40)
     """
     values = {"n_foreground": n_foreground, "smoothing": smoothing, "n_sample": n_sample,

@@ -164,15 +164,15 @@ def grams(
     Examples
     --------
     >>> near, far = ("Peop", "IN", "Loc"), ("Peop", "VBD", "Loc")
-    >>> found = grams([near, near, near, far, far], min_count=2)
-    >>> found.patterns[0].head, found.n_components
+    >>> result = grams([near, near, near, far, far], min_count=2)
+    >>> result.patterns[0].head, result.n_components
     (('Peop', 'IN', 'Loc'), 2)
 
     With longer sequences patterns vouch for each other:
 
     >>> by, of = ("Peop", "VBD", "IN", "Loc"), ("Peop", "VBZ", "IN", "Loc")
-    >>> found = grams([by, by, of, of])
-    >>> found.patterns[0].head, found.n_components
+    >>> longer = grams([by, by, of, of])
+    >>> longer.patterns[0].head, answer.n_components
     (('Peop', Ellipsis, 'IN', 'Loc'), 1)
     """
     options = {

@@ -139,8 +139,8 @@ def hds(
     Examples
     --------
     >>> X = np.concatenate([np.linspace(0, 1, 20), np.linspace(5, 6, 20)])[:, None]
-    >>> found = hds(X, n_eps=3, n_part=5)
-    >>> sorted(set(found.labels_at(0).tolist()) - {-1})
+    >>> result = hds(X, n_eps=3, n_part=5)
+    >>> sorted(set(result.labels_at(0).tolist()) - {-1})
     [0, 1]
     """
     checked_values(
@@ -235,8 +235,8 @@ def autohds(
     Examples
     --------
     >>> X = np.concatenate([np.linspace(0, 1, 20), np.linspace(5, 6, 20)])[:, None]
-    >>> found = autohds(X, n_eps=3, n_part=5)
-    >>> [int((found.labels == c).sum()) for c in range(len(found.clusters))]
+    >>> result = autohds(X, n_eps=3, n_part=5)
+    >>> [int((result.labels == c).sum()) for c in range(len(result.clusters))]
     [20, 20]
     """
     values: dict[str, Any] = {

@@ -115,8 +115,8 @@ def kmd(
     --------
     >>> rng = np.random.default_rng(0)
     >>> X = np.concatenate([rng.uniform(-4, 4, (300, 2)), rng.normal(1, 0.1, (60, 2))])
-    >>> found = kmd(X, start_size=150, min_size=20, random_state=0)
-    >>> found.sizes, int((found.labels[300:] == 0).sum())
+    >>> result = kmd(X, start_size=150, min_size=20, random_state=0)
+    >>> result.sizes, int((result.labels[300:] == 0).sum())
     (array([64]), 60)
     """
     values = {

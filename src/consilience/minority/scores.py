@@ -238,8 +238,8 @@ def score_objects(
     --------
     >>> from consilience.minority.weak import weak_clusterer
     >>> X = np.r_[np.random.default_rng(0).uniform(-9, 9, (50, 2)), np.full((10, 2), 3.0)]
-    >>> found = score_objects(X, weak_clusterer("hard", k_max=20), 50)
-    >>> found.scores[50:].min() > np.median(found.scores[:50])
+    >>> result = score_objects(X, weak_clusterer("hard", k_max=20), 50)
+    >>> result.scores[50:].min() > np.median(result.scores[:50])
     np.True_
     """
     check_value("aggregate", aggregate, [Options(("mean", "log"))], owner="score_objects")

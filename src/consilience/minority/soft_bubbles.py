@@ -148,8 +148,8 @@ def softbbc(
     --------
     >>> rng = np.random.default_rng(0)
     >>> X = np.concatenate([rng.uniform(-4, 4, (60, 2)), rng.normal(2, 0.1, (30, 2))])
-    >>> found = softbbc(X, 2, divergence="euclidean", beta=10.0, random_state=0)
-    >>> int((found.labels[60:] >= 0).sum()), int((found.labels[:60] >= 0).sum())
+    >>> result = softbbc(X, 2, divergence="euclidean", beta=10.0, random_state=0)
+    >>> int((result.labels[60:] >= 0).sum()), int((result.labels[:60] >= 0).sum())
     (30, 2)
     """
     values = {"n_clusters": n_clusters, "beta": beta, "background": background,

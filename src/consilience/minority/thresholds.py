@@ -12,8 +12,8 @@ comparisons, not ways to decide. The default of `EWOCS`, "reference", needs the 
 their scores: it is not among these.
 
 >>> scores = [0.9, 0.8, 0.85, 0.1, 0.2, 0.15, 0.1, 0.12, 0.18, 0.11]
->>> found = two_gauss(scores)
->>> found.value, found.n_foreground
+>>> result = two_gauss(scores)
+>>> result.value, result.n_foreground
 (0.8, 3)
 """
 
@@ -367,7 +367,7 @@ def every(scores: Any, *, y: Any = None, m: float | None = None) -> tuple[Thresh
     Examples
     --------
     >>> scores = [0.9, 0.7, 0.5, 0.6, 0.8] + [0.001 * i for i in range(20)]
-    >>> [(found.method, found.n_foreground) for found in every(scores, m=4)]
+    >>> [(one.method, one.n_foreground) for one in every(scores, m=4)]
     [('2gauss', 5), ('dist', 6), ('ngauss+var', 5), ('size', 4)]
     """
     needs = {"size": m, "best": y, "ngauss+best": y}

@@ -168,8 +168,8 @@ def tune_gaussian(
     --------
     >>> rng = np.random.default_rng(0)
     >>> X = np.concatenate([rng.uniform(-2, 2, (150, 2)), rng.normal(1, 0.05, (50, 2))])
-    >>> found = tune_gaussian(X, "contrast", random_state=0)
-    >>> found.alpha, found.surface.shape, bool(found.gamma > 1)
+    >>> result = tune_gaussian(X, "contrast", random_state=0)
+    >>> result.alpha, result.surface.shape, bool(result.gamma > 1)
     (10.0, (1, 13), True)
     """
     _check(method, n_clusters, n_sample, epsilon, random_state)

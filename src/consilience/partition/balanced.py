@@ -78,8 +78,8 @@ def balanced_rows(
     Examples
     --------
     >>> F = np.array([[1.0, 0.0], [0.9, 0.1], [0.0, 1.0], [0.1, 0.9]])
-    >>> found = balanced_rows(F, 2, random_state=0)
-    >>> (found.labels[0] == found.labels[1]).item(), found.sizes.tolist()
+    >>> parts = balanced_rows(F, 2, random_state=0)
+    >>> (parts.labels[0] == parts.labels[1]).item(), parts.sizes.tolist()
     (True, [2, 2])
     """
     rows = _Rows.of(F)

@@ -94,8 +94,8 @@ def metis(
     --------
     >>> from consilience.partition import similarity_graph
     >>> S = np.kron(np.eye(2), np.ones((3, 3))) + 0.1
-    >>> found = metis(similarity_graph(S), 2, random_state=0)
-    >>> (found.labels[:3] == found.labels[0]).all().item(), found.sizes.tolist()
+    >>> parts = metis(similarity_graph(S), 2, random_state=0)
+    >>> (parts.labels[:3] == parts.labels[0]).all().item(), parts.sizes.tolist()
     (True, [3, 3])
     """
     n = graph.n_vertices

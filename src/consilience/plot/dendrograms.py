@@ -75,8 +75,8 @@ def dendrogram_lines(
     Examples
     --------
     >>> tree = np.array([[0, 1, 0.1, 2], [2, 3, 0.2, 2], [4, 5, 0.8, 4]])
-    >>> found = dendrogram_lines(tree, n_clusters=2)
-    >>> found.cut, found.leaves, found.clusters.tolist()
+    >>> lines = dendrogram_lines(tree, n_clusters=2)
+    >>> lines.cut, lines.leaves, lines.clusters.tolist()
     (0.5, ('0', '1', '2', '3'), [0, 1, -2])
     >>> dendrogram_lines(tree, n_clusters=2, max_leaves=2).leaves
     ('(2)', '(2)')

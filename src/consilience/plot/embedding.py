@@ -63,8 +63,8 @@ def embedded_objects(
     Examples
     --------
     >>> X = np.outer([1.0, 2.0, 3.0, 4.0], [1.0, 2.0, 2.0])
-    >>> found = embedded_objects(X)
-    >>> np.abs(found.points[:, 0]).round(1).tolist(), found.names[0]
+    >>> map_ = embedded_objects(X)
+    >>> np.abs(map_.points[:, 0]).round(1).tolist(), map_.names[0]
     ([4.5, 1.5, 1.5, 4.5], 'component 1 (100 % of the variance)')
     """
     owner = "plot_embedding"

@@ -80,10 +80,10 @@ def co_association_picture(
 
     Examples
     --------
-    >>> found = co_association_picture(Ensemble([[0, 1, 0], [0, 1, 1]]), [0, 1, 0])
-    >>> found.objects, found.edges
+    >>> picture = co_association_picture(Ensemble([[0, 1, 0], [0, 1, 1]]), [0, 1, 0])
+    >>> picture.objects, picture.edges
     (array([0, 2, 1]), array([0, 2, 3]))
-    >>> found.image
+    >>> picture.image
     array([[1. , 0.5, 0. ],
            [0.5, 1. , 0.5],
            [0. , 0.5, 1. ]])
@@ -187,8 +187,8 @@ def vat_picture(
 
     Examples
     --------
-    >>> found = vat_picture(np.array([[0, 1, 9], [1, 0, 5], [9, 5, 0]]), kind="ivat")
-    >>> found.image
+    >>> picture = vat_picture(np.array([[0, 1, 9], [1, 0, 5], [9, 5, 0]]), kind="ivat")
+    >>> picture.image
     array([[0., 1., 5.],
            [1., 0., 5.],
            [5., 5., 0.]])

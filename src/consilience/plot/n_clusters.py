@@ -95,8 +95,8 @@ def plot_delta_area(result: Any, *, ax: Any = None) -> Any:
     --------
     >>> from consilience.consensus import monticonsensus
     >>> X = np.random.default_rng(0).normal(size=(30, 2)) + np.repeat([[0], [9]], 15, axis=0)
-    >>> found = monticonsensus(X, (2, 4), n_resamples=10, random_state=0)
-    >>> plot_delta_area(found).lines[0].get_xdata().tolist()
+    >>> result = monticonsensus(X, (2, 4), n_resamples=10, random_state=0)
+    >>> plot_delta_area(result).lines[0].get_xdata().tolist()
     [2, 3, 4]
     """
     what = "plot_delta_area"
@@ -129,8 +129,8 @@ def plot_pac(result: Any, *, ax: Any = None) -> Any:
     --------
     >>> from consilience.consensus import monticonsensus
     >>> X = np.random.default_rng(0).normal(size=(30, 2)) + np.repeat([[0], [9]], 15, axis=0)
-    >>> found = monticonsensus(X, (2, 4), n_resamples=10, random_state=0)
-    >>> [line.get_label() for line in plot_pac(found).lines[:2]]
+    >>> result = monticonsensus(X, (2, 4), n_resamples=10, random_state=0)
+    >>> [line.get_label() for line in plot_pac(result).lines[:2]]
     ['the data', 'permuted data']
     """
     names, colours = ("the data", "permuted data"), (MAIN, GREY)

@@ -89,8 +89,8 @@ def score_curve(scores: Any, *, y: Any = None, m: float | None = None) -> ScoreC
     Examples
     --------
     >>> scores = [0.9, 0.7, 0.5, 0.6, 0.8] + [0.001 * i for i in range(20)]
-    >>> found = score_curve(scores)
-    >>> found.scores[:3].tolist(), [rule.n_foreground for rule in found.thresholds]
+    >>> curve = score_curve(scores)
+    >>> curve.scores[:3].tolist(), [rule.n_foreground for rule in curve.thresholds]
     ([0.9, 0.8, 0.7], [5, 6, 5])
     """
     vector = finite_scores(vector_of_scores(scores), owner="plot_scores")
@@ -231,8 +231,8 @@ def score_histogram(
 
     Examples
     --------
-    >>> found = score_histogram([0.0, 0.1, 0.2, 0.9, 1.0, 1.1], n_components=2, bins=4)
-    >>> found.counts.tolist(), found.means.round(2).tolist()
+    >>> histogram = score_histogram([0.0, 0.1, 0.2, 0.9, 1.0, 1.1], n_components=2, bins=4)
+    >>> histogram.counts.tolist(), histogram.means.round(2).tolist()
     ([3, 0, 0, 3], [1.0, 0.1])
     """
     owner = "plot_score_histogram"

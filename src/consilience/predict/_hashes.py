@@ -31,8 +31,8 @@ def row_hashes(X: Any, n_jobs: int | None = None) -> Hashes:
 
     Examples
     --------
-    >>> found = row_hashes(np.array([[1.0, 2.0], [2.0, 1.0], [1.0, 2.0], [0.0, -0.0]]))
-    >>> bool(found[0] == found[2] != found[1]), int(found[3])
+    >>> hashes = row_hashes(np.array([[1.0, 2.0], [2.0, 1.0], [1.0, 2.0], [0.0, -0.0]]))
+    >>> bool(hashes[0] == hashes[2] != hashes[1]), int(hashes[3])
     (True, 0)
     """
     salts = _mixed(np.arange(1, X.shape[1] + 1, dtype=np.uint64) * _GOLDEN)

@@ -124,7 +124,7 @@ def make_case(
     codes, numbers = _compact(labels, n)
     notes: list[str] = []
     if confidence is None:
-        sure, other = _found_confidence(ensemble, codes, len(numbers), notes)
+        sure, other = _confidence_of(ensemble, codes, len(numbers), notes)
     else:
         given = checked(confidence, n, what="confidence").astype(np.float64)
         sure = np.where(np.isfinite(given), given, 0.0)
@@ -135,9 +135,9 @@ def make_case(
         numbers=numbers,
         confidence=sure,
         runner_up=other,
-        ambiguity=_found_ambiguity(ensemble, codes, seed, notes, ambiguity),
+        ambiguity=_ambiguity_of(ensemble, codes, seed, notes, ambiguity),
         judged=judged,
-        stability=_found_stability(ensemble, codes, len(numbers)),
+        stability=_stability_of(ensemble, codes, len(numbers)),
         truth=known_truth(truth, n),
         notes=tuple(notes),
     )
@@ -164,7 +164,7 @@ def _places(runner_up: Any, n: int, numbers: Positions) -> Positions:
     return np.where(numbers[place] == given, place, -1)
 
 
-def _found_confidence(
+def _confidence_of(
     ensemble: Ensemble, codes: Positions, n_clusters: int, notes: list[str]
 ) -> tuple[Floats | None, Positions | None]:
     n = ensemble.n_objects
@@ -183,7 +183,7 @@ def _found_confidence(
     return judged.confidence, judged.runner_up.astype(np.int64)
 
 
-def _found_ambiguity(
+def _ambiguity_of(
     ensemble: Ensemble,
     codes: Positions,
     seed: int,
@@ -200,7 +200,7 @@ def _found_ambiguity(
     return ambiguity.values
 
 
-def _found_stability(ensemble: Ensemble, codes: Positions, n_clusters: int) -> Floats | None:
+def _stability_of(ensemble: Ensemble, codes: Positions, n_clusters: int) -> Floats | None:
     """How well unions of members' clusters give each cluster back, mean over the members.
 
     Unions, because members are often finer than their consensus: their pieces of a cluster are

@@ -149,10 +149,10 @@ def summarise_consensus(
     Examples
     --------
     >>> ens = Ensemble([[0, 0, 0, 1, 1, 1], [0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 1, 1]])
-    >>> found = summarise_consensus(ens, [0, 0, 0, 1, 1, 1])
-    >>> found["headline"][0]
+    >>> summary = summarise_consensus(ens, [0, 0, 0, 1, 1, 1])
+    >>> summary["headline"][0]
     'The 6 objects fall into 2 groups, of 3 and 3 objects.'
-    >>> [part["id"] for part in found["sections"]]
+    >>> [part["id"] for part in summary["sections"]]
     ['objects', 'co-association', 'dendrogram', 'doubtful', 'stability', 'members']
     """
     owner = "summarise_consensus"

@@ -105,8 +105,8 @@ def summarise_minority(
     >>> from consilience.datasets import make_toy_minority
     >>> X, y = make_toy_minority(0.5, random_state=0)
     >>> model = EWOCS(n_repetitions=100, random_state=0).fit(X)
-    >>> found = summarise_minority(model, X, truth=y)
-    >>> [part["id"] for part in found["sections"]]
+    >>> summary = summarise_minority(model, X, truth=y)
+    >>> [part["id"] for part in summary["sections"]]
     ['objects', 'scores', 'histogram', 'rules', 'convergence', 'truth']
     """
     owner = "summarise_minority"

@@ -117,8 +117,8 @@ def doctor(*, benchmark: bool = True) -> Diagnosis:
 
     Examples
     --------
-    >>> found = doctor(benchmark=False)
-    >>> found.cores >= 1, found.packages["numpy"] is not None, found.timings
+    >>> machine = doctor(benchmark=False)
+    >>> machine.cores >= 1, machine.packages["numpy"] is not None, machine.timings
     (True, True, ())
     """
     check_value("benchmark", benchmark, [Boolean()], owner="doctor")

@@ -196,10 +196,10 @@ def compare_results(
 
     Examples
     --------
-    >>> found = compare_results([0, 0, 0, 1, 1, 1], [1, 1, 1, 0, 0, 2])
-    >>> found.match, found.moved["object"].tolist()
+    >>> result = compare_results([0, 0, 0, 1, 1, 1], [1, 1, 1, 0, 0, 2])
+    >>> result.match, result.moved["object"].tolist()
     ({0: 1, 1: 0}, [5])
-    >>> found.lines()[0]
+    >>> result.lines()[0]
     'cluster 0 (3) is cluster 1 exactly: 3 in cluster 1'
     """
     check_value("level", level, [Interval(Real, 0.5, 0.9999)], owner=_OWNER)

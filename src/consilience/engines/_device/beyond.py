@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from consilience.engines._device import columns
 from consilience.engines._device._torch import torch
-from consilience.engines._device.kmeans import UNSEEN, Found, Table
+from consilience.engines._device.kmeans import UNSEEN, Fitted, Table
 from consilience.engines._device.many import (
     Digits,
     Run,
@@ -92,7 +92,7 @@ def lloyd_beyond(
     tols: Sequence[float],
     spherical: bool,
     assign_all: bool,
-) -> list[Found]:
+) -> list[Fitted]:
     """One k-means a start; see `consilience.engines._device.kmeans.lloyd`."""
     results: list[Any] = [None] * len(starts)
     n, d = table.rows.shape
@@ -213,7 +213,7 @@ class _StreamedRun(Run):
             counts[m, :k] = sizes.to(self.device)
         return n_moved > 0
 
-    def _found(self, assign_all: bool) -> list[Found]:
+    def _results(self, assign_all: bool) -> list[Fitted]:
         group, members = self.group, numbers(range(self.group.n_members), self.device)
         self.labels = torch.stack(self.final)
         parts = [self.kernels.square_parts(group, members, labels) for _, labels in self._blocks()]
@@ -225,7 +225,7 @@ class _StreamedRun(Run):
             if self.seen is not None and self.objects[m] is not None and not assign_all:
                 own = torch.where(self.seen[m] > 0, own.to(torch.int32), UNSEEN)
             centres = group.centres[m, :k] if seen is None else group.centres[m, :k][:, seen]
-            results.append(Found(own, centres, inertia[m], self.n_iter[m], self.converged[m]))
+            results.append(Fitted(own, centres, inertia[m], self.n_iter[m], self.converged[m]))
         return results
 
 

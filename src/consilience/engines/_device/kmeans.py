@@ -18,7 +18,7 @@ import numpy as np
 
 from consilience.engines._device._torch import full_precision, torch
 
-__all__ = ["UNSEEN", "Found", "Table", "assign", "lloyd", "refilled", "unit_length"]
+__all__ = ["UNSEEN", "Fitted", "Table", "assign", "lloyd", "refilled", "unit_length"]
 
 UNSEEN = -2
 # Values of distances that exist at once. Rows a block follow from the number of clusters.
@@ -162,7 +162,7 @@ def _judged(rows: Any, centres: Any) -> Any:
 
 
 @dataclass
-class Found:
+class Fitted:
     """One run: labels of all objects (-2: unseen), centres, inertia, rounds, whether it ended."""
 
     labels: Any
@@ -182,7 +182,7 @@ def lloyd(
     tol: float,
     spherical: bool,
     assign_all: bool,
-) -> Found:
+) -> Fitted:
     """One k-means; see `consilience.kernels.kmeans.many.many_kmeans`, whose rules these are.
 
     Parameters
@@ -212,7 +212,7 @@ def lloyd(
     inertia = float(part.distances(centres, labels).sum())
     if objects is not None:
         labels = _placed(table, labels, centres, objects, features, assign_all)
-    return Found(labels, centres, inertia, n_iter, converged)
+    return Fitted(labels, centres, inertia, n_iter, converged)
 
 
 def assign(table: Table, centres: Any, features: Any = None) -> Any:

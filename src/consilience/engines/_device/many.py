@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from consilience.engines._device._torch import torch
-from consilience.engines._device.kmeans import UNSEEN, Found, Table, refilled, unit_length
+from consilience.engines._device.kmeans import UNSEEN, Fitted, Table, refilled, unit_length
 
 __all__ = [
     "MOST_CLUSTERS",
@@ -188,7 +188,7 @@ def lloyd_many(
     tols: Sequence[float],
     spherical: bool,
     assign_all: bool,
-) -> list[Found]:
+) -> list[Fitted]:
     """One k-means a start; see `consilience.engines._device.kmeans.lloyd`."""
     results: list[Any] = [None] * len(starts)
     n, d = table.rows.shape
@@ -232,7 +232,7 @@ class Run:
         self.final: list[Any] = [None] * len(tasks)
         self.n_iter, self.converged = [0] * len(tasks), [False] * len(tasks)
 
-    def ended(self, max_iter: int, spherical: bool, assign_all: bool) -> list[Found]:
+    def ended(self, max_iter: int, spherical: bool, assign_all: bool) -> list[Fitted]:
         """All rounds, and what came of them."""
         active = list(range(self.group.n_members))
         for number in range(max_iter):
@@ -242,7 +242,7 @@ class Run:
         late = [m for m, labels in enumerate(self.final) if labels is None]
         if late:
             self._label_late(late)
-        return self._found(assign_all)
+        return self._results(assign_all)
 
     def _round(self, active: list[int], number: int, spherical: bool) -> list[int]:
         """One iteration of the members that still change; those that go on."""
@@ -328,7 +328,7 @@ class Run:
                 far.append(m)
         return far
 
-    def _found(self, assign_all: bool) -> list[Found]:
+    def _results(self, assign_all: bool) -> list[Fitted]:
         group, labels = self.group, torch.stack(self.final)
         parts = self.kernels.square_parts(group, numbers(range(len(labels)), self.device), labels)
         inertia = self.kernels.added(parts).tolist()
@@ -344,7 +344,7 @@ class Run:
         else:
             whole = [self._told(m, labels[m], assign_all) for m in range(len(labels))]
         ends = zip(whole, centres, inertia, self.n_iter, self.converged, strict=True)
-        return [Found(*one) for one in ends]
+        return [Fitted(*one) for one in ends]
 
     def _told(self, m: int, labels: Any, assign_all: bool) -> Any:
         """Labels of a member's run, those of objects it did not see left out unless wanted."""

@@ -65,8 +65,8 @@ def place(
     Examples
     --------
     >>> X = np.array([[0.0], [1.0], [5.0]])
-    >>> found = place(X, [np.array([[0.0], [9.0]])], [None], [np.ones(2)])
-    >>> found.labels.tolist(), found.least.tolist()
+    >>> placed = place(X, [np.array([[0.0], [9.0]])], [None], [np.ones(2)])
+    >>> placed.labels.tolist(), placed.least.tolist()
     ([[0, 0, 1]], [0.0, 1.0, 16.0])
     """
     n, d = X.shape

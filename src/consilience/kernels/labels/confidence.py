@@ -81,8 +81,8 @@ def nearness(
     Examples
     --------
     >>> members = np.array([[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 1, 1]], np.int8)
-    >>> found = nearness(members, np.array([0, 0, 0, 1, 1, 1]), 2, by_seen=False)
-    >>> found.own.tolist(), found.other.round(2).tolist()
+    >>> result = nearness(members, np.array([0, 0, 0, 1, 1, 1]), 2, by_seen=False)
+    >>> result.own.tolist(), result.other.round(2).tolist()
     ([0.75, 0.75, 0.5, 1.0, 1.0, 1.0], [0.0, 0.0, 0.5, 0.17, 0.17, 0.17])
     """
     n_members, n = members.shape

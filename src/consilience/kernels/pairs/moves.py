@@ -43,7 +43,7 @@ from consilience.kernels.pairs.small_clusters import (
     reach,
 )
 
-__all__ = ["Found", "local_search"]
+__all__ = ["Moved", "local_search"]
 
 # Rows from which a cluster is better off in the tables.
 MANY_ROWS = 8
@@ -53,7 +53,7 @@ _SLACK = 1e-9
 NEW, FIRST_GROUP = -1, -2
 
 
-class Found(NamedTuple):
+class Moved(NamedTuple):
     """Where a search ended: labels 0..k-1, sweeps, whether no move was left."""
 
     labels: NDArray[np.int32]
@@ -72,7 +72,7 @@ def local_search(
     heat: float = 0.0,
     cooling: float = 0.9,
     max_bytes: int = 2**30,
-) -> Found:
+) -> Moved:
     """Move single objects, in random order, until no move lowers the cost.
 
     Parameters
@@ -99,7 +99,7 @@ def local_search(
 
     Returns
     -------
-    Found
+    Moved
 
     Examples
     --------
@@ -124,7 +124,7 @@ def local_search(
         moves = state.sweep(order, cap, 0.0, np.empty((2, 0)))
         if moves == 0:
             break
-    return Found(state.labels(), n_iter, moves == 0)
+    return Moved(state.labels(), n_iter, moves == 0)
 
 
 class _State:
