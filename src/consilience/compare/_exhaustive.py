@@ -53,10 +53,10 @@ def by_cliques(p: Floats) -> Floats:
             i, j = pairs[e]
             most = graph.most_pairs_keeping(everybody, 1 << i, 1 << j)
             largest[e] = max(largest[e], t * most)
-    found = np.zeros((m, m))
+    table = np.zeros((m, m))
     for (i, j), value in zip(pairs, largest, strict=True):
-        found[i, j] = found[j, i] = min(value, 1.0)
-    return found
+        table[i, j] = table[j, i] = min(value, 1.0)
+    return table
 
 
 def possible_true_counts(n_methods: int) -> list[int]:

@@ -73,7 +73,7 @@ class PairwiseTests:
 
     def pairs(self) -> list[PairTest]:
         """Every pair, the surest difference first."""
-        found = []
+        rows = []
         means, names = self.ranks.mean_ranks, self.ranks.names
         for i, j in zip(*np.triu_indices(len(names), 1), strict=True):
             a, b = (i, j) if means[i] <= means[j] else (j, i)
@@ -86,8 +86,8 @@ class PairwiseTests:
                 float(self.adjusted[i, j]),
                 bool(self.different[i, j]),
             )
-            found.append(row)
-        return sorted(found, key=lambda row: (row.p, row.adjusted))
+            rows.append(row)
+        return sorted(rows, key=lambda row: (row.p, row.adjusted))
 
 
 def bergmann_hommel(
@@ -140,19 +140,19 @@ def bergmann_hommel(
     rules = [Options(("auto", *_PROCEDURES))]
     check_value("procedure", procedure, rules, owner="bergmann_hommel")
     check_value("alpha", alpha, [Interval(Real, 0, 1, open_low=True)], owner="bergmann_hommel")
-    found = (
+    tests = (
         results
         if isinstance(results, Ranks)
         else ranks(results, names=names, larger_is_better=larger_is_better)
     )
-    m = len(found.names)
+    m = len(tests.names)
     used: Procedure = procedure if procedure != "auto" else _affordable(m)
-    adjusted = adjust(found.p, used)
-    differ = found.f_p <= alpha
+    adjusted = adjust(tests.p, used)
+    differ = tests.f_p <= alpha
     different = (adjusted <= alpha) & differ
     np.fill_diagonal(different, False)
     return PairwiseTests(
-        found, adjusted, different, used, alpha, _why(found, used, procedure, alpha)
+        tests, adjusted, different, used, alpha, _why(tests, used, procedure, alpha)
     )
 
 
@@ -237,14 +237,14 @@ def _symmetric(p: Any) -> Floats:
     return np.maximum(table, table.T)
 
 
-def _why(found: Ranks, used: Procedure, asked: str, alpha: float) -> str:
+def _why(tests: Ranks, used: Procedure, asked: str, alpha: float) -> str:
     """What was done, in words."""
     named = {"bergmann-hommel": "Bergmann and Hommel's", "shaffer": "Shaffer's", "holm": "Holm's"}
     words = f"Pairs are adjusted by {named[used]} procedure."
     if asked == "auto" and used != "bergmann-hommel":
         words += (
             f" Bergmann and Hommel's, which may find more, is not attempted above {MOST_EXACT} "
-            f"methods; here are {len(found.names)}."
+            f"methods; here are {len(tests.names)}."
         )
-    verdict = "differ" if found.f_p <= alpha else "show no difference, so no pair is said to differ"
-    return f"{words} As a whole the methods {verdict} (Iman-Davenport p = {found.f_p:.2g})."
+    verdict = "differ" if tests.f_p <= alpha else "show no difference, so no pair is said to differ"
+    return f"{words} As a whole the methods {verdict} (Iman-Davenport p = {tests.f_p:.2g})."

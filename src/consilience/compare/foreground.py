@@ -87,9 +87,9 @@ def precision_recall_f1(labels: Any, y: Any) -> ForegroundScores:
     >>> precision_recall_f1([0, 1, 1, -1, -1], [1, 1, 0, 0, 1]).f1.__round__(3)
     0.667
     """
-    found = _found(labels, owner="precision_recall_f1")
-    truth = foreground_truth(y, len(found), owner="precision_recall_f1")
-    right, n_found, n_true = int((found & truth).sum()), int(found.sum()), int(truth.sum())
+    chosen = _found(labels, owner="precision_recall_f1")
+    truth = foreground_truth(y, len(chosen), owner="precision_recall_f1")
+    right, n_found, n_true = int((chosen & truth).sum()), int(chosen.sum()), int(truth.sum())
     return ForegroundScores(
         precision=_ratio(right, n_found),
         recall=_ratio(right, n_true),
@@ -97,7 +97,7 @@ def precision_recall_f1(labels: Any, y: Any) -> ForegroundScores:
         n_right=right,
         n_found=n_found,
         n_true=n_true,
-        n_objects=len(found),
+        n_objects=len(chosen),
     )
 
 
@@ -150,10 +150,10 @@ def hard_auc(labels: Any, y: Any) -> float:
     >>> hard_auc([0, 0, -1, -1], [1, 0, 0, 0]).__round__(3)
     0.833
     """
-    found = _found(labels, owner="hard_auc")
-    truth = foreground_truth(y, len(found), owner="hard_auc")
+    chosen = _found(labels, owner="hard_auc")
+    truth = foreground_truth(y, len(chosen), owner="hard_auc")
     n_true, n_rest = _both_kinds(truth, "hard_auc")
-    return 0.5 * (1 + int(found[truth].sum()) / n_true - int(found[~truth].sum()) / n_rest)
+    return 0.5 * (1 + int(chosen[truth].sum()) / n_true - int(chosen[~truth].sum()) / n_rest)
 
 
 def roc_curve(scores: Any, y: Any) -> Curve:
@@ -178,9 +178,9 @@ def roc_curve(scores: Any, y: Any) -> Curve:
     >>> curve.x.tolist(), curve.y.tolist()
     ([0.0, 0.0, 0.5, 0.5, 1.0], [0.0, 0.5, 0.5, 1.0, 1.0])
     """
-    cuts, found, right, n_true = _counts(scores, y, "roc_curve")
-    n_rest = int(found[-1]) - n_true
-    return Curve((found - right) / n_rest, right / n_true, cuts)
+    cuts, n_found, right, n_true = _counts(scores, y, "roc_curve")
+    n_rest = int(n_found[-1]) - n_true
+    return Curve((n_found - right) / n_rest, right / n_true, cuts)
 
 
 def precision_recall_curve(scores: Any, y: Any) -> Curve:
@@ -204,9 +204,9 @@ def precision_recall_curve(scores: Any, y: Any) -> Curve:
     >>> curve.x.tolist(), curve.y.round(2).tolist()
     ([0.0, 0.5, 0.5, 1.0, 1.0], [1.0, 1.0, 0.5, 0.67, 0.5])
     """
-    cuts, found, right, n_true = _counts(scores, y, "precision_recall_curve")
-    precision = np.ones(len(found))
-    precision[1:] = right[1:] / found[1:]
+    cuts, n_found, right, n_true = _counts(scores, y, "precision_recall_curve")
+    precision = np.ones(len(n_found))
+    precision[1:] = right[1:] / n_found[1:]
     return Curve(right / n_true, precision, cuts)
 
 

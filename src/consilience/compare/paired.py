@@ -160,5 +160,5 @@ def _wilcoxon(gaps: Floats) -> tuple[float, float]:
         return 0.0, 1.0
     ties = len(np.unique(np.abs(moved))) < len(moved)
     method = "exact" if len(moved) <= 50 and not ties else "asymptotic"
-    found = stats.wilcoxon(moved, correction=method == "asymptotic", method=method)
-    return float(found.statistic), float(found.pvalue)
+    test = stats.wilcoxon(moved, correction=method == "asymptotic", method=method)
+    return float(test.statistic), float(test.pvalue)

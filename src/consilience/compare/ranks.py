@@ -220,10 +220,10 @@ def _numbers(values: Any, *, owner: str) -> Floats:
 
 
 def _checked_names(names: Sequence[str], n_methods: int) -> tuple[str, ...]:
-    found = tuple(str(name) for name in names)
-    if len(found) != n_methods or len(set(found)) != n_methods:
+    texts = tuple(str(name) for name in names)
+    if len(texts) != n_methods or len(set(texts)) != n_methods:
         raise InvalidInputError(
             f"names must be {n_methods} different names, one for each method. "
-            f"Got {list(found)} instead."
+            f"Got {list(texts)} instead."
         )
-    return found
+    return texts

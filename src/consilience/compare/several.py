@@ -195,9 +195,9 @@ def _anmi(labels: NDArray[np.int32], ensemble: Ensemble) -> float:
     return anmi(labels, ensemble if len(saw) == ensemble.n_members else ensemble[saw])
 
 
-def _scores(found: list[NDArray[np.int32]], truth: Any) -> dict[str, NDArray[np.float64]]:
+def _scores(labellings: list[NDArray[np.int32]], truth: Any) -> dict[str, NDArray[np.float64]]:
     """Each score of every labelling."""
-    each = [against_truth(truth, labels) for labels in found]
+    each = [against_truth(truth, labels) for labels in labellings]
     return {name: np.array([scores[name] for scores in each]) for name in each[0]}
 
 

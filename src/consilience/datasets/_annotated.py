@@ -97,11 +97,11 @@ def _refused(source: Path, why: str) -> InvalidInputError:
 def _inside(source: Path, file: Any, path: str) -> Any:
     """What lies at a path, every step of which is in the file itself."""
     hdf = optional("h5py", extra="anndata", what=f"Reading {source.name!r}")
-    found = file
+    item = file
     for step in path.split("/"):
-        if not isinstance(found, hdf.Group):
+        if not isinstance(item, hdf.Group):
             raise _refused(source, f"{path!r} is in no group, as files before anndata 0.7 have it")
-        link = found.get(step, getlink=True)
+        link = item.get(step, getlink=True)
         if link is None:
             raise _refused(source, f"there is no {path!r}")
         if not isinstance(link, hdf.HardLink):
@@ -109,20 +109,20 @@ def _inside(source: Path, file: Any, path: str) -> Any:
                 f"{source.name!r} is not read: {path!r} in it is a link to another place or file, "
                 "which is not followed. Write the data into one file."
             )
-        found = found[step]
-    if isinstance(found, hdf.Dataset):
-        _check_set(source, path, found)
-    return found
+        item = item[step]
+    if isinstance(item, hdf.Dataset):
+        _check_set(source, path, item)
+    return item
 
 
-def _check_set(source: Path, path: str, found: Any) -> None:
+def _check_set(source: Path, path: str, item: Any) -> None:
     """Refuse a data set that is kept elsewhere, or promises more than its file can hold."""
-    if found.is_virtual or found.external:
+    if item.is_virtual or item.external:
         raise InvalidInputError(
             f"{source.name!r} is not read: {path!r} in it is kept in other files, which are not "
             "opened. Write the data into one file."
         )
-    size = int(np.prod(found.shape, dtype=object)) * max(found.dtype.itemsize, 1)
+    size = int(np.prod(item.shape, dtype=object)) * max(item.dtype.itemsize, 1)
     if size > _SMALL + _MOST_PACKED * source.stat().st_size:
         raise InvalidInputError(
             f"{source.name!r} is not read, because it may be made to fill the memory: {path!r} in "
@@ -140,13 +140,13 @@ def _place(source: Path, file: Any, layer: str | None) -> str:
             f"{source.name!r} has no matrix X. Name another with layer (--layer): "
             f"{listed(_layers(file)) or 'there is none'}."
         )
-    found = [name for name in _layers(file) if layer in (name, name.partition("/")[2])]
-    if len(found) != 1:
+    places = [name for name in _layers(file) if layer in (name, name.partition("/")[2])]
+    if len(places) != 1:
         raise InvalidInputError(
-            f"{source.name!r} has {'no' if not found else 'more than one'} layer {layer!r}. Those "
+            f"{source.name!r} has {'no' if not places else 'more than one'} layer {layer!r}. Those "
             f"that layer (--layer) can name are {listed(['X', *_layers(file)])}."
         )
-    return found[0]
+    return places[0]
 
 
 def _layers(file: Any) -> list[str]:
@@ -154,20 +154,20 @@ def _layers(file: Any) -> list[str]:
     return [f"{group}/{name}" for group in groups for name in file[group]]
 
 
-def _matrix(source: Path, found: Any) -> Any:
+def _matrix(source: Path, item: Any) -> Any:
     """A dense data set, or the three of a sparse matrix, as rows of floats."""
-    if hasattr(found, "dtype"):
-        if found.ndim != 2 or found.dtype.kind not in "biuf":
-            raise _refused(source, f"{found.name!r} is no matrix of numbers")
-        return found.astype(np.float64)[:]
-    kind = str(found.attrs.get("encoding-type", found.attrs.get("h5sparse_format", "")))
-    shape = found.attrs.get("shape", found.attrs.get("h5sparse_shape"))
+    if hasattr(item, "dtype"):
+        if item.ndim != 2 or item.dtype.kind not in "biuf":
+            raise _refused(source, f"{item.name!r} is no matrix of numbers")
+        return item.astype(np.float64)[:]
+    kind = str(item.attrs.get("encoding-type", item.attrs.get("h5sparse_format", "")))
+    shape = item.attrs.get("shape", item.attrs.get("h5sparse_shape"))
     if not kind.startswith(("csr", "csc")) or shape is None or len(shape) != 2:
-        raise _refused(source, f"{found.name!r} is {kind or 'nothing'!r}, and no matrix")
-    parts = [_inside(source, found, name) for name in ("data", "indices", "indptr")]
+        raise _refused(source, f"{item.name!r} is {kind or 'nothing'!r}, and no matrix")
+    parts = [_inside(source, item, name) for name in ("data", "indices", "indptr")]
     rows, columns = (int(size) for size in shape)
     if len(parts[2]) != (rows if kind.startswith("csr") else columns) + 1:
-        raise _refused(source, f"the parts of {found.name!r} do not fit together")
+        raise _refused(source, f"the parts of {item.name!r} do not fit together")
     make = sparse.csr_matrix if kind.startswith("csr") else sparse.csc_matrix
     matrix = make(tuple(part[:] for part in parts), shape=(rows, columns))
     matrix.check_format(full_check=True)
@@ -185,18 +185,18 @@ def _index(source: Path, file: Any, group: str) -> NDArray[np.str_]:
 
 def _words(source: Path, file: Any, path: str) -> list[Any]:
     """A column of a frame: texts, numbers, or categories as texts."""
-    found = _inside(source, file, path)
-    if hasattr(found, "keys"):
-        if "codes" not in found or "categories" not in found:
+    column = _inside(source, file, path)
+    if hasattr(column, "keys"):
+        if "codes" not in column or "categories" not in column:
             raise _refused(source, f"{path!r} is no column of words or numbers")
         words = _words(source, file, f"{path}/categories")
         codes = np.asarray(_inside(source, file, f"{path}/codes")[:], np.int64)
         if len(codes) and (codes.max(initial=-1) >= len(words) or codes.min(initial=0) < -1):
             raise _refused(source, f"{path!r} has codes of no category")
         return [None if code < 0 else words[code] for code in codes.tolist()]
-    if found.ndim != 1:
+    if column.ndim != 1:
         raise _refused(source, f"{path!r} is no column")
-    values = found[:]
+    values = column[:]
     if values.dtype.kind == "O":
         return [v.decode("utf-8", "replace") if isinstance(v, bytes) else str(v) for v in values]
     if values.dtype.kind == "S":
@@ -209,11 +209,11 @@ def _words(source: Path, file: Any, path: str) -> list[Any]:
 def _different(names: list[str]) -> list[str]:
     """Names of genes, which may be there twice, with a number where they are."""
     seen: dict[str, int] = {}
-    found = []
+    renamed = []
     for name in names:
         seen[name] = seen.get(name, 0) + 1
-        found.append(name if seen[name] == 1 else f"{name}-{seen[name] - 1}")
-    return found
+        renamed.append(name if seen[name] == 1 else f"{name}-{seen[name] - 1}")
+    return renamed
 
 
 def write_annotated(

@@ -77,15 +77,15 @@ def association_weights(table: Floats, categorical: Sequence[int]) -> Floats:
 def _codes(column: Floats, is_category: bool) -> NDArray[np.int64]:
     """Categories, or bins of equal count; -1 where nothing is known."""
     known = np.isfinite(column)
-    found = np.full(len(column), -1, np.int64)
+    codes = np.full(len(column), -1, np.int64)
     if not known.any():
-        return found
+        return codes
     values: NDArray[Any] = column[known]
     if not is_category:
         edges = np.unique(np.quantile(values, np.arange(1, _BINS) / _BINS))
         values = np.searchsorted(edges, values, side="right")
-    found[known] = np.unique(values, return_inverse=True)[1]
-    return found
+    codes[known] = np.unique(values, return_inverse=True)[1]
+    return codes
 
 
 def _squared_association(one: Any, other: Any, level: float) -> float:

@@ -362,10 +362,10 @@ def chunks_of(
         yield chunk
 
 
-def _wrong_width(source: Path, line: int, found: int, width: int) -> InvalidInputError:
+def _wrong_width(source: Path, line: int, n_cells: int, width: int) -> InvalidInputError:
     title = " If the first line is a title, remove it." if width == 1 else ""
     return InvalidInputError(
-        f"{source.name!r} line {line} has {plural(found, 'value')}, but there "
+        f"{source.name!r} line {line} has {plural(n_cells, 'value')}, but there "
         f"{'is' if width == 1 else 'are'} {plural(width, 'column')}. "
         f"Check the line for a delimiter too many or too few, or a cut file.{title}"
     )

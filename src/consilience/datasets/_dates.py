@@ -88,34 +88,34 @@ def _iso(word: str) -> float | None:
     if not (len(word) >= 10 and word[4] == "-"):  # 20241231 is a number
         return None
     try:
-        found = datetime.fromisoformat(word)
+        moment = datetime.fromisoformat(word)
     except ValueError:
         return None
     # As a difference: year 1, which some programs write for nothing, has no hour before it.
-    ahead = found.utcoffset() or timedelta()
-    return (found.replace(tzinfo=None) - _EPOCH - ahead) / _DAY
+    ahead = moment.utcoffset() or timedelta()
+    return (moment.replace(tzinfo=None) - _EPOCH - ahead) / _DAY
 
 
 def _year_first(word: str) -> float | None:
-    found = _YEAR_FIRST.fullmatch(word)
-    return found and _days(found["y"], int(found["m"]), found["d"], found["time"])
+    match = _YEAR_FIRST.fullmatch(word)
+    return match and _days(match["y"], int(match["m"]), match["d"], match["time"])
 
 
 def _month(word: str) -> float | None:
-    found = _MONTH_ONLY.fullmatch(word)
-    return found and _days(found["y"], int(found["m"]), "1", None)
+    match = _MONTH_ONLY.fullmatch(word)
+    return match and _days(match["y"], int(match["m"]), "1", None)
 
 
 def _clock(word: str) -> float | None:
     """Part of the day that has passed."""
-    found = _CLOCK.fullmatch(word)
-    if found is None:
+    match = _CLOCK.fullmatch(word)
+    if match is None:
         return None
-    hours, minutes, seconds = int(found[1]), int(found[2]), float(found[3] or 0)
-    if found[4]:
+    hours, minutes, seconds = int(match[1]), int(match[2]), float(match[3] or 0)
+    if match[4]:
         if not 1 <= hours <= 12:
             return None
-        hours = hours % 12 + 12 * (found[4] in "Pp")
+        hours = hours % 12 + 12 * (match[4] in "Pp")
     if hours > 24 or minutes > 59 or seconds >= 61:
         return None
     return (hours + minutes / 60 + seconds / 3600) / 24
@@ -123,19 +123,19 @@ def _clock(word: str) -> float | None:
 
 def _named(word: str) -> float | None:
     for pattern in _NAMED:
-        found = pattern.fullmatch(word)
-        month = _MONTHS.get(found["n"].lower()) if found else None
-        if found and month:
-            return _days(found["y"], month, found["d"], found["time"])
+        match = pattern.fullmatch(word)
+        month = _MONTHS.get(match["n"].lower()) if match else None
+        if match and month:
+            return _days(match["y"], month, match["d"], match["time"])
     return None
 
 
 def _year_last(words: Sequence[str]) -> Days | None:
     """Dates such as 31/12/2024; a number above 12 anywhere in the column tells the day."""
-    found = [_YEAR_LAST.fullmatch(word) for word in words]
-    if not all(found):
+    matches = [_YEAR_LAST.fullmatch(word) for word in words]
+    if not all(matches):
         return None
-    parts = [match for match in found if match]
+    parts = [match for match in matches if match]
     firsts, seconds = ([int(match[group]) for match in parts] for group in "ab")
     day_first = max(firsts) > 12 or parts[0]["s"] == "."
     if day_first == (max(seconds) > 12):  # neither may be a month, or both

@@ -141,35 +141,35 @@ def sparse_matrix(source: Path) -> Any:
     from scipy import sparse
 
     with refusing_damage(source, (*_DAMAGE, IndexError)):
-        found = sparse.csr_matrix(sparse.load_npz(source), dtype=np.float64)
-    if not found.shape[0] or not found.shape[1]:
-        raise InvalidInputError(f"{source.name!r} holds an empty matrix of shape {found.shape}.")
-    found.sum_duplicates()
-    return found
+        matrix = sparse.csr_matrix(sparse.load_npz(source), dtype=np.float64)
+    if not matrix.shape[0] or not matrix.shape[1]:
+        raise InvalidInputError(f"{source.name!r} holds an empty matrix of shape {matrix.shape}.")
+    matrix.sum_duplicates()
+    return matrix
 
 
 def main_array(source: Path, arrays: dict[str, NDArray[Any]], key: str) -> NDArray[Any]:
     """The table among the arrays of a file: under ``key``, or the only two-dimensional one."""
     tables = [name for name, array in arrays.items() if array.ndim == 2]
     if key in arrays:
-        found = arrays[key]
+        table = arrays[key]
     elif len(tables) == 1:
-        found = arrays[tables[0]]
+        table = arrays[tables[0]]
     elif len(arrays) == 1:
-        found = next(iter(arrays.values()))
+        table = next(iter(arrays.values()))
     else:
         raise InvalidInputError(
             f"{source.name!r} holds {len(arrays)} arrays, {listed(map(repr, arrays))}: which is "
             f"meant? Store the table under the name {key!r}."
         )
-    if found.ndim != 2:
+    if table.ndim != 2:
         raise InvalidInputError(
             f"{source.name!r} must hold a two-dimensional array, one row an object. Got shape "
-            f"{found.shape} instead. Use array.reshape(-1, 1) for a single column."
+            f"{table.shape} instead. Use array.reshape(-1, 1) for a single column."
         )
-    if not found.size:
-        raise InvalidInputError(f"{source.name!r} holds an empty array of shape {found.shape}.")
-    return found
+    if not table.size:
+        raise InvalidInputError(f"{source.name!r} holds an empty array of shape {table.shape}.")
+    return table
 
 
 @contextmanager

@@ -46,10 +46,10 @@ def frame_table(
     """
     columns, ordinal = _columns(frame, {*()})
     roles = Roles.named(_NAME, columns.names, NO_IDS, None, (), columns.notes)
-    found = prepare(
+    prepared = prepare(
         columns, roles, impute=impute, encode=encode, decimal=None, guess=False, ordinal=ordinal
     )
-    return _table(found, columns, say)
+    return _table(prepared, columns, say)
 
 
 def frame_like(frame: Any, recipe: Recipe) -> Table:
@@ -62,19 +62,19 @@ def frame_like(frame: Any, recipe: Recipe) -> Table:
     return _table(prepare_like(columns, roles, recipe, None), columns, True)
 
 
-def _table(found: Any, columns: Columns, say: bool) -> Table:
+def _table(prepared: Any, columns: Columns, say: bool) -> Table:
     for note in dict.fromkeys(columns.notes) if say else ():
         warn(note)
     return Table(
-        found.X,
-        found.columns,
+        prepared.X,
+        prepared.columns,
         None,
         None,
         "",
         Path(),
-        found.sources,
-        found.left_out,
-        found.recipe,
+        prepared.sources,
+        prepared.left_out,
+        prepared.recipe,
     )
 
 
@@ -118,10 +118,10 @@ def _order(column: Any) -> Any:
 
 def _floats(column: Any) -> NDArray[np.float64]:
     values, missing = _values_and_missing(column, "X")
-    found = values.astype(np.float64)
+    numbers = values.astype(np.float64)
     if missing is not None:
-        found[missing] = math.nan
-    return found
+        numbers[missing] = math.nan
+    return numbers
 
 
 def _days(column: Any) -> NDArray[np.float64]:

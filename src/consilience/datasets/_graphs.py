@@ -317,18 +317,18 @@ def _cleaned(
             f"{plural(n_loops, 'edge')} of a node with itself {'says' if n_loops == 1 else 'say'} "
             "nothing of communities, and are left out."
         )
-    found = Graph(matrix, ids, name)
-    if found.n_objects == 1:
+    graph = Graph(matrix, ids, name)
+    if graph.n_objects == 1:
         raise _unusable(owner, "one sample (n_samples=1): a single node")
-    if not found.n_edges:
+    if not graph.n_edges:
         raise _unusable(owner, "no edges between different nodes")
-    alone = int(found.isolated.sum())
+    alone = int(graph.isolated.sum())
     if alone:
         warn(
-            f"{plural(alone, 'node')} of {found.n_objects} {'has' if alone == 1 else 'have'} no "
+            f"{plural(alone, 'node')} of {graph.n_objects} {'has' if alone == 1 else 'have'} no "
             "edges, and cannot be in a community: their label is -1."
         )
-    return found
+    return graph
 
 
 def _check_weights(weights: NDArray[Any], owner: str) -> None:

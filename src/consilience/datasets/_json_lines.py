@@ -53,20 +53,20 @@ def read_json_lines(
 
 def _checked(path: Path, number: int, line: str, fields: Mapping[str, type]) -> dict[str, Any]:
     try:
-        found = json.loads(line)
+        record = json.loads(line)
     except (json.JSONDecodeError, RecursionError) as error:
         why = getattr(error, "msg", "it is nested too deeply")
         raise InvalidInputError(
             f"{path.name!r} line {number} is not JSON: {why}. Write one object a line."
         ) from error
-    if not isinstance(found, dict):
+    if not isinstance(record, dict):
         raise InvalidInputError(
-            f"{path.name!r} line {number} must be a JSON object. Got {shown(found)} instead."
+            f"{path.name!r} line {number} must be a JSON object. Got {shown(record)} instead."
         )
     for field, kind in fields.items():
-        if not isinstance(found.get(field), kind):
+        if not isinstance(record.get(field), kind):
             raise InvalidInputError(
                 f"{path.name!r} line {number} must have a field {field!r} of type "
-                f"{kind.__name__}. Got {shown(found.get(field))} instead."
+                f"{kind.__name__}. Got {shown(record.get(field))} instead."
             )
-    return found
+    return record

@@ -66,7 +66,7 @@ def read_known(path: str | PathLike[str]) -> dict[str, Any]:
             f"The third column of {source.name!r} must be must or cannot. Got "
             f"{listed(map(repr, others), most=5)}."
         )
-    found: dict[str, Any] = {name: [] for name in _KINDS.values()}
+    pairs: dict[str, Any] = {name: [] for name in _KINDS.values()}
     for first, second, link in cells:
-        found[_KINDS[link]].append((first, second))
-    return found
+        pairs[_KINDS[link]].append((first, second))
+    return pairs

@@ -169,16 +169,16 @@ def _id_position(source: Path, names: list[str], id_column: str | None) -> int |
     """Which column holds identifiers; refuses a file with no column left for members."""
     unique_names(source, names)
     if id_column is not None:
-        found: int | None = position_of(source, names, id_column, "id_column")
+        at: int | None = position_of(source, names, id_column, "id_column")
     else:
-        found = 0 if names[0].lower() in _ID_NAMES else None
+        at = 0 if names[0].lower() in _ID_NAMES else None
         if names[-1] == _ID_NAMES[-1]:  # pandas stores its index behind the columns
-            found = len(names) - 1
-    if len(names) == (found is not None):
+            at = len(names) - 1
+    if len(names) == (at is not None):
         raise InvalidInputError(
             f"{source.name!r} has only a column of identifiers. Add one column a member."
         )
-    return found
+    return at
 
 
 class _Words:
@@ -223,13 +223,13 @@ class _Words:
 
     def numbers(self) -> NDArray[np.float64] | None:
         """The column as numbers, NaN where a cell is empty; None if it has words."""
-        found = [
+        values = [
             np.nan if word.strip().lower() in MISSING else number(word.strip())
             for word in self.words
         ]
-        if any(value is None for value in found):
+        if any(value is None for value in values):
             return None
-        return np.array(found, np.float64)[np.frombuffer(self.codes, np.intc)]
+        return np.array(values, np.float64)[np.frombuffer(self.codes, np.intc)]
 
     def _refuse_data(self, source: Path, name: str, values: NDArray[Any]) -> None:
         """Raise if a number is no label: a fraction, infinite, or below -2."""

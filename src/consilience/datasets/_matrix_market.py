@@ -35,14 +35,14 @@ def read_matrix_market(source: Path) -> Any:
     _check_promise(source, header)
     errors = (*CUT_SHORT, ValueError, OverflowError, TypeError)
     with refusing_damage(source, errors):
-        found = io.mmread(source)
-    if tuple(found.shape) != (header.rows, header.columns):
+        matrix = io.mmread(source)
+    if tuple(matrix.shape) != (header.rows, header.columns):
         raise _damaged(source, "its lines do not make the matrix of its header")
-    if sparse.issparse(found):
-        found = sparse.csr_array(found.astype(np.float64))
-        found.sum_duplicates()
-        return found
-    return np.ascontiguousarray(found, np.float64)
+    if sparse.issparse(matrix):
+        matrix = sparse.csr_array(matrix.astype(np.float64))
+        matrix.sum_duplicates()
+        return matrix
+    return np.ascontiguousarray(matrix, np.float64)
 
 
 def _header(source: Path) -> _Header:

@@ -116,8 +116,8 @@ def meaning_of(column: Words, decimal: Decimal | None) -> Meaning:
 def _number(word: Any, decimal: Decimal | None) -> float:
     if isinstance(word, int | float):  # of Parquet files
         return float(word)
-    found = number(word, decimal) if isinstance(word, str) else None
-    return np.nan if found is None else found
+    value = number(word, decimal) if isinstance(word, str) else None
+    return np.nan if value is None else value
 
 
 def _is_missing(word: Any, missing: frozenset[str]) -> bool:

@@ -48,8 +48,8 @@ def memberships_in(
         groups.setdefault(match[1], []).append(place)
     if max(map(len, groups.values()), default=0) < 2:
         return None
-    found = [numbers(place) for place in range(len(names))]
-    columns = [column for column in found if column is not None]
+    values = [numbers(place) for place in range(len(names))]
+    columns = [column for column in values if column is not None]
     if len(columns) < len(names):
         return None
     tables = [np.column_stack([columns[place] for place in places]) for places in groups.values()]

@@ -60,19 +60,19 @@ def _stands_off(code: float, values: Floats) -> bool:
 
 def note_codes(columns: Columns, features: Iterable[tuple[str, Floats]]) -> None:
     """Note columns of finite numbers that seem to hold codes for missing values."""
-    found = []
+    said = []
     for name, values in features:
         code = missing_code(values)
         if code is not None:
             rest = values[values != code]
             rows = plural(int((values == code).sum()), "row")
-            found.append(
+            said.append(
                 f"{name!r} is {code:g} in {rows} and else {rest.min():.6g} to {rest.max():.6g}"
             )
-    if found:
+    if said:
         columns.notes.append(
             f"Numbers in {columns.source.name!r} may be codes for missing values: "
-            f"{listed(found, most=8)}. They are clustered as they are, and objects that share "
+            f"{listed(said, most=8)}. They are clustered as they are, and objects that share "
             "one look alike. If they are codes, empty those cells and say impute='median' or "
             "'drop-rows' (--impute), or leave the columns out with ignore (--ignore)."
         )

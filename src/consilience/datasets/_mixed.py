@@ -69,8 +69,8 @@ def _joined(block: Floats) -> Floats:
     gone = np.isnan(block[:, 0])
     if block.shape[1] == 1:  # of two: 0 and 1, and between them neither
         return np.where(gone | (block[:, 0] == 0.5), np.nan, block[:, 0])
-    found = np.argmax(np.nan_to_num(block), axis=1).astype(np.float64)
-    return np.where(gone | ~(np.nan_to_num(block) > 0).any(axis=1), np.nan, found)
+    places = np.argmax(np.nan_to_num(block), axis=1).astype(np.float64)
+    return np.where(gone | ~(np.nan_to_num(block) > 0).any(axis=1), np.nan, places)
 
 
 def as_mixed(X: Any, categorical: Any) -> Mixed:
@@ -85,20 +85,20 @@ def as_mixed(X: Any, categorical: Any) -> Mixed:
     """
     if is_frame(X) and holds_words(X):
         table = frame_table(X, impute="keep", say=False)
-        found = mixed_of(table.X, table.sources, table.recipe)
+        mixed = mixed_of(table.X, table.sources, table.recipe)
     elif is_frame(X):
         values = np.array(X, np.float64)
-        found = Mixed(values, (), tuple(map(str, X.columns)))
+        mixed = Mixed(values, (), tuple(map(str, X.columns)))
     else:
         values = np.array(X, np.float64)
         width = values.shape[1] if values.ndim == 2 else 0
-        found = Mixed(values, (), tuple(f"c{j}" for j in range(width)))
+        mixed = Mixed(values, (), tuple(f"c{j}" for j in range(width)))
     if isinstance(categorical, str):
-        return found
-    more = [found.names.index(one) if isinstance(one, str) else int(one) for one in categorical]
-    values = found.values
+        return mixed
+    more = [mixed.names.index(one) if isinstance(one, str) else int(one) for one in categorical]
+    values = mixed.values
     for j in more:
-        if j not in found.categorical:
+        if j not in mixed.categorical:
             known = ~np.isnan(values[:, j])
             values[known, j] = np.unique(values[known, j], return_inverse=True)[1]
-    return found._replace(values=values, categorical=tuple(sorted({*found.categorical, *more})))
+    return mixed._replace(values=values, categorical=tuple(sorted({*mixed.categorical, *more})))

@@ -33,10 +33,10 @@ class MixedSample(NamedTuple):
     def to_pandas(self) -> Any:
         """The table as a frame: numbers x0, x1, ... and texts of categories k0, k1, ..."""
         pandas = optional("pandas", extra="all", what="to_pandas")
-        found = {f"x{j}": column for j, column in enumerate(self.numbers.T)}
+        columns = {f"x{j}": column for j, column in enumerate(self.numbers.T)}
         for j, column in enumerate(self.categories.T):
-            found[f"k{j}"] = np.array([f"c{code}" for code in column.tolist()], object)
-        return pandas.DataFrame(found)
+            columns[f"k{j}"] = np.array([f"c{code}" for code in column.tolist()], object)
+        return pandas.DataFrame(columns)
 
 
 def make_mixed(

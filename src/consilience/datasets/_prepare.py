@@ -124,9 +124,9 @@ def prepare(
     ids, data = roles.ids, roles.data
     if guess:
         counters = [j for j in data if _is_counter(columns, j, meanings)]
-        found = recognise_ids(columns, roles, meanings, counters)
-        if found:
-            ids, data = found[0], [j for j in data if j not in found]
+        id_columns = recognise_ids(columns, roles, meanings, counters)
+        if id_columns:
+            ids, data = id_columns[0], [j for j in data if j not in id_columns]
         note_numbers(columns, data, meanings, counters)
     features = _features(columns, data, meanings, encode, ordinal or {})
     features = _without_empty(columns, features, impute is not None)
@@ -165,9 +165,9 @@ def prepare_like(
     """
     places = {columns.names[j]: j for j in roles.data}
     there = [one for one in recipe.columns if one.name in places]
-    found = [_feature_like(columns, places[one.name], one, recipe, decimal) for one in there]
-    refuse_other_words(columns, [one for one in found if isinstance(one, Refused)])
-    features = [one for one in found if isinstance(one, _Feature)]
+    outcomes = [_feature_like(columns, places[one.name], one, recipe, decimal) for one in there]
+    refuse_other_words(columns, [one for one in outcomes if isinstance(one, Refused)])
+    features = [one for one in outcomes if isinstance(one, _Feature)]
     _fill_like(columns, features, recipe)
     how: Impute | None = "drop-rows" if recipe.drop_rows else None
     if recipe.keep_gaps:
@@ -185,10 +185,10 @@ def _feature_like(
     """A column of data as it was read before; what cannot be is refused."""
     meaning = meaning_of(columns.words[j], decimal) if j in columns.words else None
     if not column.categories or meaning is None:
-        found = _feature(columns, j, meaning, "dates" if recipe.encode else None)
-        if isinstance(found, Refused) or not _is_days(columns, j, meaning):
-            return found
-        moved = found.values + (found.first - column.first)
+        outcome = _feature(columns, j, meaning, "dates" if recipe.encode else None)
+        if isinstance(outcome, Refused) or not _is_days(columns, j, meaning):
+            return outcome
+        moved = outcome.values + (outcome.first - column.first)
         return _Feature(j, column.name, moved, first=column.first)
     known = {word: place for place, word in enumerate(column.categories)}
     nowhere = math.nan if column.ordered else -1
@@ -261,13 +261,13 @@ def _features(
     for j in data:
         order = ordinal.get(columns.names[j])
         if order is not None:
-            found: _Feature | Refused = _ordered_feature(columns, j, order)
+            outcome: _Feature | Refused = _ordered_feature(columns, j, order)
         else:
-            found = _feature(columns, j, meanings.get(j), encode)
-        if isinstance(found, _Feature):
-            features.append(found)
+            outcome = _feature(columns, j, meanings.get(j), encode)
+        if isinstance(outcome, _Feature):
+            features.append(outcome)
         else:
-            refused.append(found)
+            refused.append(outcome)
     refuse_words(columns, refused, encode)
     yes_no = [
         f.name
@@ -452,8 +452,8 @@ def _settle_gaps(
     if not lost.any():
         return None
     if impute is None:
-        found = [gap for _, gap in gaps] + ([unknown] if unknown else [])
-        refuse_gaps(columns, found, int(lost.sum()), remedy if gaps else NOT_GUESSED)
+        all_gaps = [gap for _, gap in gaps] + ([unknown] if unknown else [])
+        refuse_gaps(columns, all_gaps, int(lost.sum()), remedy if gaps else NOT_GUESSED)
     if lost.all():
         raise no_finite_rows(columns)
     rows = np.flatnonzero(lost)

@@ -74,10 +74,10 @@ def refuse_other_words(columns: Columns, refused: Sequence[Refused]) -> None:
 def _no_numbers(
     columns: Columns, refused: Sequence[Refused], remedies: Iterable[str]
 ) -> InvalidInputError:
-    found = [f"{r.name!r} ({columns.at(r.place)}: {shown(r.cell)})" for r in refused]
-    many = "a column that does" if len(found) == 1 else f"{len(found)} columns that do"
+    words = [f"{r.name!r} ({columns.at(r.place)}: {shown(r.cell)})" for r in refused]
+    many = "a column that does" if len(words) == 1 else f"{len(words)} columns that do"
     return InvalidInputError(
-        f"{columns.source.name!r} has {many} not hold numbers: {listed(found)}. "
+        f"{columns.source.name!r} has {many} not hold numbers: {listed(words)}. "
         f"{' '.join(remedies)}"
     )
 

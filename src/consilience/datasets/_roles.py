@@ -101,13 +101,13 @@ class Roles:
 
         ``first`` are some cells of the first column.
         """
-        found = [j for j in (self.ids, self.truth) if j is not None]
+        positions = [j for j in (self.ids, self.truth) if j is not None]
         if self.open and len(self.data) > 1:
-            found += [j for j in self.data if named_like_ids(names[j])]
+            positions += [j for j in self.data if named_like_ids(names[j])]
             cells = [number(cell) for cell in first]
             if 0 in self.data and None not in cells and counts_rows(np.array(cells, float)):
-                found.append(0)
-        return sorted(set(found))
+                positions.append(0)
+        return sorted(set(positions))
 
 
 def _place(source: Path, names: list[str], name: str | None, parameter: str) -> int | None:

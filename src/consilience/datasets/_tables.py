@@ -276,9 +276,9 @@ def _checked_ordinal(ordinal: Any) -> Ordinal:
     """Orders of categories, each of different texts."""
     given = {} if ordinal is None else ordinal
     if isinstance(given, Mapping):
-        found = {name: tuple(map(str, order)) for name, order in given.items()}
-        if all(len(order) >= 2 and len(set(order)) == len(order) for order in found.values()):
-            return found
+        orders = {name: tuple(map(str, order)) for name, order in given.items()}
+        if all(len(order) >= 2 and len(set(order)) == len(order) for order in orders.values()):
+            return orders
     raise InvalidInputError(
         "The 'ordinal' parameter of read_table must give, for columns by name, at least two "
         f"different categories from the lowest to the highest. Got {ordinal!r} instead."
@@ -334,35 +334,35 @@ def _read(
     notes: list[str] = []
     try:
         if ending in CSV_ENDINGS:
-            found = _read_csv(source, named, ways, notes, encoding)
+            prepared = _read_csv(source, named, ways, notes, encoding)
         elif ending in TEXT_ENDINGS:
             with with_tabs(source) as text:
-                found = _read_csv(text, named, ways, notes, encoding)
+                prepared = _read_csv(text, named, ways, notes, encoding)
         elif ending in ARROW_ENDINGS:
-            found = _read_parquet(source, named, ways, notes)
+            prepared = _read_parquet(source, named, ways, notes)
         elif ending == ".xlsx":
             with sheet_as_text(source, part.sheet, notes) as text:
-                found = _read_utf8(text, named, ways, notes)
+                prepared = _read_utf8(text, named, ways, notes)
         elif ending == ".h5ad":
-            found = _read_annotated(source, part.layer, named, ways, notes)
+            prepared = _read_annotated(source, part.layer, named, ways, notes)
         elif ending in MATRIX_ENDINGS:
-            found = _read_matrix(source, read_matrix_market(source), {}, named, ways, notes)
+            prepared = _read_matrix(source, read_matrix_market(source), {}, named, ways, notes)
         else:
-            found = _read_array(source, named, ways, notes)
+            prepared = _read_array(source, named, ways, notes)
     finally:  # also of a file that is refused: notes help to understand why
         for note in dict.fromkeys(notes):
             warn(note)
     return Table(
-        found.X,
-        found.columns,
-        found.ids,
-        found.truth,
+        prepared.X,
+        prepared.columns,
+        prepared.ids,
+        prepared.truth,
         source.name[: -len(ending)],
         source,
-        found.sources,
-        found.left_out,
+        prepared.sources,
+        prepared.left_out,
         replace(
-            found.recipe,
+            prepared.recipe,
             encoding=encoding,
             decimal=ways.decimal,
             sheet=part.sheet,
@@ -512,18 +512,18 @@ def _read_annotated(
 ) -> Prepared:
     """A matrix of annotated data; columns about its rows may be identifiers and groups."""
     asked = [name for name in named.asked() if name not in (NO_IDS, _OBS_NAMES)]
-    found = read_annotated(source, layer, asked)
+    annotated = read_annotated(source, layer, asked)
     for name in asked:
-        if name not in found.about and named.recipe is None:
+        if name not in annotated.about and named.recipe is None:
             position_of(source, obs_columns(source), name, "id_column or truth_column")
     vectors = {
         name: np.array(["" if cell is None else cell for cell in cells])
-        for name, cells in found.about.items()
+        for name, cells in annotated.about.items()
     }
     if named.id_column is None:
         named = replace(named, id_column=_OBS_NAMES)
-    vectors[_OBS_NAMES] = found.ids
-    return _read_matrix(source, found.X, vectors, named, ways, notes, found.columns)
+    vectors[_OBS_NAMES] = annotated.ids
+    return _read_matrix(source, annotated.X, vectors, named, ways, notes, annotated.columns)
 
 
 def _read_csv(
@@ -554,11 +554,11 @@ def _read_utf8(source: Path, named: _Named, ways: _Ways, notes: list[str]) -> Pr
     text = {*roles.as_text(reader.names, reader.first_cells)}
     text |= {j for j in roles.data if not reader.looks_numeric[j]} | ways.words(reader.names)
     columns = reader.read([j for j in roles.data if j not in text], sorted(text))
-    found = ways.prepare(columns, roles, notes)
-    if found.ids is None or not holds_guarded(reader.names):
-        return found
-    ids = [unguarded(cell) if isinstance(cell, str) else cell for cell in found.ids.tolist()]
-    return found._replace(ids=np.asarray(ids, found.ids.dtype))
+    prepared = ways.prepare(columns, roles, notes)
+    if prepared.ids is None or not holds_guarded(reader.names):
+        return prepared
+    ids = [unguarded(cell) if isinstance(cell, str) else cell for cell in prepared.ids.tolist()]
+    return prepared._replace(ids=np.asarray(ids, prepared.ids.dtype))
 
 
 def _read_parquet(source: Path, named: _Named, ways: _Ways, notes: list[str]) -> Prepared:

@@ -75,8 +75,8 @@ def tokens(text: str) -> list[str]:
     >>> tokens("The X11 server doesn't draw Bob's 1st 3-D picture (v. 2.0)!")
     ['the', 'x11', 'server', 'does', 'draw', 'bob', 'picture']
     """
-    found = _TOKEN.findall(_CLITIC.sub("", text.lower()))
-    return [word for word in found if word[0].isalpha()]  # the pattern takes ² for a letter
+    words = _TOKEN.findall(_CLITIC.sub("", text.lower()))
+    return [word for word in words if word[0].isalpha()]  # the pattern takes ² for a letter
 
 
 def stems(text: str, *, stop_words: frozenset[str] = STOP_WORDS) -> list[str]:
@@ -89,8 +89,8 @@ def stems(text: str, *, stop_words: frozenset[str] = STOP_WORDS) -> list[str]:
     >>> stems("Shippers were reluctant to offer nearby shipments.")
     ['shipper', 'reluct', 'offer', 'nearbi', 'shipment']
     """
-    found = (_stem(token) for token in tokens(text) if token not in stop_words)
-    return [term for term in found if len(term) > 1]
+    terms = (_stem(token) for token in tokens(text) if token not in stop_words)
+    return [term for term in terms if len(term) > 1]
 
 
 def count_terms(

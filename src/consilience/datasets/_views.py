@@ -99,13 +99,13 @@ def _truth(
     tables: Mapping[str, Table], keys: Mapping[str, list[Any] | None], order: Mapping[Any, int]
 ) -> NDArray[np.str_] | None:
     """Known groups, where the views know one of every object."""
-    found: list[str | None] = [None] * len(order)
+    groups: list[str | None] = [None] * len(order)
     for name, table in tables.items():
         if table.truth is not None:
             for row, group in enumerate(table.truth.tolist()):
                 its = keys[name]
-                found[row if its is None else order[its[row]]] = group
-    return None if None in found else np.array(found, np.str_)
+                groups[row if its is None else order[its[row]]] = group
+    return None if None in groups else np.array(groups, np.str_)
 
 
 def _table(name: Any, view: Any, owner: str, keep_gaps: bool) -> Table:
@@ -116,22 +116,22 @@ def _table(name: Any, view: Any, owner: str, keep_gaps: bool) -> Table:
         table = frame_table(view, impute="keep" if keep_gaps else None)
         return replace(table, ids=_index(view))
     try:
-        found = np.asarray(view, np.float64) if keep_gaps else rows_of(view, owner=owner).values
-        if found.ndim != 2 or np.isinf(found).any():
+        values = np.asarray(view, np.float64) if keep_gaps else rows_of(view, owner=owner).values
+        if values.ndim != 2 or np.isinf(values).any():
             raise ValueError("it is no table of numbers")
     except NO_NUMBERS as error:
         what = (str(error).splitlines() or ["it cannot be read"])[0].rstrip(":.")
         raise InvalidInputError(
             f"The view {str(name)!r} of {owner} must be a table, one row an object: {what}."
         ) from error
-    if not isinstance(found, np.ndarray):
+    if not isinstance(values, np.ndarray):
         raise InvalidInputError(
             f"The view {str(name)!r} of {owner} is sparse. Give a dense array of its leading "
             "components instead (scikit-learn's TruncatedSVD)."
         )
     names = tuple(map(str, view.columns)) if is_frame(view) else ()
-    columns = names or tuple(f"c{j}" for j in range(found.shape[1]))
-    return Table(found, columns, _index(view), None, "", Path(), columns)
+    columns = names or tuple(f"c{j}" for j in range(values.shape[1]))
+    return Table(values, columns, _index(view), None, "", Path(), columns)
 
 
 def _index(view: Any) -> NDArray[Any] | None:

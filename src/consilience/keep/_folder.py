@@ -136,8 +136,8 @@ def _facts(folder: Path) -> _Facts:
     if path.stat().st_size > _LARGEST:
         raise InvalidInputError(f"{where} is larger than any that consilience writes. {_REMEDY}")
     try:
-        found = json.loads(path.read_bytes())
-        version, number = str(found["consilience"]), int(found["format"])
+        facts = json.loads(path.read_bytes())
+        version, number = str(facts["consilience"]), int(facts["format"])
     except (ValueError, TypeError, KeyError, RecursionError) as error:
         raise InvalidInputError(
             f"{where} is damaged, or consilience did not write it. {_REMEDY}"
@@ -148,10 +148,10 @@ def _facts(folder: Path) -> _Facts:
             f"to {FORMAT}. Use the version that wrote it, or a newer one."
         )
     try:
-        stated = found.pop("facts")
-        if stated != _digest(found):
+        stated = facts.pop("facts")
+        if stated != _digest(facts):
             raise ValueError
-        return _Facts(version, str(found["arrays"]), found["value"])
+        return _Facts(version, str(facts["arrays"]), facts["value"])
     except (ValueError, TypeError, KeyError, RecursionError) as error:
         raise InvalidInputError(f"{where} was changed since it was written. {_REMEDY}") from error
 

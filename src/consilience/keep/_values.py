@@ -45,7 +45,7 @@ def dataclass_kind(owner: Any, leave_out: tuple[str, ...] = ()) -> Kind:
         owner.__name__,
         owner,
         lambda value: {name: getattr(value, name) for name in names},
-        lambda found: owner(**{name: found[name] for name in names if name in found}),
+        lambda kept: owner(**{name: kept[name] for name in names if name in kept}),
     )
 
 
@@ -116,8 +116,8 @@ def unpack(packed: Any, arrays: Mapping[str, NDArray[Any]], kinds: Mapping[str, 
     if isinstance(packed, list):
         return [unpack(item, arrays, kinds) for item in packed]
     if "~kind" in packed:
-        found = {key: unpack(item, arrays, kinds) for key, item in packed["fields"].items()}
-        return kinds[packed["~kind"]].made(found)
+        kept = {key: unpack(item, arrays, kinds) for key, item in packed["fields"].items()}
+        return kinds[packed["~kind"]].made(kept)
     ((tag, content),) = packed.items()
     if tag == "~array":
         return arrays[content]

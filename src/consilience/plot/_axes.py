@@ -85,13 +85,13 @@ def _named(label: Any) -> str:
     return f"{label:g}" if isinstance(label, float) else str(label)
 
 
-def field(found: Any, name: str, *, what: str, of: str) -> Any:
+def field(result: Any, name: str, *, what: str, of: str) -> Any:
     """``found.name`` of a result, or ``found.name_`` of a fitted estimator."""
     for spelled in (name, f"{name}_"):
-        if hasattr(found, spelled):
-            return getattr(found, spelled)
+        if hasattr(result, spelled):
+            return getattr(result, spelled)
     raise InvalidInputError(
-        f"{what} needs {of}, fitted. Got {type(found).__name__} without {name!r} instead."
+        f"{what} needs {of}, fitted. Got {type(result).__name__} without {name!r} instead."
     )
 
 

@@ -48,8 +48,8 @@ def _curves(cells: Sequence[Cell], plan: Plan) -> Any:
     plt = optional("matplotlib.pyplot", extra="plot", what="reproduce")
     panels: dict[tuple[str, str], list[Cell]] = {}
     for cell in cells:
-        head, found, _ = cell.row.rpartition("=")
-        if found:
+        head, sign, _ = cell.row.rpartition("=")
+        if sign:
             panels.setdefault((cell.data, head), []).append(cell)
     if not panels:
         return None
@@ -117,8 +117,8 @@ def _ranked(
 
     def draw(cells: Sequence[Cell], plan: Plan) -> Any:
         plt = optional("matplotlib.pyplot", extra="plot", what="reproduce")
-        found = {row: tests(cells, row) for row in rows}
-        shown = {row: one for row, one in found.items() if one is not None}
+        by_row = {row: tests(cells, row) for row in rows}
+        shown = {row: one for row, one in by_row.items() if one is not None}
         if not shown:
             return None
         names = max(len(one.ranks.names) for one in shown.values())
@@ -161,13 +161,13 @@ def _toy(cells: Sequence[Cell], plan: Plan) -> Any:
 def _rules(ax: Any, scores: Any, y: Any) -> None:
     """Precision, recall and F1 against the number of objects found, with every rule's cut."""
     curve = precision_recall_curve(scores, y)
-    found = np.array([(scores >= cut).sum() for cut in curve.thresholds])
+    counts = np.array([(scores >= cut).sum() for cut in curve.thresholds])
     f1 = 2 * curve.x * curve.y / np.maximum(curve.x + curve.y, 1e-12)
     colours = iter(cluster_colours(np.arange(12)))
     for name, values in (("precision", curve.y), ("recall", curve.x), ("F1", f1)):
-        ax.plot(found, values, lw=1.4, color=next(colours), label=name)
+        ax.plot(counts, values, lw=1.4, color=next(colours), label=name)
     for cut in every(scores, y=y, m=int((y > 0).sum())):
-        at = int(np.searchsorted(found, cut.n_foreground))
+        at = int(np.searchsorted(counts, cut.n_foreground))
         ax.plot(cut.n_foreground, f1[at], "o", mfc="none", color=next(colours),
                 label=cut.method)  # fmt: skip
     ax.set(xlabel="objects called foreground", title="EW-SRBC by rule")

@@ -173,9 +173,9 @@ def plot_dendrogram(
     return ax
 
 
-def _field(found: Any, name: str) -> Any:
+def _field(result: Any, name: str) -> Any:
     """``name`` of a result, ``name_`` of a fitted estimator, or None."""
-    return getattr(found, name, getattr(found, f"{name}_", None))
+    return getattr(result, name, getattr(result, f"{name}_", None))
 
 
 def _checked(linkage: Any) -> Floats:
@@ -211,11 +211,11 @@ def _refuse(got: str) -> None:
 def _node_clusters(tree: Floats, labels: Labels) -> Labels:
     """Cluster of every object and merge: the one all its objects are in, or -2."""
     n = len(labels)
-    found = np.concatenate([np.where(labels < 0, _MIXED, labels), np.full(n - 1, _MIXED)]).tolist()
+    nodes = np.concatenate([np.where(labels < 0, _MIXED, labels), np.full(n - 1, _MIXED)]).tolist()
     for row, (left, right) in enumerate(tree[:, :2].astype(np.int64).tolist()):
-        if found[left] == found[right]:
-            found[n + row] = found[left]
-    return np.array(found, np.int64)
+        if nodes[left] == nodes[right]:
+            nodes[n + row] = nodes[left]
+    return np.array(nodes, np.int64)
 
 
 def _last_merges(tree: Floats, n_leaves: int) -> tuple[Floats, Labels]:

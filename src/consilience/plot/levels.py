@@ -96,10 +96,10 @@ def _words(
     )  # fmt: skip
 
 
-def _inside(ax: Any, found: Levels, place: dict[tuple[int, ...], float], bottom: float) -> None:
+def _inside(ax: Any, levels: Levels, place: dict[tuple[int, ...], float], bottom: float) -> None:
     """Parts of single groups, the first division of each, below its name."""
     seen = set()
-    for split in found.splits:
+    for split in levels.splits:
         if split.level is not None or split.groups in seen:
             continue
         seen.add(split.groups)
@@ -110,12 +110,12 @@ def _inside(ax: Any, found: Levels, place: dict[tuple[int, ...], float], bottom:
         )  # fmt: skip
 
 
-def _places(found: Levels) -> dict[tuple[int, ...], float]:
+def _places(levels: Levels) -> dict[tuple[int, ...], float]:
     """Where each group and group of groups stands: leaves in a row, others over their middle."""
-    splits = {split.groups: split for split in found.splits if split.level is not None}
+    splits = {split.groups: split for split in levels.splits if split.level is not None}
     place: dict[tuple[int, ...], float] = {}
     # Depth first, without calls within calls: a tree of many groups can be a ladder.
-    todo = [(tuple(range(found.n_groups)), False)]
+    todo = [(tuple(range(levels.n_groups)), False)]
     while todo:
         groups, below_done = todo.pop()
         if groups not in splits:

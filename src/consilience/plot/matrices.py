@@ -101,8 +101,8 @@ def co_association_picture(
         order = vat(distances, missing=missing).order
         edges = np.array([0, len(kept)])
     else:
-        order, found, edges = _grouped(codes[kept])
-        clusters = tuple(names[cluster] for cluster in found.tolist())
+        order, numbers, edges = _grouped(codes[kept])
+        clusters = tuple(names[cluster] for cluster in numbers.tolist())
     image = 1.0 - vat_image(distances, order, missing=missing, max_size=max_size)
     # Means of exact shares may leave [0, 1] by rounding.
     image = np.clip(image, 0.0, 1.0)
@@ -201,22 +201,22 @@ def vat_picture(
                 "plot_vat with kind='vat' needs an Ensemble or distances: an order alone tells "
                 "only the path distances. Pass the evidence, or kind='ivat'."
             )
-        n, found, kept = len(evidence.order), evidence, np.arange(len(evidence.order))
+        n, vat_order, kept = len(evidence.order), evidence, np.arange(len(evidence.order))
     else:
         if not isinstance(evidence, Ensemble):
             evidence = np.asarray(evidence)
         n = _n_objects(evidence)
         kept = thinned(n, max_objects)
         evidence = _some(evidence, kept)
-        found = vat(evidence, missing=missing)
+        vat_order = vat(evidence, missing=missing)
     image = (
-        ivat_image(found, max_size=max_size)
+        ivat_image(vat_order, max_size=max_size)
         if kind == "ivat"
-        else vat_image(evidence, found, missing=missing, max_size=max_size)
+        else vat_image(evidence, vat_order, missing=missing, max_size=max_size)
     )
     edges = np.array([0, len(kept)])
     note = _note(len(image), len(kept), n)
-    return PairPicture(image, kept[found.order], (), edges, note)
+    return PairPicture(image, kept[vat_order.order], (), edges, note)
 
 
 def plot_vat(

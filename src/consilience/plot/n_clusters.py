@@ -172,5 +172,5 @@ def _over_candidates(
 
 def _chosen(result: Any, what: str) -> int:
     """The number of clusters taken; of an estimator not its parameter but what it found."""
-    found = getattr(result, "n_clusters_", None)
-    return int(field(result, "n_clusters", what=what, of=_NEEDED) if found is None else found)
+    fitted = getattr(result, "n_clusters_", None)
+    return int(field(result, "n_clusters", what=what, of=_NEEDED) if fitted is None else fitted)

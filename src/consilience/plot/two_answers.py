@@ -61,10 +61,10 @@ def plot_two_answers(found: TwoAnswers, *, ax: Any = None) -> Any:
     return ax
 
 
-def _beside_partners(found: TwoAnswers) -> list[int]:
+def _beside_partners(answers: TwoAnswers) -> list[int]:
     """Columns in the order of their partners' rows, those without one last."""
-    partners = [found.second.index(found.match[a]) for a in found.first if a in found.match]
-    return [*partners, *(j for j in range(len(found.second)) if j not in partners)]
+    partners = [answers.second.index(answers.match[a]) for a in answers.first if a in answers.match]
+    return [*partners, *(j for j in range(len(answers.second)) if j not in partners)]
 
 
 def _name(group: Any) -> str:

@@ -73,10 +73,10 @@ def placed_by_blocks(table: Stored, place: Callable[[Any], Prediction]) -> Predi
     rooms = {name: label_room((len(table),), kind) for name, kind in _KINDS.items()}
     notes: list[str] = []
     for start, stop in table.pieces():
-        found = place(table.read(start, stop))
+        prediction = place(table.read(start, stop))
         for name, room in rooms.items():
-            room[start:stop] = getattr(found, name)
+            room[start:stop] = getattr(prediction, name)
         let_go(*rooms.values())
-        notes += [note for note in found.notes if note not in notes]
+        notes += [note for note in prediction.notes if note not in notes]
     whole: dict[str, Any] = {name: table.in_its_blocks(room) for name, room in rooms.items()}
     return Prediction(**whole, notes=tuple(notes))

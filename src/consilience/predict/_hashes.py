@@ -95,7 +95,7 @@ def known_rows(
     ordered = seen[order]
     first = np.searchsorted(ordered, new)
     last = np.searchsorted(ordered, new, side="right")
-    found = np.where(last > first, order[np.minimum(first, len(order) - 1)], -1)
+    twins = np.where(last > first, order[np.minimum(first, len(order) - 1)], -1)
     several = np.flatnonzero(last - first > 1)
     # One look for each different row: many new objects may be the same.
     runs, places = np.unique(first[several], return_inverse=True)
@@ -105,8 +105,8 @@ def known_rows(
         [_usual(order[a:b], labels) for a, b in zip(runs, ends, strict=True)], np.int64
     )
     if len(several):
-        found[several] = chosen[places]
-    return found
+        twins[several] = chosen[places]
+    return twins
 
 
 def _usual(objects: NDArray[np.int64], labels: NDArray[np.int32]) -> int:

@@ -245,9 +245,9 @@ def _centre_limit(
             continue
         rows = normalize(dense) if model.unit else dense
         k = len(model.values)
-        found = place(rows, [model.values], [model.features], [np.ones(k)], n_jobs=n_jobs)
-        sizes = np.bincount(members[m][members[m] >= 0], minlength=k)[found.labels[0]]
-        square = np.where(sizes > 1, found.least * (sizes / np.maximum(sizes - 1, 1)) ** 2, np.inf)
+        places = place(rows, [model.values], [model.features], [np.ones(k)], n_jobs=n_jobs)
+        sizes = np.bincount(members[m][members[m] >= 0], minlength=k)[places.labels[0]]
+        square = np.where(sizes > 1, places.least * (sizes / np.maximum(sizes - 1, 1)) ** 2, np.inf)
         known = square[np.isfinite(square)]
         if known.size and known.mean() > 0:
             weights[m] = 1.0 / known.mean()

@@ -156,7 +156,7 @@ def placed(
     """
     check_jobs(n_jobs, owner="placed")
     n = X.shape[0]
-    found = Prediction(
+    prediction = Prediction(
         labels=np.empty(n, np.int32),
         confidence=np.empty(n),
         runner_up=np.empty(n, np.int32),
@@ -168,21 +168,21 @@ def placed(
     twins = np.full(n, -1)
     if hashes is not None and n:
         twins = known_rows(placer.hashes, placer.order, placer.labels, hashes)
-    found.known[:] = twins >= 0
+    prediction.known[:] = twins >= 0
     new = np.flatnonzero(twins < 0)
     for start in range(0, len(new), _TOGETHER):
         some = new[start : start + _TOGETHER]
-        _place_block(placer, X[some], some, found, n_jobs)
-    old = np.flatnonzero(found.known)
-    found.labels[old] = placer.labels[twins[old]]
-    found.confidence[old] = placer.confidence[twins[old]]
-    found.runner_up[old] = placer.runner_up[twins[old]]
-    found.unlike[old] = False
-    return found
+        _place_block(placer, X[some], some, prediction, n_jobs)
+    old = np.flatnonzero(prediction.known)
+    prediction.labels[old] = placer.labels[twins[old]]
+    prediction.confidence[old] = placer.confidence[twins[old]]
+    prediction.runner_up[old] = placer.runner_up[twins[old]]
+    prediction.unlike[old] = False
+    return prediction
 
 
 def _place_block(
-    placer: Placer, X: Any, some: NDArray[np.intp], found: Prediction, n_jobs: int | None
+    placer: Placer, X: Any, some: NDArray[np.intp], prediction: Prediction, n_jobs: int | None
 ) -> None:
     """Place some objects and write what is found at their places."""
     X = in_range(_alike(X, as_sparse=placer.as_sparse), placer.power)
@@ -201,9 +201,9 @@ def _place_block(
     if placer.rule == "nearest":
         assert nearest is not None
         labels = placer.labels[nearest]
-    found.labels[some] = labels
-    found.confidence[some], found.runner_up[some] = _sure(means, labels)
-    found.unlike[some] = far
+    prediction.labels[some] = labels
+    prediction.confidence[some], prediction.runner_up[some] = _sure(means, labels)
+    prediction.unlike[some] = far
 
 
 def _by_centres(placer: Placer, X: Any, members: Labels, n_jobs: int | None) -> Floats:
@@ -215,7 +215,7 @@ def _by_centres(placer: Placer, X: Any, members: Labels, n_jobs: int | None) -> 
         if not own:
             continue
         models = [placer.models[m] for m in own]
-        found = place(
+        places = place(
             normalize(dense) if unit else dense,
             [one.values for one in models if one is not None],
             [one.features for one in models if one is not None],
@@ -226,8 +226,8 @@ def _by_centres(placer: Placer, X: Any, members: Labels, n_jobs: int | None) -> 
             ],
             n_jobs=n_jobs,
         )
-        members[own] = found.labels
-        np.minimum(least, found.least, out=least)
+        members[own] = places.labels
+        np.minimum(least, places.least, out=least)
     return least
 
 
