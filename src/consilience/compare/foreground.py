@@ -87,7 +87,7 @@ def precision_recall_f1(labels: Any, y: Any) -> ForegroundScores:
     >>> precision_recall_f1([0, 1, 1, -1, -1], [1, 1, 0, 0, 1]).f1.__round__(3)
     0.667
     """
-    chosen = _found(labels, owner="precision_recall_f1")
+    chosen = _in_a_group(labels, owner="precision_recall_f1")
     truth = foreground_truth(y, len(chosen), owner="precision_recall_f1")
     right, n_found, n_true = int((chosen & truth).sum()), int(chosen.sum()), int(truth.sum())
     return ForegroundScores(
@@ -150,7 +150,7 @@ def hard_auc(labels: Any, y: Any) -> float:
     >>> hard_auc([0, 0, -1, -1], [1, 0, 0, 0]).__round__(3)
     0.833
     """
-    chosen = _found(labels, owner="hard_auc")
+    chosen = _in_a_group(labels, owner="hard_auc")
     truth = foreground_truth(y, len(chosen), owner="hard_auc")
     n_true, n_rest = _both_kinds(truth, "hard_auc")
     return 0.5 * (1 + int(chosen[truth].sum()) / n_true - int(chosen[~truth].sum()) / n_rest)
@@ -225,7 +225,7 @@ def _counts(
     return cuts, np.r_[0, ends + 1], np.r_[0, right], n_true
 
 
-def _found(labels: Any, *, owner: str) -> NDArray[np.bool_]:
+def _in_a_group(labels: Any, *, owner: str) -> NDArray[np.bool_]:
     """True where a hard result says foreground."""
     vector = as_array(labels)
     if vector.ndim != 1 or vector.size == 0 or vector.dtype.kind not in "biuf":
