@@ -86,7 +86,7 @@ def _named(label: Any) -> str:
 
 
 def field(result: Any, name: str, *, what: str, of: str) -> Any:
-    """``found.name`` of a result, or ``found.name_`` of a fitted estimator."""
+    """``result.name`` of a result, or ``result.name_`` of a fitted estimator."""
     for spelled in (name, f"{name}_"):
         if hasattr(result, spelled):
             return getattr(result, spelled)
