@@ -164,3 +164,13 @@ def test_wrong_rows_are_refused():
         balanced_rows(np.full((3, 2), np.nan), 2)
     with pytest.raises(InvalidInputError, match="table of rows"):
         balanced_rows(np.ones(3), 1)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_the_scale_of_the_rows_changes_nothing(seed, form):
+    F = form((np.random.default_rng(seed).random((120, 30)) < 0.3).astype(float))
+    wanted = balanced_rows(F, 2, random_state=seed)
+    for scale in (2.0**-40, 2.0**40):  # powers of two, so that there is no rounding
+        got = balanced_rows(F * scale, 2, random_state=seed)
+        np.testing.assert_array_equal(got.labels, wanted.labels)
+        assert got.cut == wanted.cut * scale**2

@@ -55,6 +55,15 @@ def test_bad_entries_are_refused(form, value, words):
         similarity_graph(form(S))
 
 
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_a_diagonal_that_is_no_number_is_refused(form, value):
+    """It would hide that the rest is not symmetric."""
+    S = np.array([[value, 1.0, 0.0], [2.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
+    with pytest.raises(InvalidInputError, match="finite"):
+        similarity_graph(form(S))
+
+
 def test_one_missing_mirror_entry_is_refused_for_unsigned_counts():
     S = np.zeros((3, 3), np.uint8)
     S[0, 1] = 1

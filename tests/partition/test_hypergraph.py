@@ -108,3 +108,21 @@ def test_an_empty_part_gets_a_vertex_of_the_largest():
 def test_the_engine_prints_nothing(mtkahypar, capfd):
     hypergraph_parts(onehot(np.repeat([[0], [1], [2]], 20, axis=0)), 3, random_state=0)
     assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.usefixtures("mtkahypar")
+def test_what_a_sparse_table_stores_besides_its_entries_is_no_pin(seed):
+    """Zeros that are stored, and an entry stored in two parts."""
+    B = np.kron(np.eye(2), np.ones((3, 1)))
+    rows, columns = np.indices(B.shape).reshape(2, -1)
+    entries = np.concatenate([B.ravel(), B.ravel()])
+    twice = sparse.coo_array((entries, (np.tile(rows, 2), np.tile(columns, 2))), shape=B.shape)
+    raw = sparse.csr_array(([1.0] * 12, list(range(2)) * 6, range(0, 13, 2)), shape=B.shape)
+    raw.data = B.ravel().copy()
+    wanted = hypergraph_parts(B, 2, random_state=seed)
+    assert wanted.cut == 0
+    for form in (twice, raw):
+        got = hypergraph_parts(form, 2, random_state=seed)
+        np.testing.assert_array_equal(got.labels, wanted.labels)
+        assert got.cut == 0
+    assert raw.nnz == 12  # what was given stays as it was

@@ -139,6 +139,18 @@ def test_sizes_are_kept_by_both_balanced_solvers(seed):
         split_rows(B, 3, solver="spectral", sizes=(6, 12, 18))
 
 
+@pytest.mark.parametrize("solver", ["auto", "metis", "balanced"])
+@pytest.mark.parametrize(
+    ("k", "sizes"),
+    [(2, [1, 1]), (2, [0.5, 0.5]), (2, [9, 9]), (2, [6, 0]), (2, [1, 2, 3]), (1, [9, 9, 9])],
+)
+def test_sizes_that_are_no_parts_of_the_objects_are_refused_by_all(solver, k, sizes):
+    if solver == "metis" and not has_metis():
+        pytest.skip("pymetis is not installed")
+    with pytest.raises(InvalidInputError, match=rf"{k} whole numbers .* add up to 6 objects"):
+        split_rows(np.eye(6) + 0.1, k, solver=solver, sizes=sizes)
+
+
 @needs_metis
 def test_metis_is_refused_for_large_complete_graphs(seed, monkeypatch):
     monkeypatch.setattr(split, "MAX_DENSE", 20)
@@ -178,6 +190,19 @@ def test_groups_are_repeated_rows(seed, solver):
     groups = rng.permutation(np.tile(np.arange(12), 3))
     found = split_rows(B, 3, solver=solver, groups=groups, random_state=seed)
     assert adjusted_rand_score(truth[groups], found.labels) == 1.0
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_a_row_without_objects_is_no_part(seed, form):
+    F = form(np.eye(5) + 0.1)
+    for groups, k in (([0, 0, 3, 3], 2), ([4, 1, 4, 2, 1], 3)):
+        parts = split_rows(F, k, solver="spectral", groups=np.array(groups), random_state=seed)
+        assert (parts.sizes > 0).all()
+        np.testing.assert_array_equal(parts.sizes, np.bincount(parts.labels, minlength=k))
+    with pytest.raises(InvalidParameterError, match=r"number of rows, 2. Got 3"):
+        split_rows(F, 3, solver="spectral", groups=np.array([0, 0, 1, 1]))
+    with pytest.raises(InvalidParameterError, match=r"number of objects, 4. Got 5"):
+        split_rows(F, 5, solver="spectral", groups=np.array([0, 0, 1, 1]))
 
 
 def test_gram_is_made_only_if_needed(seed):

@@ -235,3 +235,11 @@ def test_labels_are_cut_as_their_matrix(seed, members, n_jobs):
     mine = transfer_cut(links, 2, random_state=0, weights=counts)
     theirs = transfer_cut(Q, 2, random_state=0, weights=counts)
     assert mine.cut == pytest.approx(theirs.cut, rel=1e-6)
+
+
+def test_some_rows_keep_the_columns_of_all():
+    """Rows that lack the last cluster of a member must not be read from the next one's columns."""
+    links = LabelLinks(np.array([[0, 0, 1, 1, 2], [0, 1, 0, 1, 0]], np.int8), np.arange(1.0, 6))
+    table = np.random.default_rng(0).random((5, 3))
+    some = np.array([0, 1, 3])
+    np.testing.assert_array_equal(links.take(some).times(table), links.times(table)[some])

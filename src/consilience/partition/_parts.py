@@ -4,12 +4,12 @@ from dataclasses import dataclass
 from numbers import Integral
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from consilience._validation import Interval, check_value
-from consilience.errors import InvalidParameterError
+from consilience._validation import Interval, as_array, check_value
+from consilience.errors import InvalidInputError, InvalidParameterError
 
-__all__ = ["Parts", "check_n_parts", "one_part"]
+__all__ = ["Parts", "check_n_parts", "checked_sizes", "one_part"]
 
 
 @dataclass(frozen=True)
@@ -46,6 +46,21 @@ def check_n_parts(k: int, n: int, *, owner: str, what: str = "vertices") -> None
             f"The 'k' parameter of {owner} must be at most the number of {what}, {n}. "
             f"Got {k} instead."
         )
+
+
+def checked_sizes(sizes: ArrayLike | None, k: int, n: int) -> NDArray[np.int64]:
+    """Sizes of k parts of n objects, as equal as can be unless they are given."""
+    if sizes is None:
+        return np.full(k, n // k, np.int64) + (np.arange(k) < n % k)
+    wanted = as_array(sizes)
+    kind = wanted.dtype.kind
+    whole = kind in "iu" or (kind == "f" and bool((wanted == np.rint(wanted)).all()))
+    if wanted.shape != (k,) or not whole or wanted.min() < 1 or wanted.sum() != n:
+        raise InvalidInputError(
+            f"sizes must be {k} whole numbers of at least 1 that add up to {n} objects. "
+            f"Got {sizes!r}."
+        )
+    return wanted.astype(np.int64)
 
 
 def one_part(n: int, solver: str) -> Parts:

@@ -1,6 +1,7 @@
 """Parts of given sizes from the rows of F, as if cutting the graph S = F F^T, without S."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from consilience.kernels.data.tall import (
     sparse_sum,
     sparse_sum_of_dots,
 )
-from consilience.partition._parts import Parts, check_n_parts, one_part
+from consilience.partition._parts import Parts, check_n_parts, checked_sizes, one_part
 
 __all__ = ["balanced_rows"]
 
@@ -28,6 +29,8 @@ Floats = NDArray[np.float64]
 _POWER_STEPS = 50
 # One less the cosine of two power steps in a row, at which the direction is good enough.
 _SETTLED = 1e-9
+# What is left of the rows' squares where all that is left is rounding.
+_NOTHING = 1e-14
 _REFINE_STEPS = 100
 _SWEEPS = 20
 # Gains below this share of the whole are rounding, not progress.
@@ -86,7 +89,7 @@ def balanced_rows(
     objects = np.arange(rows.n_rows) if groups is None else np.asarray(groups)
     n = len(objects)
     check_n_parts(k, n, owner="balanced_rows", what="objects")
-    wanted = _checked_sizes(sizes, k, n)
+    wanted = checked_sizes(sizes, k, n)
     if k == 1:
         return one_part(n, "balanced")
     rng = check_random_state(random_state)
@@ -100,21 +103,6 @@ def balanced_rows(
     whole, inside = sums.sum(axis=0), float((sums * sums).sum())
     cut = max((float(whole @ whole) - inside) / 2, 0.0)
     return Parts(labels, cut, "balanced", wanted)
-
-
-def _checked_sizes(sizes: ArrayLike | None, k: int, n: int) -> Counts:
-    """Sizes of k parts of n objects, as equal as can be unless they are given."""
-    if sizes is None:
-        return np.full(k, n // k, np.int64) + (np.arange(k) < n % k)
-    wanted = as_array(sizes)
-    kind = wanted.dtype.kind
-    whole = kind in "iu" or (kind == "f" and bool((wanted == np.rint(wanted)).all()))
-    if wanted.shape != (k,) or not whole or wanted.min() < 1 or wanted.sum() != n:
-        raise InvalidInputError(
-            f"sizes must be {k} whole numbers of at least 1 that add up to {n} objects. "
-            f"Got {sizes!r}."
-        )
-    return wanted.astype(np.int64)
 
 
 @dataclass(frozen=True)
@@ -147,6 +135,15 @@ class _Rows:
         if not np.isfinite(entries).all():
             raise InvalidInputError("F must be finite. Got NaN or infinity.")
         return rows
+
+    @cached_property
+    def squares(self) -> Floats:
+        """The squared length of each row."""
+        if self.dense is not None:
+            return np.asarray(np.einsum("ij,ij->i", self.dense, self.dense))
+        ends = np.repeat(np.arange(self.n_rows), np.diff(self.starts))
+        each = np.broadcast_to(self.values**2, ends.shape)
+        return np.bincount(ends, weights=each, minlength=self.n_rows)
 
     def dots(self, chosen: Counts, direction: Floats) -> Floats:
         out: Floats = (
@@ -226,12 +223,13 @@ def _leading_direction(search: _Search, chosen: Counts, counts: Counts, whole: F
     """Leading eigenvector of the rows' covariance, by power iteration."""
     n = int(counts.sum())
     mean = whole / n
+    most = float(counts @ search.rows.squares[chosen])
     direction = search.start / max(float(np.linalg.norm(search.start)), 1e-300)
     for _ in range(_POWER_STEPS):
         moved = search.rows.sum_of_dots(chosen, counts, direction)
         moved -= (n * (mean @ direction)) * mean
         length = float(np.linalg.norm(moved))
-        if length <= 1e-14 * n:
+        if length <= _NOTHING * most:
             break  # all rows are equal, or nothing is left along the start
         moved /= length
         settled = abs(float(moved @ direction)) > 1 - _SETTLED

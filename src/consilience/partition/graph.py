@@ -99,6 +99,8 @@ def similarity_graph(S: Any, vertex_weights: Any = None) -> Graph:
         raise InvalidInputError(f"A similarity matrix must be square. Got shape {S.shape}.")
     if S.dtype.kind not in "biuf":
         raise InvalidInputError(f"A similarity matrix must hold real numbers. Got {S.dtype}.")
+    # It is left out, but what is no number there hides how a row differs from its mirror image.
+    _check_finite(S.diagonal(), "similarities")
     kept = _off_diagonal(S)
     _check_entries(kept.data, "similarities")
     worst = _asymmetry(S if isinstance(S, np.ndarray) else kept)
@@ -229,9 +231,13 @@ def _spread(values: NDArray[np.float64], total: int) -> NDArray[np.int64]:
     return np.rint(scaled, out=scaled).astype(np.int64)
 
 
-def _check_entries(values: NDArray[np.float64], what: str) -> None:
+def _check_finite(values: NDArray[Any], what: str) -> None:
     if not np.isfinite(values).all():
         raise InvalidInputError(f"The {what} of a graph must be finite. Got NaN or infinity.")
+
+
+def _check_entries(values: NDArray[np.float64], what: str) -> None:
+    _check_finite(values, what)
     if values.size and values.min() < 0:
         raise InvalidInputError(
             f"The {what} of a graph must not be negative. Got {values.min():g}."

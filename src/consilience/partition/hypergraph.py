@@ -93,11 +93,15 @@ def hypergraph_parts(
 def _table(B: Any) -> Any:
     """The table of vertices and hyperedges as CSR, or an error that says what it must be."""
     try:
-        return sparse.csr_array(B if sparse.issparse(B) else np.atleast_2d(B))
+        table = sparse.csr_array(B if sparse.issparse(B) else np.atleast_2d(B), copy=True)
     except NO_NUMBERS as error:
         raise InvalidInputError(
             f"B must be a table of numbers, vertices x hyperedges. Got {type(B).__name__} instead."
         ) from error
+    # Every entry stored is a pin: zeros would be some, and an entry stored in two parts two.
+    table.sum_duplicates()
+    table.eliminate_zeros()
+    return table
 
 
 def _checked_weights(weights: NDArray[Any], n_edges: int) -> NDArray[np.int64]:

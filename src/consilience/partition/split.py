@@ -15,7 +15,7 @@ from sklearn.utils import check_random_state
 
 from consilience._validation import Options, as_numbers, check_value
 from consilience.errors import InvalidInputError, MemoryBudgetError
-from consilience.partition._parts import Parts
+from consilience.partition._parts import Parts, check_n_parts, checked_sizes
 from consilience.partition.balanced import balanced_rows
 from consilience.partition.graph import Graph, bipartite_graph, similarity_graph
 from consilience.partition.metis import MAX_DENSE, has_metis, metis, metis_of_labels
@@ -81,6 +81,9 @@ def split_rows(
     if not sparse.issparse(F):
         F = as_numbers("F", F, owner="split_rows", shape=(None, None))
     n = F.shape[0] if groups is None else len(groups)
+    check_n_parts(k, n, owner="split_rows", what="objects")
+    if sizes is not None:
+        sizes = checked_sizes(sizes, k, n)
     if solver == "auto":
         solver = "metis" if n <= _GRAM_METIS and has_metis() else "balanced"
     if solver == "spectral":
@@ -221,7 +224,12 @@ def _spectral_rows(
     if groups is None:
         return transfer_cut(F, k, random_state=random_state)
     counts = np.bincount(groups, minlength=F.shape[0])
-    parts = transfer_cut(F, k, random_state=random_state, weights=counts)
+    # A row without objects must not be all that a part has.
+    held = np.flatnonzero(counts)
+    if len(held) < len(counts):
+        F = sparse.csr_array(F)[held] if sparse.issparse(F) else F[held]
+        groups = np.searchsorted(held, groups)
+    parts = transfer_cut(F, k, random_state=random_state, weights=counts[held])
     labels = parts.labels[groups]
     return replace(parts, labels=labels, sizes=np.bincount(labels, minlength=k))
 

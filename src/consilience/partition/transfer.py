@@ -144,7 +144,10 @@ class LabelLinks:
 
     def take(self, rows: NDArray[np.intp]) -> "LabelLinks":
         """The links of some rows, on one thread."""
-        return LabelLinks(np.ascontiguousarray(self.members[:, rows]), self.weights)
+        part = LabelLinks(np.ascontiguousarray(self.members[:, rows]), self.weights)
+        # Some rows may lack a member's last clusters: the columns stay those of all rows.
+        vars(part)["starts"] = self.starts
+        return part
 
     def column_sums(self, counts: Floats) -> Floats:
         """Sum of each column over rows that count so often."""
