@@ -97,6 +97,11 @@ def test_objects_left_out_go_to_the_nearest_or_stay_unseen(X):
     np.testing.assert_array_equal(unseen.labels[seen], placed.labels[seen])
 
 
+def test_a_member_of_one_object_puts_all_into_its_cluster(X):
+    members = DistanceEnsemble(5, 1, max_samples=1, random_state=0).generate(X)
+    assert not members.labels.any()
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [

@@ -12,7 +12,7 @@ from sklearn.mixture import BayesianGaussianMixture
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from consilience import SoftEnsemble
-from consilience.errors import ConsilienceWarning, InvalidInputError, InvalidParameterError
+from consilience.errors import ConsilienceWarning, InvalidParameterError
 from consilience.generate import (
     Combined,
     FuzzyCMeans,
@@ -55,8 +55,25 @@ def test_little_fuzziness_is_k_means_and_objects_at_a_centre_belong_there():
     assert model.predict_proba([[0.0], [9.0]]).tolist() == [[1.0, 0.0], [0.0, 1.0]]
     same = FuzzyCMeans(2, random_state=0).fit(np.ones((4, 1)))
     assert (same.memberships_ == 0.5).all()
-    with pytest.raises(InvalidInputError, match="is expecting 1 features"):
+    with pytest.raises(ValueError, match="is expecting 1 features"):
         same.predict(np.ones((2, 3)))
+
+
+def test_centres_start_at_different_places_where_there_are_enough(seed):
+    X = np.array([[0.0], [-0.0], [0.0], [0.0], [9.0], [0.0]])
+    model = FuzzyCMeans(2, random_state=seed).fit(X)
+    assert model.labels_[4] not in np.delete(model.labels_, 4)
+    few = FuzzyCMeans(3, random_state=seed).fit(X)
+    np.testing.assert_allclose(np.unique(few.cluster_centers_.round(3) + 0.0), [0.0, 9.0])
+
+
+def test_columns_in_another_order_are_refused(X):
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    model = FuzzyCMeans(3, random_state=0).fit(frame)
+    np.testing.assert_array_equal(model.predict(frame), model.labels_)
+    with pytest.raises(ValueError, match="feature names"):
+        model.predict(frame[list("badc")])
 
 
 def test_members_are_soft_and_seeds_fix_them(X):

@@ -73,6 +73,17 @@ def test_a_frame_brings_its_categories(sample):
     assert [record["algorithm"] for record in ensemble.records][1] == "k-means"
 
 
+@pytest.mark.parametrize("same", [[-1], ["hue"], [np.int64(1)], [np.int64(-1), 1]])
+def test_a_column_is_named_by_its_place_from_either_end_or_by_its_name(same):
+    pd = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"x": rng.normal(size=40), "hue": rng.integers(3, size=40) * 7.0})
+    wanted = MixedEnsemble(5, 3, categorical=[1], random_state=0).generate(frame)
+    assert "k-modes" in {record["algorithm"] for record in wanted.records}
+    members = MixedEnsemble(5, 3, categorical=same, random_state=0).generate(frame)
+    np.testing.assert_array_equal(members.labels, wanted.labels)
+
+
 def test_noise_categories_do_not_drown_the_others(sample, table):
     """The mean over 20 seeds is in docs/quality.md; here one seed, with room."""
     split = [(column[:, None] == np.arange(4)) for column in sample.categories.T]
@@ -93,6 +104,9 @@ def test_noise_categories_do_not_drown_the_others(sample, table):
     ("params", "message"),
     [
         ({"categorical": [99]}, "'categorical' must name columns"),
+        ({"categorical": [-25]}, "'categorical' must name columns"),
+        ({"categorical": ["hue"]}, "'categorical' must name columns .* no column 'hue'"),
+        ({"categorical": [True]}, "'categorical' parameter of MixedEnsemble"),
         ({"categorical": "all"}, "'categorical' parameter of MixedEnsemble"),
         ({"kinds": ["words"]}, "'kinds' parameter of MixedEnsemble"),
         ({"weights": [1.0, 2.0]}, "a value for each of the 24 columns. Got 2"),

@@ -95,10 +95,19 @@ def as_mixed(X: Any, categorical: Any) -> Mixed:
         mixed = Mixed(values, (), tuple(f"c{j}" for j in range(width)))
     if isinstance(categorical, str):
         return mixed
-    more = [mixed.names.index(one) if isinstance(one, str) else int(one) for one in categorical]
+    more = [_place(one, mixed.names) for one in categorical]
     values = mixed.values
     for j in more:
         if j not in mixed.categorical:
             known = ~np.isnan(values[:, j])
             values[known, j] = np.unique(values[known, j], return_inverse=True)[1]
     return mixed._replace(values=values, categorical=tuple(sorted({*mixed.categorical, *more})))
+
+
+def _place(column: int | str, names: Sequence[str]) -> int:
+    """Where a column stands that is given by its name, or by its place from either end."""
+    if isinstance(column, str):
+        if column not in names:
+            raise ValueError(f"there is no column {column!r}")
+        return names.index(column)
+    return int(np.arange(len(names))[column])

@@ -310,9 +310,10 @@ def _by_graph(D: Floats, k: int, n_neighbors: int, rng: np.random.Generator) -> 
 
 def spectral_rows(distances: Floats, n_clusters: int, scale: float | str = "median") -> Floats:
     """Leading eigenvectors of the normalised affinity of condensed distances, rows of length 1."""
-    sigma = float(np.median(distances)) if scale == "median" else float(scale)
-    if sigma == 0:  # more than half of all pairs coincide
-        sigma = float(distances.max()) or 1.0
+    if scale == "median":  # of one object there are none
+        scale = float(np.median(distances)) if distances.size else 0.0
+    # Of 0 more than half of all pairs coincide.
+    sigma = float(scale) or float(distances.max(initial=0.0)) or 1.0
     with np.errstate(over="ignore"):  # of widths so narrow that their squares vanish
         affinity = squareform(np.exp(-((distances / sigma) ** 2) / 2))
     root = np.sqrt(np.maximum(affinity.sum(axis=1), np.finfo(float).tiny))

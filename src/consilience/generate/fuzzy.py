@@ -12,7 +12,6 @@ from sklearn.utils.validation import check_is_fitted
 from consilience._threads import one_thread
 from consilience._units import check_range
 from consilience._validation import Interval, RandomState, check_n_clusters, check_params
-from consilience.errors import InvalidInputError
 from consilience.rows import rows_of
 
 __all__ = ["FuzzyCMeans"]
@@ -103,7 +102,7 @@ class FuzzyCMeans(ClusterMixin, BaseEstimator):
         check_range(X, owner="FuzzyCMeans")
         check_n_clusters(self.n_clusters, len(X), owner="FuzzyCMeans")
         rng = check_random_state(self.random_state)
-        centres = X[rng.permutation(len(X))[: self.n_clusters]]
+        centres = X[_apart(X, rng.permutation(len(X)), self.n_clusters)]
         with one_thread():
             self._iterate(X, centres)
         self.labels_ = self.memberships_.argmax(axis=1).astype(np.int32)
@@ -124,12 +123,9 @@ class FuzzyCMeans(ClusterMixin, BaseEstimator):
     def predict_proba(self, X: Any) -> Floats:
         """Memberships of objects in the clusters found."""
         check_is_fitted(self)
-        X = rows_of(X, owner=self, allow_sparse=False, kind="float64").values
-        if X.shape[1] != self.n_features_in_:
-            raise InvalidInputError(
-                f"X has {X.shape[1]} features, but FuzzyCMeans is expecting {self.n_features_in_} "
-                "features as input."
-            )
+        X = rows_of(
+            X, owner=self, fitted=self, reset=False, allow_sparse=False, kind="float64"
+        ).values
         check_range(X, owner="FuzzyCMeans")
         with one_thread():
             return _memberships(X, self.cluster_centers_, self.fuzziness)[0]
@@ -137,6 +133,23 @@ class FuzzyCMeans(ClusterMixin, BaseEstimator):
     def predict(self, X: Any) -> NDArray[np.int32]:
         """The clusters that objects are most likely in."""
         return np.asarray(self.predict_proba(X).argmax(axis=1), np.int32)
+
+
+def _apart(X: Floats, order: NDArray[np.integer[Any]], k: int) -> list[int]:
+    """The first k objects of an order that differ; equal ones only where there are too few.
+
+    Centres that start at one place move alike for ever.
+    """
+    first: list[int] = []
+    equal: list[int] = []
+    seen: set[bytes] = set()
+    for place in order.tolist():
+        row = (X[place] + 0.0).tobytes()  # which takes the sign off a zero
+        (equal if row in seen else first).append(place)
+        seen.add(row)
+        if len(first) == k:
+            break
+    return (first + equal)[:k]
 
 
 def _memberships(X: Floats, centres: Floats, fuzziness: float) -> tuple[Floats, float]:

@@ -41,7 +41,10 @@ _ALGORITHMS = {"numbers": "k-means", "categories": "k-modes", "both": "k-prototy
 def _are_columns(value: Any) -> bool:
     if isinstance(value, str):
         return value == "auto"
-    return isinstance(value, list | tuple) and all(isinstance(one, int | str) for one in value)
+    place = Interval(Integral)
+    return isinstance(value, list | tuple) and all(
+        isinstance(one, str) or place.accepts(one) for one in value
+    )
 
 
 def _are_weights(value: Any) -> bool:
@@ -85,7 +88,8 @@ class MixedEnsemble(Generator):
     n_clusters : int, (low, high), list of int or rule, default=("sqrt/2", "sqrt")
         Clusters of a member, as in `KMeansEnsemble`; fewer where fewer objects are seen.
     categorical : "auto", or list of int or str, default="auto"
-        Columns of categories, by place or name. "auto": those of a frame that are no numbers.
+        Columns of categories, by place (-1 is the last) or name. "auto": those of a frame that are
+        no numbers.
     kinds : sequence of {"numbers", "categories", "both"}
         What members look at, in turn; kinds of which the table has nothing are left out. By
         default three of five look at both.
