@@ -14,7 +14,14 @@ from consilience import UNSEEN, Ensemble
 from consilience.datasets import load
 from consilience.errors import ConsilienceWarning, InvalidInputError, InvalidParameterError
 from consilience.evidence._thresholds import RULES, find_threshold
-from consilience.evidence.ambiguity import Ambiguity, ambiguous, anco, nco, relative_overlap
+from consilience.evidence.ambiguity import (
+    Ambiguity,
+    ambiguous,
+    anco,
+    group_ambiguity,
+    nco,
+    relative_overlap,
+)
 from consilience.generate import rcc
 
 needs_data = pytest.mark.skipif(
@@ -343,3 +350,66 @@ def test_the_histogram_of_no_scores_is_empty():
     counts, edges = found.histogram(4)
     np.testing.assert_array_equal(counts, np.zeros(4))
     assert len(edges) == 5
+
+
+@pytest.mark.parametrize("apart", [1e-5, 1e-9, 1e-12])
+def test_one_object_far_from_very_many_close_ones_is_below_the_density_threshold(apart, seed):
+    """A bandwidth far below a step of the grid: nothing of the mass may fall off its ends."""
+    many = 1.0 - apart * np.random.default_rng(seed).random(200)
+    above = find_threshold(np.append(many, 0.0), "kde").value
+    assert 0.0 < above < many.min()
+    below = find_threshold(np.append(1.0 - many, 1.0), "kde")
+    assert (np.append(1.0 - many, 1.0) < below.value).sum() <= 0.25 * 201
+    assert below.why
+
+
+@settings(max_examples=50)
+@given(COLUMNS, st.sampled_from(RULES), st.sampled_from([-1000, -300, -7, 7, 300, 1000]))
+def test_a_change_of_unit_changes_the_unit_of_the_threshold_only(scores, rule, power):
+    """Also where squares of the scores are below, or above, all numbers."""
+    one = find_threshold(scores, rule)
+    other = find_threshold(np.ldexp(scores, power), rule)
+    assert other.value == np.ldexp(one.value, power)
+    assert other.rule == one.rule
+
+
+@pytest.mark.parametrize("n_below", range(1, 100, 7))
+def test_a_share_of_so_many_of_a_hundred_is_that_many(n_below):
+    """0.29 * 100 is below 29."""
+    scores = np.r_[np.zeros(n_below), np.linspace(1.0, 2.0, 100 - n_below)]
+    share = n_below / 100
+    line = find_threshold(scores, 0.5, max_share=share)
+    assert (line.value, line.rule) == (0.5, "number")
+    line = find_threshold(scores, "quantile", quantile=share, max_share=1.0)
+    assert (scores < line.value).sum() == n_below
+
+
+def test_a_number_above_scores_that_are_all_equal_is_said_not_to_be_used():
+    ensemble = Ensemble([[0, 0, 1, 1]] * 2)
+    with pytest.warns(ConsilienceWarning, match=r"threshold=0.9 is not used: 4 of 4 scores"):
+        result = ambiguous(ensemble, score=[0.5] * 4, threshold=0.9)
+    assert (result.threshold, result.rule, result.n_flagged) == (-np.inf, "none", 0)
+    below = ambiguous(ensemble, score=[0.5] * 4, threshold=0.4)
+    assert (below.threshold, below.rule, below.n_flagged) == (0.4, "number", 0)
+    assert ambiguous(ensemble, score=[0.5] * 4).rule == "none"
+
+
+@settings(max_examples=50)
+@given(st.data(), ensembles(min_members=2))
+def test_the_numbers_of_groups_do_not_matter(data, ensemble):
+    n = ensemble.n_objects
+    labels = np.array(data.draw(st.lists(st.integers(-1, 2), min_size=n, max_size=n)))
+    numbers = np.array([*data.draw(st.permutations([0, 1, 2])), -1])
+    one, other = group_ambiguity(ensemble, labels), group_ambiguity(ensemble, numbers[labels])
+    np.testing.assert_array_equal(one.values, other.values)
+
+
+def test_a_cluster_outside_all_groups_is_joined_to_none():
+    ensemble = Ensemble([[0] * 5 + [1] * 5 + [2] * 5, [0] * 5 + [1] * 5 + [2] * 5])
+    labels = [0] * 5 + [1] * 5 + [-1] * 5
+    np.testing.assert_array_equal(group_ambiguity(ensemble, labels).values, 0.0)
+    # Part of one cluster by another member: a split is no disagreement, whoever is group 0.
+    split = Ensemble([[0] * 5 + [1] * 5 + [2] * 5, [0] * 5 + [1] * 10])
+    for names in ([0, 1], [1, 0], [7, 3]):
+        labels = [names[0]] * 5 + [names[1]] * 5 + [-1] * 5
+        np.testing.assert_array_equal(group_ambiguity(split, labels).values, 0.0)

@@ -12,6 +12,7 @@ from strategies import ensembles, labelings
 from consilience import UNSEEN, Ensemble, relabel
 from consilience.errors import InvalidInputError, InvalidParameterError
 from consilience.evidence import co_association, confidence, never_placed, never_seen
+from consilience.evidence.confidence import doubtful, suited_elsewhere
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*never seen together")
 
@@ -154,3 +155,17 @@ def test_threads_change_no_digit(lowest, seed):
         np.testing.assert_array_equal(found.confidence, one.confidence)
     assert (one.own[labels < 0] == 0).all()
     assert (one.runner_up[labels < 0] == -1).all()
+
+
+@pytest.mark.parametrize("kind", [np.uint8, np.uint16, np.uint64, np.int8, np.int64])
+def test_doubt_is_the_same_for_labels_of_any_whole_type(kind):
+    labels, sure = np.array([0, 0, 1, 1]), [0.3, 0.7, 0.75, 1.0]
+    assert doubtful(labels.astype(kind), sure).tolist() == [True, True, False, False]
+    elsewhere = suited_elsewhere(labels.astype(kind), sure, (1 - labels).astype(kind))
+    assert elsewhere.tolist() == [True, False, False, False]
+
+
+def test_truth_values_are_labels_and_one_of_them_alone_is_a_single_cluster():
+    assert doubtful([False, True], [0.5, 1.0]).tolist() == [True, False]
+    for alone in ([False, False], [0, 0]):
+        assert doubtful(alone, [0.5, 1.0]).tolist() == [False, False]

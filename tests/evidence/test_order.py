@@ -10,6 +10,7 @@ from strategies import ensembles
 from consilience.ensemble import Ensemble
 from consilience.errors import InvalidInputError, InvalidParameterError
 from consilience.evidence.order import VATOrder, ivat, ivat_image, vat, vat_image
+from consilience.soft_ensemble import SoftEnsemble
 
 MISSING = st.sampled_from(["pair", "all"])
 
@@ -263,3 +264,22 @@ def test_bad_parameters_are_refused():
     for order in ([0, 1], [0, 1, 1], [0.0, 1.0, 2.0], vat(Ensemble([[0, 1]]))):
         with pytest.raises(InvalidInputError, match="each of the objects 0 to 2 once"):
             vat_image(ensemble, order)
+
+
+def test_memberships_are_refused_by_all():
+    soft = SoftEnsemble([np.array([[0.9, 0.1], [0.4, 0.6], [0.2, 0.8]])])
+    for draw in (vat, ivat, lambda evidence: vat_image(evidence, [0, 1, 2])):
+        with pytest.raises(InvalidParameterError, match=r"must hold labels\. Got a SoftEnsemble"):
+            draw(soft)
+
+
+def test_memberships_that_are_all_0_or_1_are_labels():
+    crisp = SoftEnsemble([np.array([[1.0, 0.0], [0.0, 1.0], [0.0, 1.0]])])
+    wanted = vat_image(Ensemble([[0, 1, 1]]), [0, 1, 2])
+    np.testing.assert_array_equal(vat_image(crisp, [0, 1, 2]), wanted)
+
+
+@pytest.mark.parametrize("order", [np.zeros((3, 3)), [0, 1, 2], Ensemble([[0, 1]]), None])
+def test_the_picture_of_paths_needs_what_vat_returned(order):
+    with pytest.raises(InvalidParameterError, match=r"'order' parameter of ivat_image .*vat"):
+        ivat_image(order)

@@ -75,10 +75,9 @@ def find_threshold(
     if not len(scores):
         return Threshold(-np.inf, name, "no object has a score")
     levels = distinct(scores)
-    if len(levels.values) == 1:
-        return Threshold(-np.inf, name, "all scores are equal: there is nothing to flag")
-    given = not isinstance(rule, str)
-    value = float(rule) if given else _FINDERS[name](levels, max_share, quantile)
+    if isinstance(rule, str) and len(levels.values) == 1:
+        return Threshold(-np.inf, "none", "all scores are equal: there is nothing to flag")
+    value = _found_by(rule, levels, max_share, quantile) if isinstance(rule, str) else float(rule)
     if value is None:
         why = f"{name} sees one group of scores only"
         if name == "gap":
@@ -88,14 +87,23 @@ def find_threshold(
     told = f"{n_below} of {n} scores are below {value:.4g}, set by {name}"
     if n_below == 0:
         return Threshold(value, name, f"no score is below {value:.4g}, set by {name}")
-    if n_below <= max_share * n and n_below < n:
+    # Divided, as in all rules: 0.29 * 100 is less than 29.
+    if n_below / n <= max_share and n_below < n:
         return Threshold(value, name, told)
     return _fall_back(levels, max_share, told)
 
 
+def _found_by(rule: str, levels: _Scores, max_share: float, quantile: float) -> float | None:
+    """What a rule finds among scores of ordinary size: their squares are numbers as well."""
+    power = int(np.frexp(np.abs(levels.values[[0, -1]]).max())[1])
+    usual = levels._replace(values=np.ldexp(levels.values, -power))
+    value = _FINDERS[rule](usual, max_share, quantile)
+    return None if value is None else float(np.ldexp(value, power))
+
+
 def _fall_back(levels: _Scores, max_share: float, told: str) -> Threshold:
     """The widest gap under the cap, or nothing, for a threshold that flags too many."""
-    value = _gap(levels, max_share, 0.0)
+    value = _found_by("gap", levels, max_share, 0.0)
     why = f"{told}, more than max_share={max_share:g} allows"
     if value is None:
         return Threshold(-np.inf, "none", f"{why}, and no gap keeps to it: nothing is flagged")
@@ -124,7 +132,7 @@ def _otsu(levels: _Scores, max_share: float, quantile: float) -> float:
 
 def _gap(levels: _Scores, max_share: float, quantile: float) -> float | None:
     """The widest gap between neighbouring scores, among splits that flag few enough."""
-    allowed = levels.shares_below <= max_share
+    allowed = levels.shares_below <= max_share  # none of them where there is one score only
     if not allowed.any():
         return None
     return levels.between(_first_largest(np.where(allowed, np.diff(levels.values), -np.inf)))
@@ -139,8 +147,7 @@ def _first_largest(values: Floats) -> int:
 def _kde(levels: _Scores, max_share: float, quantile: float) -> float | None:
     """The lowest density between the main mode and the next mode below it; None if there is none.
 
-    Gaussian kernel, Silverman's bandwidth, on a grid of at least four points a bandwidth
-    (while 8192 points allow).
+    Gaussian kernel, Silverman's bandwidth, or that of which 8192 points hold four each.
     """
     grid, density = _density(levels)
     rising = np.diff(density) > 0
@@ -167,6 +174,9 @@ def _density(levels: _Scores) -> tuple[Floats, Floats]:
     middle = float(values[quarters[1]] - values[quarters[0]]) / 1.34
     # Where more than half of the scores are equal the middle half has no width.
     width = 0.9 * (min(spread, middle) if middle > 0 else spread) * n**-0.2
+    # Four points a bandwidth, four bandwidths to spare at either end: a far score must not leave
+    # the others within a single step, nor itself at the end of the grid.
+    width = max(width, float(values[-1] - values[0]) * 4 / (_GRID[1] - 32))
     low, high = values[0] - 4 * width, values[-1] + 4 * width
     size = int(np.clip(np.ceil(4 * (high - low) / width), *_GRID))
     grid = np.linspace(low, high, size)
@@ -225,8 +235,8 @@ def _two_gaussians(levels: _Scores) -> tuple[Floats, Floats, Floats]:
 
 def _quantile(levels: _Scores, max_share: float, quantile: float) -> float:
     """The score that the given share of the objects stays below."""
-    at = int(np.searchsorted(np.cumsum(levels.counts), quantile * levels.counts.sum(), "right"))
-    return float(levels.values[min(at, len(levels.values) - 1)])
+    at = int(np.searchsorted(levels.shares_below, quantile, "right"))
+    return float(levels.values[at])
 
 
 _FINDERS: dict[str, Callable[[_Scores, float, float], float | None]] = {

@@ -382,19 +382,32 @@ def group_ambiguity(
 
 def _at_the_result(ensemble: Ensemble, codes: NDArray[np.int64]) -> Ensemble:
     """Members whose clusters are joined to those of the result they mostly lie in."""
-    k = int(codes.max(initial=-1)) + 1
+    groups, k = _as_they_appear(codes)
     if not k:
         return ensemble
     joined = []
     for member in ensemble.members:
         labels = member.astype(np.int32)
-        inside = (labels >= 0) & (codes >= 0)
-        n_cells = k * (max(labels.max(), -1) + 1)
-        cells = np.bincount(labels[inside] * k + codes[inside], minlength=n_cells)
-        mostly = cells.reshape(-1, k).argmax(axis=1)
-        labels[labels >= 0] = mostly[labels[labels >= 0]]
-        joined.append(labels.astype(smallest_type(k)))
+        placed = labels >= 0
+        inside = placed & (groups >= 0)
+        n_cells = k * (max(int(labels.max()), -1) + 1)
+        cells = np.bincount(labels[inside] * k + groups[inside], minlength=n_cells).reshape(-1, k)
+        mostly = cells.argmax(axis=1)
+        # A cluster with no object in any group is none of them.
+        outside = np.flatnonzero(~cells.any(axis=1))
+        mostly[outside] = k + np.arange(len(outside))
+        labels[placed] = mostly[labels[placed]]
+        joined.append(labels.astype(smallest_type(k + len(outside))))
     return Ensemble(joined)
+
+
+def _as_they_appear(codes: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
+    """Groups numbered as they first appear, and how many: names decide no tie between them."""
+    names, first, inverse = np.unique(codes, return_index=True, return_inverse=True)
+    is_group = names >= 0
+    number = np.full(len(names), -1)
+    number[is_group] = np.argsort(np.argsort(first[is_group]))
+    return number[inverse], int(is_group.sum())
 
 
 def _given_or_made(

@@ -215,7 +215,7 @@ def suited_elsewhere(
 
 def _judged(
     labels: Any, confidence: Any, *, owner: str, name: str = "labels"
-) -> tuple[NDArray[np.integer], NDArray[np.float64] | None]:
+) -> tuple[NDArray[np.int64], NDArray[np.float64] | None]:
     """A whole number and a confidence for each object."""
     codes = as_array(labels)
     if codes.ndim != 1 or codes.dtype.kind not in "biu":
@@ -223,6 +223,8 @@ def _judged(
             f"The {name!r} parameter of {owner} must hold one whole number for each object. Got "
             f"shape {codes.shape} and type {codes.dtype} instead."
         )
+    # Unsigned numbers and truth values have no -1 to compare with.
+    codes = codes.astype(np.int64)
     if confidence is None:
         return codes, None
     sure = as_array(confidence)

@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from consilience._validation import MISSING, Interval, as_array, check_value
-from consilience.ensemble import Ensemble
+from consilience._validation import MISSING, Interval, Satisfies, as_array, check_value
+from consilience.ensemble import Ensemble, usable_ensemble
 from consilience.errors import InvalidInputError
 from consilience.evidence.coassociation import Missing, fractions
 from consilience.evidence.twins import twins
@@ -56,6 +56,9 @@ class VATOrder:
     order: Positions
     parent: Positions
     distance: Floats
+
+
+_VAT_ORDER = Satisfies(lambda value: isinstance(value, VATOrder), "a VATOrder, as `vat` returns it")
 
 
 def vat(evidence: Any, *, missing: Missing = "pair") -> VATOrder:
@@ -180,7 +183,9 @@ def vat_image(
     """
     check_value("missing", missing, MISSING, owner="vat_image")
     check_value("max_size", max_size, [Interval(Integral, 1)], owner="vat_image")
-    if not isinstance(evidence, Ensemble):
+    if isinstance(evidence, Ensemble):
+        evidence = usable_ensemble(evidence, owner="vat_image")
+    else:
         distances = _checked_distances(evidence)
         chosen = _checked_order(order, len(distances))
         return _block_means(
@@ -216,6 +221,7 @@ def ivat_image(order: VATOrder, *, max_size: int = 2000) -> Floats:
     array([[0. , 3. ],
            [3. , 2.5]])
     """
+    check_value("order", order, [_VAT_ORDER], owner="ivat_image")
     check_value("max_size", max_size, [Interval(Integral, 1)], owner="ivat_image")
     edges = _edges(len(order.distance), max_size)
     sums = np.empty((len(edges) - 1, len(edges) - 1))

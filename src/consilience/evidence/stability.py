@@ -215,7 +215,7 @@ def select_clusters(
     >>> selected.kept.tolist(), selected.cover.tolist()
     ([True, True, True, True, True, True], [3, 3, 3, 3, 3, 3])
     >>> narrow = select_clusters(ens, cluster_stability(ens), top=0.2, min_cover=0)
-    >>> narrow.kept.tolist(), answer.cover.tolist()
+    >>> narrow.kept.tolist(), narrow.cover.tolist()
     ([True, True, False, False, True, True], [2, 2, 2, 2, 2, 2])
     """
     for name, value in (("top", top), ("threshold", threshold), ("min_cover", min_cover)):

@@ -172,7 +172,7 @@ def grams(
 
     >>> by, of = ("Peop", "VBD", "IN", "Loc"), ("Peop", "VBZ", "IN", "Loc")
     >>> longer = grams([by, by, of, of])
-    >>> longer.patterns[0].head, answer.n_components
+    >>> longer.patterns[0].head, longer.n_components
     (('Peop', Ellipsis, 'IN', 'Loc'), 1)
     """
     options = {
