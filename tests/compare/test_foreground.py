@@ -110,5 +110,8 @@ def test_input_that_cannot_be_used():
         compare.precision_recall_f1(["a", "b"], [0, 1])
     with pytest.raises(InvalidInputError, match="one label for each object"):
         compare.hard_auc([], [])
+    for measure in (compare.hard_auc, compare.precision_recall_f1):
+        with pytest.raises(InvalidInputError, match="a label for every object, -1"):
+            measure([0, np.nan, 1, -1], [1, 1, 1, 0])
     with pytest.raises(InvalidParameterError, match="true source"):
         compare.hard_auc([0, -1], None)

@@ -30,6 +30,20 @@ def test_agrees_with_scipy(seed, n):
     assert found.wins + found.ties + found.losses == found.n_pairs == n
 
 
+@given(
+    st.lists(st.tuples(st.integers(50, 99), st.integers(50, 99)), min_size=2, max_size=40),
+    st.sampled_from([100, 1000, 3, 1e12, 1e-12]),
+)
+def test_the_unit_does_not_matter(tenths, unit):
+    """Decimals are no floats: differences that are equal on paper differ in their last digits."""
+    a, b = np.array(tenths, float).T
+    whole, other = paired(a, b), paired(a / unit, b / unit)
+    assert (other.wins, other.ties, other.losses) == (whole.wins, whole.ties, whole.losses)
+    assert (other.wilcoxon, other.wilcoxon_p) == (whole.wilcoxon, whole.wilcoxon_p)
+    assert other.mean_difference * unit == pytest.approx(whole.mean_difference, abs=1e-9)
+    assert (other.t, other.t_p) == pytest.approx((whole.t, whole.t_p))
+
+
 @given(st.lists(st.integers(-4, 4), min_size=2, max_size=60))
 def test_swapping_the_methods_turns_the_sign(gaps):
     gaps = np.array(gaps, float)

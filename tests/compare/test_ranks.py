@@ -117,6 +117,8 @@ def test_tables_that_cannot_be_ranked(table, words):
 def test_names_and_means_that_cannot_be_used():
     with pytest.raises(InvalidInputError, match="3 different names"):
         ranks(np.ones((12, 3)), names=["a", "a", "b"])
+    with pytest.raises(InvalidInputError, match="Got 5 instead"):
+        ranks(np.ones((12, 3)), names=5)
     with pytest.raises(InvalidInputError, match="between 1 and their number"):
         ranks_from_means([0.5, 2.5], 12)
     with pytest.raises(InvalidInputError, match=r"ranks_from_means needs numbers.*Got \['a'\]"):

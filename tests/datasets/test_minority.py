@@ -74,6 +74,12 @@ def test_scales_multiply_what_they_say():
     np.testing.assert_allclose(ratios, 2, rtol=0.1)
 
 
+@pytest.mark.parametrize("background", [1e-5, 1e-3, 0.1])
+def test_however_little_noise_is_asked_for_some_is_drawn(background):
+    n = minority_sources(2, background=background, random_state=0).n_background
+    assert 1 <= n <= max(1, background * 9000)
+
+
 def test_a_seed_fixes_the_set_and_sources_give_other_samples(seed):
     first, second = (make_minority(2, random_state=seed) for _ in range(2))
     np.testing.assert_array_equal(first[0], second[0])

@@ -44,6 +44,21 @@ def test_arrays_come_back_and_are_kept_once():
     assert np.isnan(again["nan"])
 
 
+@given(st.lists(PLAIN, max_size=5), st.sampled_from([np.int64, np.float32, np.bool_]))
+def test_names_of_objects_and_keys_stay_what_they_are(names, kind):
+    names = [*names, kind(1), kind(0), np.str_("a"), np.inf]
+    wanted = [name.item() if isinstance(name, np.generic) else name for name in names]
+    array = np.fromiter(names, object, len(names))
+    assert repr(there_and_back(array).tolist()) == repr(wanted)
+    assert repr(there_and_back(dict.fromkeys(names))) == repr(dict.fromkeys(wanted))
+
+
+def test_names_of_other_kinds_come_back_as_text():
+    names = np.fromiter([(1, 2), np.datetime64("2024-01-05")], object, 2)
+    assert there_and_back(names).tolist() == ["(1, 2)", "2024-01-05"]
+    assert there_and_back({(1, 2): 3}) == {"(1, 2)": 3}
+
+
 def test_sparse_matrices_come_back():
     matrix = sparse.random_array((5, 7), density=0.3, random_state=0).tocsr()
     again = there_and_back(matrix)

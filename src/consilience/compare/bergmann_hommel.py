@@ -54,7 +54,7 @@ class PairwiseTests:
     adjusted : ndarray of shape (n_methods, n_methods)
         Adjusted p-values; the diagonal is 1.
     different : ndarray of shape (n_methods, n_methods), bool
-        Pairs with ``adjusted <= alpha``. None where Iman and Davenport's test finds no
+        Pairs with ``adjusted <= alpha``. No pair where Iman and Davenport's test finds no
         difference among all methods: then no claim about pairs is made.
     procedure : str
         "bergmann-hommel", "shaffer" or "holm": the one that was used.

@@ -233,6 +233,10 @@ def _in_a_group(labels: Any, *, owner: str) -> NDArray[np.bool_]:
             f"{owner} needs a vector with one label for each object: -1 for the background, "
             f"0, 1, ... or True/False. Got {vector.dtype} of shape {vector.shape} instead."
         )
+    if np.isnan(vector).any():
+        raise InvalidInputError(
+            f"{owner} needs a label for every object, -1 for the background. Got NaN instead."
+        )
     return vector if vector.dtype == bool else np.asarray(vector >= 0)
 
 

@@ -4,7 +4,7 @@ Ranks compare methods on each data set separately, so figures of easy and hard d
 not be commensurable.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from consilience._validation import NO_NUMBERS, Boolean, Interval, check_value
+from consilience._validation import NO_NUMBERS, Boolean, Interval, check_value, shown
 from consilience.errors import InvalidInputError, warn
 
 __all__ = ["Ranks", "ranks", "ranks_from_means"]
@@ -220,10 +220,11 @@ def _numbers(values: Any, *, owner: str) -> Floats:
 
 
 def _checked_names(names: Sequence[str], n_methods: int) -> tuple[str, ...]:
-    texts = tuple(str(name) for name in names)
+    one = not isinstance(names, Iterable)
+    texts = () if one else tuple(map(str, names))
     if len(texts) != n_methods or len(set(texts)) != n_methods:
         raise InvalidInputError(
             f"names must be {n_methods} different names, one for each method. "
-            f"Got {list(texts)} instead."
+            f"Got {shown(names if one else list(texts))} instead."
         )
     return texts

@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from consilience._validation import Interval
-from consilience.datasets._synthetic import _POSITIVE, Seed, _check, _rng
+from consilience._validation import Interval, Rule
+from consilience.datasets._synthetic import Seed, _check, _rng
 from consilience.errors import InvalidParameterError
 
 __all__ = ["GraphSample", "make_lfr"]
@@ -17,6 +17,8 @@ Indices = NDArray[np.int64]
 
 # Rounds of pairing anew what may not be paired; what is left then is left out.
 _ROUNDS = 200
+# Of steeper laws nearly all values are the least one, and the others' weights no floats.
+_EXPONENT: list[Rule] = [Interval(Real, 0, 20, open_low=True)]
 
 
 class GraphSample(NamedTuple):
@@ -64,13 +66,15 @@ def make_lfr(
     mixing : float, default=0.5
         Share of the edges of a node that leave its community, from 0 to 1.
     average_degree : float, default=20.0
-        Edges of a node, on average.
+        Edges of a node, on average. The power law of degrees starts where its mean is this; below
+        the mean of the whole law, there are so many more nodes of one edge.
     max_degree : int, default=50
         Most edges of a node.
     min_size, max_size : int, default=20 and 100
-        Nodes of a community; one must hold a node of the largest degree with its inner edges.
+        Nodes of a community; one must hold a node of the largest degree with its inner edges,
+        and so many communities must exist that make up all nodes.
     degree_exponent, size_exponent : float, default=2.0 and 1.0
-        Of the power laws, both falling.
+        Of the power laws, both falling; at most 20.
     random_state : int, RandomState or None, default=None
         Seed of the sample.
 
@@ -106,8 +110,8 @@ def make_lfr(
     _check(owner, average_degree=(average_degree, [Interval(Real, 1, int(max_degree))]))
     _check(owner, max_size=(max_size, [Interval(Integral, 1, int(n_objects))]))
     _check(owner, min_size=(min_size, [Interval(Integral, 1, int(max_size))]))
-    _check(owner, degree_exponent=(degree_exponent, _POSITIVE))
-    _check(owner, size_exponent=(size_exponent, _POSITIVE))
+    _check(owner, degree_exponent=(degree_exponent, _EXPONENT))
+    _check(owner, size_exponent=(size_exponent, _EXPONENT))
     rng = _rng(random_state)
     degrees = _degrees(n_objects, average_degree, max_degree, degree_exponent, rng)
     inner = np.floor((1 - mixing) * degrees + rng.uniform(size=n_objects)).astype(np.int64)
@@ -126,33 +130,47 @@ def _degrees(
 ) -> Indices:
     """Whole numbers of a power law that ends at ``most``, with this mean."""
     values = np.arange(1, most + 1)
-    weights = values**-exponent
+    weights = values ** -float(exponent)
     # All below some degree are left out, and of that degree so many that the mean is right.
     mass, total = np.cumsum(weights[::-1])[::-1], np.cumsum((weights * values)[::-1])[::-1]
     low = int(np.flatnonzero(total / mass <= average)[-1]) if total[0] / mass[0] <= average else 0
     shares = np.where(values > low + 1, weights, 0.0)
-    excess = (shares * (values - average)).sum()
     if values[low] < average:
-        shares[low] = min(excess / (average - values[low]), weights[low])
-    else:
-        shares[low] = 1.0 if not excess else weights[low]
+        shares[low] = (shares * (values - average)).sum() / (average - values[low])
+    else:  # the mean is the least degree, or the largest
+        shares = np.where(values == values[low], 1.0, 0.0)
     return rng.choice(values, n, p=shares / shares.sum())
 
 
 def _sizes(n: int, least: int, most: int, exponent: float, rng: np.random.RandomState) -> Indices:
     """Sizes of communities that make up n nodes, falling."""
+    if -(-n // most) * least > n:
+        raise InvalidParameterError(
+            f"make_lfr cannot make up {n} nodes of communities of {least} to {most}. Raise the "
+            "'max_size' parameter or lower 'min_size'."
+        )
     values = np.arange(least, most + 1)
-    weights = values**-exponent
+    weights = values ** -float(exponent)
     drawn = rng.choice(values, n // least + 1, p=weights / weights.sum())
-    sizes = drawn[: int(np.searchsorted(np.cumsum(drawn), n, side="right"))]
+    sizes = np.sort(drawn[: int(np.searchsorted(np.cumsum(drawn), n, side="right"))])
     missing = n - int(sizes.sum())
-    if missing >= least or not len(sizes):
-        sizes = np.append(sizes, missing)
-    else:  # one more for so many, where there is room
-        sizes = np.sort(sizes)
-        for i in range(missing):
-            sizes[i % len(sizes)] += 1
+    if missing < least and missing <= len(sizes) * most - int(sizes.sum()):
+        sizes = _stepped(sizes, missing, 1, most)
+    else:  # one community more, which takes from the others what it lacks
+        sizes = np.append(_stepped(sizes, max(0, least - missing), -1, least), max(least, missing))
     return np.sort(sizes)[::-1].astype(np.int64)
+
+
+def _stepped(sizes: Indices, count: int, step: int, limit: int) -> Indices:
+    """Sizes after ``count`` steps of one node, in turn by those that are not at the limit."""
+    sizes, turn = sizes.copy(), 0
+    while count:
+        place = turn % len(sizes)
+        if sizes[place] != limit:
+            sizes[place] += step
+            count -= 1
+        turn += 1
+    return sizes
 
 
 def _placed(inner: Indices, sizes: Indices, rng: np.random.RandomState) -> Indices:

@@ -268,9 +268,9 @@ def _draw_background(scale: float, rng: np.random.RandomState) -> int:
     """Number of noise objects, drawn until it reaches the published limit."""
     # The published limits belong to the published scales.
     while True:
-        count = round(scale * (5400 + 600 * float(rng.standard_normal())))
-        if count >= 1000 * min(scale, 1):
-            return count
+        count = scale * (5400 + 600 * float(rng.standard_normal()))
+        if count >= 1000 * min(scale, 1):  # before it is rounded, for to 0 it may be
+            return max(1, round(count))
 
 
 def _draw_sizes(g: int, d: int, scale: float, rng: np.random.RandomState) -> NDArray[np.int64]:

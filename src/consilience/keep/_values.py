@@ -68,12 +68,8 @@ def _named(array: NDArray[Any], arrays: Arrays) -> str:
 
 
 def _packed(value: Any, kinds: Mapping[type, Kind], arrays: Arrays) -> Any:
-    if isinstance(value, np.generic) and value.dtype.kind in "biufSU":
-        value = value.item()
-    if value is None or isinstance(value, bool | int | str):
-        return value
-    if isinstance(value, float):
-        return value if math.isfinite(value) else {"~float": str(value)}
+    if _is_plain(value):
+        return _plain(value)
     if isinstance(value, np.ndarray) and value.dtype.kind in "biufUmM":
         return {"~array": _named(value, arrays)}
     if isinstance(value, np.ndarray) and value.dtype.kind == "O" and value.ndim == 1:
@@ -87,7 +83,7 @@ def _packed(value: Any, kinds: Mapping[type, Kind], arrays: Arrays) -> Any:
     if type(value) is tuple:
         return {"~tuple": [_packed(item, kinds, arrays) for item in value]}
     if isinstance(value, Mapping):
-        items = [[str(key), _packed(item, kinds, arrays)] for key, item in value.items()]
+        items = [[_plain(key), _packed(item, kinds, arrays)] for key, item in value.items()]
         return {"~map": items}
     kind = next((kinds[one] for one in type(value).__mro__ if one in kinds), None)
     if kind is None:
@@ -96,11 +92,22 @@ def _packed(value: Any, kinds: Mapping[type, Kind], arrays: Arrays) -> Any:
     return {"~kind": kind.name, "fields": parts}
 
 
+def _is_plain(item: Any) -> bool:
+    """Whether JSON has a value for this, or we write one."""
+    if isinstance(item, np.generic):
+        return item.dtype.kind in "biufU" and not isinstance(item, np.longdouble)
+    return item is None or isinstance(item, bool | int | float | str)
+
+
 def _plain(item: Any) -> Any:
-    """An identifier as JSON can hold it."""
-    if isinstance(item, float) and not math.isfinite(item):
+    """A plain value, and of anything else its text: an identifier or a key as JSON can hold it."""
+    if not _is_plain(item):
         return str(item)
-    return item if item is None or isinstance(item, bool | int | float | str) else str(item)
+    if isinstance(item, np.generic):
+        item = item.item()
+    if isinstance(item, float) and not math.isfinite(item):
+        return {"~float": str(item)}
+    return item
 
 
 def unpack(packed: Any, arrays: Mapping[str, NDArray[Any]], kinds: Mapping[str, Kind]) -> Any:
@@ -124,11 +131,11 @@ def unpack(packed: Any, arrays: Mapping[str, NDArray[Any]], kinds: Mapping[str, 
     if tag == "~float":
         return {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}[content]
     if tag == "~objects":
-        return np.fromiter(content, object, len(content))
+        return np.fromiter((unpack(item, arrays, kinds) for item in content), object, len(content))
     if tag == "~tuple":
         return tuple(unpack(item, arrays, kinds) for item in content)
     if tag == "~map":
-        return {key: unpack(item, arrays, kinds) for key, item in content}
+        return {unpack(key, arrays, kinds): unpack(item, arrays, kinds) for key, item in content}
     if tag == "~csr":
         *parts, shape = (unpack(part, arrays, kinds) for part in content)
         matrix = sparse.csr_array(tuple(parts), shape=shape)
