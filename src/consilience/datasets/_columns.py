@@ -94,7 +94,9 @@ class Columns:
     """A file's columns by position: those in ``numeric`` as numbers, those in ``text`` as words.
 
     ``turned`` are columns read as numbers in which words were found; ``days`` those whose
-    numbers are days of a calendar; ``place`` is what a row stands on, 'line' or 'row'.
+    numbers are days of a calendar; ``categories`` those whose words are categories even if they
+    look like numbers; ``place`` is what a row stands on, 'line' or 'row'; ``whole`` says that no
+    row may be left out: those of a frame are known by their place.
     """
 
     source: Path
@@ -106,6 +108,8 @@ class Columns:
     gaps: dict[int, tuple[int, Any]] = field(default_factory=dict)
     turned: set[int] = field(default_factory=set)
     days: set[int] = field(default_factory=set)
+    categories: set[int] = field(default_factory=set)
+    whole: bool = False
     words: dict[int, Words] = field(init=False)
     slots: dict[int, int] = field(init=False)  # which column of the matrix
     # A growing array('d') is enlarged in place where numpy would need a second copy.

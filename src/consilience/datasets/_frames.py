@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from consilience._labels import _values_and_missing
+from consilience._words import listed, plural
 from consilience.datasets._columns import Columns
 from consilience.datasets._prepare import Encode, Impute, Ordinal, prepare, prepare_like
 from consilience.datasets._recipe import Recipe
@@ -19,6 +20,8 @@ __all__ = ["frame_like", "frame_table", "holds_words"]
 
 _NAME = Path("X")
 _DAY = np.timedelta64(1, "D")
+# Types of categories, of pandas and of polars.
+_CATEGORIES = ("CategoricalDtype", "Categorical", "Enum")
 
 
 def holds_words(frame: Any) -> bool:
@@ -82,17 +85,24 @@ def _columns(frame: Any, words: set[str]) -> tuple[Columns, Ordinal]:
     names = [str(name) for name in frame.columns]
     series = [_column(frame, j) for j in range(len(names))]
     kinds = [_kind(one) for one in series]
-    text = [j for j, kind in enumerate(kinds) if kind == "words" or names[j] in words]
+    text = [j for j, kind in enumerate(kinds) if kind not in _NUMBERS or names[j] in words]
     numeric = [j for j in range(len(names)) if j not in text]
-    columns = Columns(_NAME, names, numeric, text, "row")
+    columns = Columns(_NAME, names, numeric, text, "row", whole=True)
     columns.days |= {j for j in numeric if kinds[j] == "days"}
+    columns.categories |= {j for j in text if kinds[j] == "categories"}
     matrix = np.empty((len(frame), len(numeric)))
     for slot, j in enumerate(numeric):
-        matrix[:, slot] = _days(series[j]) if kinds[j] == "days" else _floats(series[j])
+        matrix[:, slot] = _NUMBERS[kinds[j]](series[j])
     columns.take(matrix)
     for j in text:
         columns.words[j].add(_cells(series[j]))
-    ordinal = {names[j]: tuple(map(str, _order(series[j]))) for j in text if _order(series[j])}
+    spans = [names[j] for j in numeric if kinds[j] == "spans"]
+    if spans:
+        columns.notes.append(
+            f"{plural(len(spans), 'column')} of {_NAME.name!r} with spans of time "
+            f"({listed(map(repr, spans))}): read as days."
+        )
+    ordinal = {names[j]: order for j in text if (order := _order(series[j]))}
     return columns, ordinal
 
 
@@ -101,19 +111,25 @@ def _column(frame: Any, j: int) -> Any:
 
 
 def _kind(column: Any) -> str:
-    """What a column holds by its type: 'numbers', 'days' or 'words'."""
+    """What a column holds by its type: 'numbers', 'days', 'spans', 'categories' or 'words'."""
+    if type(column.dtype).__name__ in _CATEGORIES:
+        return "categories"
     kind = getattr(column.dtype, "kind", "")
     if kind == "M":
         return "days"
+    if kind == "m" or type(column.dtype).__name__ == "Duration":
+        return "spans"
     if kind in ("b", "i", "u", "f") or getattr(column.dtype, "is_numeric", bool)():
         return "numbers"
     values, _ = _values_and_missing(column, "X")
     return "numbers" if values.dtype.kind in "biuf" else "words"
 
 
-def _order(column: Any) -> Any:
+def _order(column: Any) -> tuple[str, ...]:
     """Categories from the lowest to the highest; nothing where they have no order."""
-    return list(column.cat.categories) if getattr(column.dtype, "ordered", False) else ()
+    if not getattr(column.dtype, "ordered", False):
+        return ()
+    return tuple(map(_word, column.cat.categories.tolist()))
 
 
 def _floats(column: Any) -> NDArray[np.float64]:
@@ -125,15 +141,38 @@ def _floats(column: Any) -> NDArray[np.float64]:
 
 
 def _days(column: Any) -> NDArray[np.float64]:
-    moments = np.asarray(column.to_numpy()).astype("datetime64[ns]")
+    moments = np.asarray(column.to_numpy())
+    if moments.dtype.kind == "O":  # with a time zone
+        moments = np.asarray(column.to_numpy("datetime64[us]"))
+    # In their own unit: the nanoseconds of 64 bits end in 2262.
     days = (moments - np.datetime64(0, "D")) / _DAY
     return np.where(np.isnat(moments), math.nan, days)
 
 
+def _spans(column: Any) -> NDArray[np.float64]:
+    """Lengths of time in days."""
+    spans = np.asarray(column.to_numpy())
+    return np.where(np.isnat(spans), math.nan, spans / _DAY)
+
+
+# How columns that are numbers in the end become so.
+_NUMBERS = {"numbers": _floats, "days": _days, "spans": _spans}
+
+
 def _cells(column: Any) -> list[Any]:
+    if hasattr(column.dtype, "ordered"):  # of pandas; its values may have become floats
+        words = [*map(_word, column.cat.categories.tolist()), None]
+        return [words[code] for code in column.cat.codes.tolist()]
     values, missing = _values_and_missing(column, "X")
     gone = np.zeros(len(values), bool) if missing is None else missing
     return [
-        None if lost or cell is None else cell if isinstance(cell, str) else str(cell)
+        None if lost or cell is None else _word(cell)
         for cell, lost in zip(values.tolist(), gone.tolist(), strict=True)
     ]
+
+
+def _word(cell: Any) -> str:
+    """A cell as text; whole floats as the integers they were before a gap came among them."""
+    if isinstance(cell, float) and cell.is_integer():
+        return str(int(cell))
+    return str(cell)

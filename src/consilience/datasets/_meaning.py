@@ -87,9 +87,11 @@ class Meaning:
         return [word for word, gone in zip(self.words, self.missing, strict=True) if not gone]
 
 
-def meaning_of(column: Words, decimal: Decimal | None) -> Meaning:
-    """What a column of words holds, as far as the words tell."""
+def meaning_of(column: Words, decimal: Decimal | None, *, categories: bool = False) -> Meaning:
+    """What a column of words holds: ``categories`` if that is known, else what the words tell."""
     words = column.words
+    if categories:
+        return _categories(words)
     plain = np.array([_number(word, decimal) for word in words], np.float64)
     silent = np.array([_is_missing(word, NO_NUMBER) for word in words], bool)
     numeric = ~np.isnan(plain) & ~silent
@@ -111,6 +113,12 @@ def meaning_of(column: Words, decimal: Decimal | None) -> Meaning:
         missing, values = silent, plain
     odd = np.flatnonzero(~numeric & ~silent)
     return Meaning(kind, words, missing, values, int(odd[0]))
+
+
+def _categories(words: list[Any]) -> Meaning:
+    missing = np.array([_is_missing(word, NO_WORD) for word in words], bool)
+    kind = Kind.CATEGORIES if (~missing).sum() <= MOST_CATEGORIES else Kind.TEXT
+    return Meaning(kind, words, missing, np.full(len(words), np.nan), int(np.argmin(missing)))
 
 
 def _number(word: Any, decimal: Decimal | None) -> float:

@@ -117,7 +117,7 @@ def prepare(
     """
     roles_of_words = (roles.ids, roles.truth)
     meanings = {
-        j: meaning_of(words, decimal)
+        j: meaning_of(words, decimal, categories=j in columns.categories)
         for j, words in columns.words.items()
         if j not in roles_of_words
     }
@@ -169,7 +169,7 @@ def prepare_like(
     refuse_other_words(columns, [one for one in outcomes if isinstance(one, Refused)])
     features = [one for one in outcomes if isinstance(one, _Feature)]
     _fill_like(columns, features, recipe)
-    how: Impute | None = "drop-rows" if recipe.drop_rows else None
+    how: Impute | None = "drop-rows" if recipe.drop_rows and not columns.whole else None
     if recipe.keep_gaps:
         how = "keep"
     kept = _settle_gaps(columns, features, roles, how, remedy=FILL_IN_NEW)
@@ -469,7 +469,7 @@ def _settle_gaps(
 def _kept_gaps(
     columns: Columns, gappy: Sequence[_Feature], features: Sequence[_Feature]
 ) -> NDArray[np.bool_] | None:
-    """Gaps stay gaps; an object of which nothing at all is known is left out."""
+    """Gaps stay gaps; an object of which nothing at all is known is left out of a file."""
     if not gappy:
         return None
     cells = 0
@@ -481,6 +481,8 @@ def _kept_gaps(
         f"{'is' if cells == 1 else 'are'} missing or infinite and kept as gaps: a clustering looks "
         "at the objects that have its columns."
     )
+    if columns.whole:
+        return None
     known = np.zeros(columns.n_objects, bool)
     for f in features:
         known |= np.isfinite(f.values)
