@@ -84,7 +84,16 @@ def test_an_interrupted_run_says_how_to_go_on(tmp_path):
         open_run(tmp_path)
 
 
-@pytest.mark.parametrize("text", ["id,cluster\na,x\n", "name,group\na,0\n", "", "id,cluster\n\xff"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "id,cluster\na,x\n",
+        "id,cluster\na,99999999999\n",
+        "name,group\na,0\n",
+        "",
+        "id,cluster\n\xff",
+    ],
+)
 def test_damaged_labels_are_refused_in_words(tmp_path, text):
     (tmp_path / "labels.csv").write_bytes(text.encode("latin-1"))
     with pytest.raises(InvalidInputError, match=r"labels.csv"):
@@ -105,3 +114,12 @@ def test_links_that_lead_out_of_the_folder_are_not_followed(tmp_path):
 def test_comments_above_the_header_are_left_out(tmp_path):
     write_labels(tmp_path, "# what was done\n# more\nid,cluster\na,3\nb,0\n")
     assert open_run(tmp_path).labels.tolist() == [1, 0]
+
+
+def test_groups_and_second_groups_are_numbered_alike(tmp_path):
+    lines = ["a,0,4", "b,2,4", "c,4,2", "d,-1,", "e,2,3", "f,2,inf", "g,2,1e12"]
+    write_labels(tmp_path, "id,cluster,runner_up\n" + "\n".join(lines) + "\n")
+    opened = open_run(tmp_path)
+    assert opened.labels.tolist() == [0, 1, 2, -1, 1, 1, 1]
+    assert opened.runner_up.tolist() == [2, 2, 1, -1, -1, -1, -1]
+    assert opened.runner_up.dtype == np.int32

@@ -94,6 +94,11 @@ def test_other_names_are_not_answered(client, host):
     assert client.get("/view", headers={**OURS, "host": host}).status_code == 403
 
 
+def test_the_port_that_browsers_leave_out_may_be_left_out():
+    assert {"127.0.0.1", "localhost", "[::1]", "127.0.0.1:80"} <= _hosts("127.0.0.1", 80)
+    assert all(name.endswith(":8080") for name in _hosts("127.0.0.1", 8080))
+
+
 @pytest.mark.parametrize("origin", ["http://evil.example", "null", "https://127.0.0.1:8123"])
 def test_other_pages_are_not_answered(client, origin):
     assert client.get("/view", headers={**OURS, "origin": origin}).status_code == 403

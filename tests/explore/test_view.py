@@ -9,8 +9,8 @@ from sklearn.metrics import adjusted_rand_score
 import consilience as cs
 from consilience.errors import InvalidInputError
 from consilience.evidence import co_association
-from consilience.explore import view
-from consilience.explore._cuts import cuts_of, pair_sums, shares_with
+from consilience.explore import _cuts, view
+from consilience.explore._cuts import cuts_of, only_cut, pair_sums, shares_with
 from consilience.explore._maps import map_of_evidence
 from consilience.explore._sent import sent
 from consilience.explore._view import listed_columns
@@ -140,6 +140,39 @@ def test_shares_with_groups_equal_their_definition(result):
     for row, i in enumerate(some):
         for g in range(4):
             assert found[row, g] == pytest.approx(joined[i, groups == g].mean(), abs=1e-5)
+
+
+@settings(deadline=None, max_examples=40)
+@given(labelings)
+def test_shares_are_of_the_pairs_that_members_saw(members):
+    labels = np.array(members)
+    n = labels.shape[1]
+    groups = np.arange(n) % 3 - 1
+    shares = shares_with(cs.Ensemble(labels.T), groups, 2, np.arange(n))
+    for i in range(n):
+        for g in range(2):
+            pairs = [(m, j) for m in range(len(labels)) for j in np.flatnonzero(groups == g)]
+            both = [(m, j) for m, j in pairs if labels[m, i] != -2 and labels[m, j] != -2]
+            same = [1 for m, j in both if labels[m, i] == labels[m, j] and labels[m, i] >= 0]
+            assert shares[i, g] == pytest.approx(len(same) / max(len(both), 1))
+
+
+def test_more_groups_than_pairs_are_looked_at_of(monkeypatch):
+    monkeypatch.setattr(_cuts, "_PAIRS", 20)
+    rng = np.random.default_rng(0)
+    labels = np.append(np.repeat(np.arange(30), 2), -1).astype(np.int32)
+    members = [np.where(rng.random(61) < 0.2, rng.integers(0, 30, 61), labels) for _ in range(5)]
+    cuts = cuts_of(cs.Ensemble(members), labels, None, seed=0)
+    np.testing.assert_array_equal(cuts.labels(30), labels)
+    for k in range(1, cuts.most + 1):
+        assert len(np.unique(cuts.labels(k)[:-1])) == k
+
+
+def test_very_many_groups_keep_their_numbers():
+    labels = np.arange(-1, 33_000, dtype=np.int32)
+    cuts = only_cut(labels)
+    np.testing.assert_array_equal(cuts.labels(33_000), labels)
+    assert cuts.together.size == 0
 
 
 def test_groups_that_members_agree_on_stand_apart_on_the_map_of_the_evidence():

@@ -174,8 +174,10 @@ def joined(ens, labels):
             held = [
                 c for c, m in zip(labels.tolist(), member.tolist(), strict=True) if m == cluster
             ]
-            counts = [held.count(c) for c in range(max(labels) + 1)]
-            member[member == cluster] = 1000 + counts.index(max(counts))
+            # Of equal ones the group that appears first; a cluster in none stays by itself.
+            groups = [c for c in dict.fromkeys(labels.tolist()) if c >= 0 and c in held]
+            mostly = max(groups, key=held.count) if groups else 1000 + cluster
+            member[member == cluster] = 1000 * (mostly + 1)
     return Ensemble(table)
 
 

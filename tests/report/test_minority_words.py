@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from consilience.report._thin import _quotas
-from consilience.report.minority import _border, _settled
+from consilience.report.minority import _border, _compared, _settled
 
 
 @pytest.mark.parametrize(
@@ -69,3 +69,18 @@ def test_groups_raised_to_one_object_are_paid_for_by_the_largest():
     sizes = np.array([1000, 1, 1, 1, 1, 1, 1, 1])
     quota = _quotas(sizes, 9)
     assert quota.tolist() == [2, 1, 1, 1, 1, 1, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("labels", "words"),
+    [
+        ([-1, -1, -1, -1], "nothing was found of 2 objects that should stand out."),
+        ([0, -1, -1, -1], "100 % of the objects found are right and 50 % of those there are"),
+    ],
+)
+def test_nothing_is_said_of_objects_found_where_there_are_none(labels, words):
+    labels = np.array(labels)
+    model = SimpleNamespace(labels_=labels, n_foreground_=int((labels >= 0).sum()))
+    said = _compared(model, np.array([True, True, False, False]))
+    assert words in said
+    assert ("objects found" in said) == bool((labels >= 0).any())

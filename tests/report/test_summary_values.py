@@ -266,7 +266,7 @@ def test_confidence_that_is_not_given_is_that_of_the_evidence(monkeypatch, most,
     table = np.tile(LABELS, (4, 1))
     table[0, :3], table[1, 4:6], table[2, 7] = -2, -2, 0
     notes = []
-    sure, other = _case._found_confidence(Ensemble(list(table)), LABELS.astype(int), 3, notes)
+    sure, other = _case._confidence_of(Ensemble(list(table)), LABELS.astype(int), 3, notes)
     wanted = confidence(Ensemble(list(table)), LABELS, missing=missing)
     np.testing.assert_array_equal(sure, wanted.confidence)
     np.testing.assert_array_equal(other, wanted.runner_up)

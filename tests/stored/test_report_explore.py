@@ -64,7 +64,7 @@ def cuts():
         yield from _cut(kind, _cuts.cuts_of(other, truth().astype(np.int32), blobs(), seed=0))
     # Few of the objects are looked at, and the others are placed a few at a time.
     for seed in (0, 1):
-        with patch.object(_cuts, "_PAIRS", 20), patch.object(_cuts, "_ROWS", 7):
+        with patch.object(_cuts, "_PAIRS", 20), patch.object(_cuts, "_SHARES", 70):
             yield from _cut(f"few {seed}", _cuts.cuts_of(ensemble, groups, points, seed=seed))
     with patch.object(_cuts, "LEAST_CUTS", 5):
         yield from _cut("least", _cuts.cuts_of(ensemble, groups, points, seed=0))
@@ -299,7 +299,8 @@ def opened():
                     continue
                 yield from _shown(f"{name} {place}", shown)
                 yield f"{name} {place} sent", _unpacked(sent(shown))
-    yield "gaps", [_opened._without_gaps(np.array(x)) for x in ([5, 2, -1, 5], [-1], [0, 3])]
+    gaps = map(np.array, ([5, 2, -1, 5], [-1], [0, 3]))
+    yield "gaps", [_opened._without_gaps(x, x) for x in gaps]
     scores = np.array([0.5, 0.2, np.nan, 0.9])
     for high in (True, False):
         for labels in ([0, -1, 0, 0], [-1] * 4, [0, 0, 0, 0]):

@@ -9,7 +9,7 @@ link of the co-association, which does not split off single objects one by one.
 
 import warnings
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +28,7 @@ __all__ = ["Cuts", "Split", "cuts_of", "only_cut", "pair_sums", "shares_with"]
 Floats = NDArray[np.float64]
 Labels = NDArray[np.int32]
 Positions = NDArray[np.int64]
+Numbers = NDArray[np.signedinteger[Any]]
 
 #: Numbers of groups there is always a cut for, where the evidence divides as far.
 LEAST_CUTS = 20
@@ -35,7 +36,8 @@ LEAST_CUTS = 20
 _PAIRS = 2000
 # Parts nearer than this cannot be told apart.
 _NOTHING = 1e-9
-_ROWS = 65_536
+# Shares of objects with groups that are looked at at once.
+_SHARES = 1 << 22
 
 
 @dataclass(frozen=True)
@@ -67,9 +69,9 @@ class Cuts:
 
     Attributes
     ----------
-    leaf : ndarray of shape (n_objects,), int16
+    leaf : ndarray of shape (n_objects,), int16, or int32 where there are very many leaves
         Where the object is in the finest cut; -1 in no group.
-    numbers : ndarray of shape (n_cuts, n_leaves), int16
+    numbers : ndarray of shape (n_cuts, n_leaves), as ``leaf``
         The number of the group of each leaf, one row a cut. A group keeps its number as long as it
         stays the larger part of what it was.
     least : int
@@ -80,17 +82,18 @@ class Cuts:
         Between the rows.
     together : ndarray of shape (n_leaves, n_leaves)
         Mean co-association of leaves, of pairs of different objects; NaN where there is no pair.
-    order : ndarray of shape (n_leaves,), int16
+        Empty where nothing is known of pairs.
+    order : ndarray of shape (n_leaves,), as ``leaf``
         Leaves side by side, so that no branch crosses another.
     """
 
-    leaf: NDArray[np.int16]
-    numbers: NDArray[np.int16]
+    leaf: Numbers
+    numbers: Numbers
     least: int
     default: int
     splits: tuple[Split, ...]
     together: Floats
-    order: NDArray[np.int16]
+    order: Numbers
 
     @property
     def most(self) -> int:
@@ -106,9 +109,13 @@ class Cuts:
 def only_cut(labels: Labels) -> Cuts:
     """The answer alone, where nothing is known of what joins or divides its groups."""
     k = int(labels.max(initial=-1)) + 1
-    groups = np.arange(k, dtype=np.int16)
-    table = np.full((k, k), np.nan)
-    return Cuts(labels.astype(np.int16), groups[None], k, k, (), table, groups)
+    groups = _numbers(np.arange(k), k)
+    return Cuts(_numbers(labels, k), groups[None], k, k, (), np.empty((0, 0)), groups)
+
+
+def _numbers(values: Any, n_leaves: int) -> Numbers:
+    """Numbers of leaves in the narrowest type that the page knows and that holds them."""
+    return np.asarray(values, np.int16 if n_leaves <= 1 << 15 else np.int32)
 
 
 def cuts_of(ensemble: Ensemble, labels: Labels, points: Floats | None, *, seed: int) -> Cuts:
@@ -166,8 +173,9 @@ def _divided(
         reverse=True,
     )[: most - k]
     leaf_of = np.full(len(labels), -1, np.int64)
-    # Node of a group's tree -> leaf number; the last node is the whole group.
-    nodes = [{2 * len(objects) - 2: g} for g, objects in enumerate(inside)]
+    # Node of a group's tree -> leaf number; the last node is the whole group. Of very many groups
+    # some have no object that is looked at, and no tree.
+    nodes = [{2 * len(objects) - 2: g} if len(objects) else {} for g, objects in enumerate(inside)]
     above, divided = list(range(k)), []
     for _, g, t in candidates:
         tree, n = trees[g], len(inside[g])
@@ -224,8 +232,9 @@ def _all_placed(ensemble: Ensemble, labels: Labels, leaf: Positions, above: list
         return leaf
     own = np.array(above)
     placed = leaf.copy()
-    for start in range(0, len(rest), _ROWS):
-        some = rest[start : start + _ROWS]
+    step = max(1, _SHARES // len(above))
+    for start in range(0, len(rest), step):
+        some = rest[start : start + step]
         shares = shares_with(ensemble, leaf, len(above), some)
         shares[own[None] != labels[some][:, None]] = -1.0
         placed[some] = shares.argmax(axis=1)
@@ -237,19 +246,22 @@ def shares_with(
 ) -> NDArray[np.float32]:
     """Mean co-association of some objects with groups, as (n_some, n_groups).
 
-    Sums of a table a member, never of pairs; an object counts itself where it is in the group.
+    Of the pairs that members saw, as `pair_sums`; 0 where nobody saw any. Sums of a table a member,
+    never of pairs; an object counts itself where it is in the group.
     """
-    shares = np.zeros((len(objects), n_groups), np.float32)
-    sizes = np.maximum(np.bincount(groups[groups >= 0], minlength=n_groups), 1)
+    joined, seen = np.zeros((2, len(objects), n_groups))
+    grouped = groups >= 0
     for member in ensemble.members:
-        both = (member >= 0) & (groups >= 0)
+        both = (member >= 0) & grouped
         clusters = int(member.max(initial=-1)) + 1
         cells = member[both].astype(np.int64) * n_groups + groups[both]
         table = np.bincount(cells, minlength=clusters * n_groups).reshape(clusters, n_groups)
         # The last row is for what the member did not place.
-        table = np.vstack([table / sizes, np.zeros(n_groups)]).astype(np.float32)
-        shares += table[np.maximum(member[objects], -1)]
-    return shares / np.float32(max(ensemble.n_members, 1))
+        table = np.vstack([table, np.zeros(n_groups, np.int64)])
+        joined += table[np.maximum(member[objects], -1)]
+        there = np.bincount(groups[grouped & (member != UNSEEN)], minlength=n_groups)
+        seen += np.outer(member[objects] != UNSEEN, there)
+    return (joined / np.maximum(seen, 1)).astype(np.float32)
 
 
 # ---- above the answer: groups joined --------------------------------------------------
@@ -314,9 +326,9 @@ def _assembled(
     )
     with np.errstate(invalid="ignore", divide="ignore"):
         near = np.where(seen > 0, joined / seen, np.nan)
-    numbers = np.array(rows, np.int16)
+    numbers = _numbers(rows, len(above))
     order = _side_by_side(numbers, splits)
-    return Cuts(leaf.astype(np.int16), numbers, 1, k, splits, near, order)
+    return Cuts(_numbers(leaf, len(above)), numbers, 1, k, splits, near, order)
 
 
 def _offspring(divided: list[tuple[int, int]], new: int) -> list[int]:
@@ -342,11 +354,11 @@ def _split(
     return Split(n_groups, *pair, together, (int(sizes[a].sum()), int(sizes[b].sum())))
 
 
-def _side_by_side(rows: NDArray[np.int16], splits: tuple[Split, ...]) -> NDArray[np.int16]:
+def _side_by_side(rows: Numbers, splits: tuple[Split, ...]) -> Numbers:
     """Leaves in an order in which the parts of every group lie beside each other."""
     blocks = [np.arange(rows.shape[1])]
     for row, split in zip(rows[1:], splits, strict=True):
         at = next(i for i, block in enumerate(blocks) if (row[block] == split.new).any())
         new = row[blocks[at]] == split.new
         blocks[at : at + 1] = [blocks[at][~new], blocks[at][new]]
-    return np.concatenate(blocks).astype(np.int16)
+    return _numbers(np.concatenate(blocks), rows.shape[1])

@@ -102,7 +102,6 @@ def _of_table(place: Path, name: str, column: str, reason: str) -> View:
     labels = np.maximum(labels, -1)
     n = len(labels)
     confidence = _numbers(table.get("confidence"))
-    runner_up = _numbers(table.get("runner_up"))
     scores = _numbers(table.get("score"))
     scored = None
     if scores is not None:
@@ -115,11 +114,11 @@ def _of_table(place: Path, name: str, column: str, reason: str) -> View:
         n_all=n,
         objects=np.arange(n),
         ids=tuple(table["id"]),
-        answers=(Answer(name, f"As {name} has them", _without_gaps(labels)),),
+        answers=(Answer(name, f"As {name} has them", _without_gaps(labels, labels)),),
         names=(),
-        cuts=only_cut(_without_gaps(labels)),
+        cuts=only_cut(_without_gaps(labels, labels)),
         confidence=confidence,
-        runner_up=None if runner_up is None else np.nan_to_num(runner_up, nan=-1).astype(np.int32),
+        runner_up=_runner_up(_numbers(table.get("runner_up")), labels),
         columns=columns_of(None, n),
         maps=(_in_a_row(n, scores if scores is not None else confidence),),
         scores=scored,
@@ -152,11 +151,11 @@ def _without_comments(lines: Iterator[str]) -> Iterator[str]:
 
 def _whole(cell: str, name: str) -> int:
     try:
-        return int(cell)
-    except ValueError as error:
+        return int(np.array(int(cell), np.int32))
+    except (ValueError, OverflowError) as error:
         raise InvalidInputError(
-            f"{name} has the group {cell!r}, which is no whole number: it is damaged, or "
-            "consilience did not write it."
+            f"{name} has the group {cell!r}, which is no number of a group: it is damaged, "
+            "or consilience did not write it."
         ) from error
 
 
@@ -181,8 +180,13 @@ def _border(scores: Any, labels: Any, high: bool) -> float:
     return float(inside.min())
 
 
-def _without_gaps(labels: Any) -> Any:
-    """Groups numbered 0, 1, ... in their order."""
+def _runner_up(given: Any, labels: Any) -> Any:
+    """Second groups by the numbers that the groups are shown with; -1 where there is none."""
+    return None if given is None else _without_gaps(np.nan_to_num(given, nan=-1.0), labels)
+
+
+def _without_gaps(groups: Any, labels: Any) -> Any:
+    """Groups by their places among those of ``labels``, in their order; -1 for any other."""
     known = np.unique(labels[labels >= 0])
-    numbers = np.searchsorted(known, labels).astype(np.int32)
-    return np.where(labels >= 0, numbers, -1).astype(np.int32)
+    place = np.searchsorted(known, groups).astype(np.int32)
+    return np.where(np.isin(groups, known), place, -1).astype(np.int32)

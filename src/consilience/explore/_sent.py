@@ -62,9 +62,9 @@ def sent(
 def _cuts(view: View, arrays: dict[str, NDArray[Any]]) -> dict[str, Any]:
     cuts = view.cuts
     arrays |= {
-        "leaf": np.asarray(cuts.leaf, np.int16),
-        "numbers": np.asarray(cuts.numbers, np.int16),
-        "leaf_order": np.asarray(cuts.order, np.int16),
+        "leaf": cuts.leaf,
+        "numbers": cuts.numbers,
+        "leaf_order": cuts.order,
         "together": cuts.together.astype(np.float32),
     }
     return {

@@ -136,4 +136,6 @@ def _hosts(host: str, port: int) -> frozenset[str]:
         with suppress(OSError):
             names |= {str(address[4][0]) for address in socket.getaddrinfo(own, None)}
         names.add(own)
-    return frozenset(f"{f'[{name}]' if ':' in name else name}:{port}".lower() for name in names)
+    shown = {(f"[{name}]" if ":" in name else name).lower() for name in names}
+    # A browser leaves out the port that an address has by itself.
+    return frozenset(f"{name}:{port}" for name in shown) | (shown if port == 80 else frozenset())

@@ -317,15 +317,26 @@ def _headline(model: EWOCS, rules: tuple[Threshold, ...], truth: Flags | None) -
     tested = model.reference_ is not None or model.flag_ == "no_reference"
     said.append(model.threshold_result_.why if tested else _border(model, rules))
     if truth is not None:
-        hits = precision_recall_f1(model.labels_, truth)
         lower = auc(model.scores_, truth) < 0.5
         said.append(
-            f"Compared with the truth, {percent(hits.precision, 1)} of the objects found are right "
-            f"and {percent(hits.recall, 1)} of those there are were found."
-            + " It does not score higher than the background: it is no dense group here."
-            * lower
+            _compared(model, truth)
+            + " It does not score higher than the background: it is no dense group here." * lower
         )
     return said
+
+
+def _compared(model: EWOCS, truth: Flags) -> str:
+    """How much of the truth was found."""
+    if not model.n_foreground_:
+        return (
+            f"Compared with the truth, nothing was found of {counted(int(truth.sum()), 'object')} "
+            "that should stand out."
+        )
+    hits = precision_recall_f1(model.labels_, truth)
+    return (
+        f"Compared with the truth, {percent(hits.precision, 1)} of the objects found are right "
+        f"and {percent(hits.recall, 1)} of those there are were found."
+    )
 
 
 def _settled(model: EWOCS) -> str:
