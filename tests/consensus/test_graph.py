@@ -14,7 +14,8 @@ from sklearn.metrics import adjusted_rand_score
 from strategies import ensembles
 
 from consilience import Ensemble, generate
-from consilience.consensus import metacluster
+from consilience.consensus import CONSENSUS, metacluster
+from consilience.consensus._cuts import whole_sizes
 from consilience.consensus._products import dividing_members
 from consilience.consensus._rows import distinct_rows
 from consilience.consensus.bipartite import HBGF, hbgf, spectral_hbgf
@@ -93,6 +94,18 @@ def test_cspa_collapsed_keeps_equal_objects_together(seed, solver):
         apart = found.labels[:, None] != found.labels[None, :]
         A = co_association(ensemble)
         assert found.objective == pytest.approx(A[apart].sum() / 2)
+
+
+@given(st.lists(st.floats(0.01, 100), min_size=1, max_size=6), st.integers(-900, 1000))
+def test_only_the_shares_of_sizes_count(sizes, power):
+    """Powers of two, so that there is no rounding; up to where the sum is more than any number."""
+    for n in (10, 37):
+        wanted = whole_sizes(sizes, n)
+        assert wanted.sum() == n
+        assert wanted.min() >= 1
+        scaled = [size * 2.0**power for size in sizes]
+        np.testing.assert_array_equal(whole_sizes(scaled, n), wanted)
+    assert whole_sizes([1e308] * 5, 10).tolist() == [2] * 5
 
 
 def test_cspa_refuses_what_does_not_go_together():
@@ -206,7 +219,11 @@ def test_mcla_finds_groups(seed, solver, sizes):
     np.testing.assert_allclose(found.memberships.sum(axis=1), 1.0)
     np.testing.assert_array_equal(found.memberships.argmax(axis=1), found.labels)
     assert found.details["vanished"] == 0
-    assert len(found.details["meta_clusters"]) == 45
+    meta = found.details["meta_clusters"]
+    assert len(meta) == 45
+    # Meta-clusters have the numbers of the labels: each object's clusters are mostly in its own.
+    own = meta[ensemble.labels + ensemble.offsets()[:-1]]
+    np.testing.assert_array_equal(np.median(own, axis=1), found.labels)
 
 
 UNBALANCED = [
@@ -391,6 +408,31 @@ def test_supra_returns_the_best_and_says_so(seed):
     # Groups of very different size: the balanced method must lose.
     assert scores["eac"] > scores["cspa"]
     assert supra is supraconsensus
+
+
+@pytest.mark.parametrize("name", ["cts", "eeac", "lwea", "peace", "womc", "kcc"])
+@pytest.mark.parametrize("missing", [None, -1, -2])
+def test_supra_hands_on_all_that_the_winner_says(name, missing):
+    """Per object in the order of the objects, of those that nobody placed, too."""
+    rng = np.random.default_rng(1)
+    labels = np.repeat(np.arange(12)[:, None] % 3, 6, axis=1)
+    labels = np.where(rng.random((12, 6)) < 0.25, rng.integers(0, 3, (12, 6)), labels)
+    if missing is not None:
+        labels[3] = missing
+    ensemble = Ensemble(labels)
+    seed = int(np.random.RandomState(0).randint(2**31 - 1, size=1)[0])
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always", ConsilienceWarning)
+        result = supra(ensemble, 3, methods=[name], random_state=0)
+    assert len(said) == (missing == -2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConsilienceWarning)
+        own = CONSENSUS[name].run(ensemble, 3, random_state=seed)
+    np.testing.assert_array_equal(result.labels, own.labels)
+    assert (result.n_iter, result.converged) == (own.n_iter, own.converged)
+    assert set(result.details) == {"method", "scores", *own.details}
+    for key, value in own.details.items():
+        np.testing.assert_array_equal(result.details[key], value)
 
 
 def test_supra_checks_its_methods():

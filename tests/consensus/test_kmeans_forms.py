@@ -207,6 +207,18 @@ BOTH = [
 ]
 
 
+def test_a_high_norm_of_many_small_shares_is_a_number():
+    """Each share to the power of p leaves the range of numbers."""
+    n = 4000
+    groups = np.random.default_rng(0).integers(0, 2, n)
+    ensemble = Ensemble(np.stack([np.arange(n), groups, groups], axis=1))
+    for normalised in (False, True):
+        options = {"utility": "lp", "p": 100, "normalised": normalised, "n_init": 1}
+        result = kcc(ensemble, 2, random_state=0, **options)
+        assert np.isfinite(result.objective)
+        assert normalised or adjusted_rand_score(groups, result.labels) == 1.0
+
+
 @pytest.mark.parametrize("function", BOTH)
 @pytest.mark.parametrize("unseen", [0.0, 0.3])
 def test_groups_are_found_through_wrong_and_missing_labels(function, unseen, seed):

@@ -192,6 +192,17 @@ def test_memberships_are_shares_that_agree_with_the_labels(function, ensemble, k
     np.testing.assert_array_equal(own, found.memberships[placed].max(axis=1))
 
 
+@pytest.mark.parametrize("function", BOTH)
+def test_the_components_shares_have_the_numbers_of_the_labels(function, seed):
+    rng = np.random.default_rng(seed)
+    truth = np.repeat(rng.permutation(3), [30, 70, 140])
+    labels = np.where(rng.random((240, 12)) < 0.1, rng.integers(0, 3, (240, 12)), truth[:, None])
+    result = function(Ensemble(labels), 3, random_state=seed)
+    # The larger the component, the larger its share.
+    np.testing.assert_array_equal(np.bincount(result.labels), [30, 70, 140])
+    np.testing.assert_array_equal(np.argsort(result.details["alpha"]), [0, 1, 2])
+
+
 def test_more_clusters_than_the_ensemble_has_start_at_random():
     # Three members of two clusters: eight rows, six clusters, seven wanted.
     labels = np.array(np.unravel_index(np.arange(8), (2, 2, 2)))

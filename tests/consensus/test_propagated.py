@@ -114,6 +114,10 @@ def test_objects_go_to_the_meta_cluster_of_the_largest_mean_membership(seed):
     for label in won:
         assert frozenset.intersection(*won[label]), "one meta-cluster wins all objects of a label"
     np.testing.assert_allclose(found.memberships.sum(axis=1), 1.0)
+    # Meta-clusters have the numbers of the labels.
+    np.testing.assert_allclose(
+        found.memberships, shares / shares.sum(axis=1, keepdims=True), atol=1e-10
+    )
 
 
 def test_the_meta_clusters_are_the_best_cut_of_few_clusters(seed):

@@ -150,7 +150,9 @@ def whole_sizes(sizes: Sequence[float], n: int) -> NDArray[np.int64]:
     >>> whole_sizes([1, 1, 2], 10).tolist()
     [3, 2, 5]
     """
-    exact = np.asarray(sizes, np.float64) / np.sum(sizes) * n
+    shares = np.asarray(sizes, np.float64)
+    shares = shares / shares.max()  # the sum of all may be more than any number
+    exact = shares / shares.sum() * n
     whole = np.floor(exact).astype(np.int64)
     whole[np.argsort(whole - exact, kind="stable")[: n - whole.sum()]] += 1
     while whole.min() < 1:

@@ -16,7 +16,6 @@ __all__ = ["LabelKMeans", "Utility", "kcc_labellings", "kcc_problem", "label_run
 Utility = Literal["c", "h", "cos", "lp"]
 Floats = NDArray[np.float64]
 Labels = NDArray[np.int32]
-Sums = Callable[[Floats], Floats]
 
 _FLOOR = 1e-12
 _SAMPLE_ABOVE = 50_000
@@ -61,47 +60,54 @@ def kcc_price(
     """Prices of KCC's centres: what a label costs where its member's clusters have shares m."""
     widths = np.diff(rows.starts)
     edges = rows.starts[:-1][widths > 0]
-    place = np.repeat(np.arange(len(edges)), widths[widths > 0])
-
-    def per_member(values: Floats) -> Floats:
-        """Sums over each member's clusters, repeated for each of them."""
-        return np.add.reduceat(values, edges, axis=0)[place]
-
+    of = _Members(edges, np.repeat(np.arange(len(edges)), widths[widths > 0]))
     cost, own = _DISTANCES[utility]
     whole = rows.cluster_sizes(n_jobs=n_jobs)[:, None]
-    overall = whole / per_member(whole)
+    overall = whole / of.sums(whole)
     w = np.repeat(weights, widths)[:, None]
     if normalised:
-        unit = own(overall, per_member, p)
+        unit = own(overall, of, p)
         # A member with one cluster has no entropy, and costs nothing anyway.
         w = np.divide(w, unit, out=np.zeros_like(w), where=unit > 0)
 
     def price(table: NDArray[np.int64], _: NDArray[np.int64]) -> tuple[Floats, Floats, float]:
-        seen = per_member(table.astype(float))
+        seen = of.sums(table.astype(float))
         m = np.where(seen > 0, table / np.where(seen > 0, seen, 1.0), overall)
-        costs = w * cost(m, per_member, p)
+        costs = w * cost(m, of, p)
         return costs, np.zeros(table.shape[1]), float((table * costs).sum())
 
     return price
 
 
-def _entropy(m: Floats, sums: Sums, _: float) -> Floats:
-    return sums(-m * np.log(np.maximum(m, _FLOOR)))
+class _Members(NamedTuple):
+    """Where the clusters of each member are among all: what is found there, for each of them."""
+
+    edges: NDArray[np.int64]
+    place: NDArray[np.int64]
+
+    def sums(self, values: Floats) -> Floats:
+        return np.asarray(np.add.reduceat(values, self.edges, axis=0)[self.place])
+
+    def largest(self, values: Floats) -> Floats:
+        return np.asarray(np.maximum.reduceat(values, self.edges, axis=0)[self.place])
 
 
-def _norm(m: Floats, sums: Sums, p: float) -> Floats:
-    return sums(m**p) ** (1.0 / p)
+def _entropy(m: Floats, of: _Members, _: float) -> Floats:
+    return of.sums(-m * np.log(np.maximum(m, _FLOOR)))
+
+
+def _norm(m: Floats, of: _Members, p: float) -> Floats:
+    # Over the largest: powers of small shares would all be 0.
+    largest = of.largest(m)
+    return np.asarray(largest * of.sums((m / largest) ** p) ** (1.0 / p))
 
 
 # Per utility: cost of a label at a centre, and the utility of a member's own distribution.
 _DISTANCES: dict[str, tuple[Callable[..., Floats], Callable[..., Floats]]] = {
-    "c": (lambda m, sums, _: 1.0 - 2.0 * m + sums(m**2), lambda m, sums, _: sums(m**2)),
+    "c": (lambda m, of, _: 1.0 - 2.0 * m + of.sums(m**2), lambda m, of, _: of.sums(m**2)),
     "h": (lambda m, *_: -np.log(np.maximum(m, _FLOOR)), _entropy),
-    "cos": (
-        lambda m, sums, _: 1.0 - m / _norm(m, sums, 2.0),
-        lambda m, sums, _: _norm(m, sums, 2.0),
-    ),
-    "lp": (lambda m, sums, p: 1.0 - (m / _norm(m, sums, p)) ** (p - 1.0), _norm),
+    "cos": (lambda m, of, _: 1.0 - m / _norm(m, of, 2.0), lambda m, of, _: _norm(m, of, 2.0)),
+    "lp": (lambda m, of, p: 1.0 - (m / _norm(m, of, p)) ** (p - 1.0), _norm),
 }
 
 

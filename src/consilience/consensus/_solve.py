@@ -21,7 +21,14 @@ from consilience.kernels._parallel import by_rows
 from consilience.kernels.labels.signatures import taken
 from consilience.rows import rows_of, same_objects
 
-__all__ = ["NOISE_ONLY", "ConsensusResult", "by_first_appearance", "few_rows", "solve"]
+__all__ = [
+    "NOISE_ONLY",
+    "ConsensusResult",
+    "by_first_appearance",
+    "cluster_order",
+    "few_rows",
+    "solve",
+]
 
 # Objects, for each cluster wanted, among which more distinct rows than clusters are looked for.
 _A_LOOK = 50
@@ -152,14 +159,29 @@ def few_rows(k: int, distinct: int) -> str:
 def by_first_appearance(result: ConsensusResult, *, n_jobs: int | None = None) -> ConsensusResult:
     """The same result with clusters numbered as they first appear; empty ones vanish.
 
-    Memberships are reordered where they are: they are the result's own, and may be large.
+    Memberships are reordered where they are: they are the result's own, and may be large. What a
+    method says of its clusters in ``details`` it puts into their `cluster_order` itself.
     """
     names, labels = _in_order_of_first(result.labels, n_jobs)
     memberships = result.memberships
     if memberships is not None:
-        empty = np.setdiff1d(np.arange(memberships.shape[1]), names)
-        _reorder(memberships, np.concatenate([names, empty]), n_jobs)
+        _reorder(memberships, _and_empty(names, memberships.shape[1]), n_jobs)
     return replace(result, labels=labels, n_clusters=len(names), memberships=memberships)
+
+
+def cluster_order(
+    labels: NDArray[np.integer[Any]], n_clusters: int, *, n_jobs: int | None = None
+) -> NDArray[np.int64]:
+    """Clusters as they first appear, then the empty ones: these become 0, 1, ... of a result.
+
+    >>> cluster_order(np.array([2, 2, 0]), 4).tolist()
+    [2, 0, 1, 3]
+    """
+    return _and_empty(_in_order_of_first(labels, n_jobs)[0], n_clusters)
+
+
+def _and_empty(names: NDArray[np.int64], n_clusters: int) -> NDArray[np.int64]:
+    return np.concatenate([names, np.setdiff1d(np.arange(n_clusters), names)])
 
 
 def _in_order_of_first(

@@ -16,7 +16,7 @@ from consilience.consensus._cuts import check_n_parts
 from consilience.consensus._registry import consensus_method
 from consilience.consensus._rows import Rows, distinct_rows
 from consilience.consensus._rules import CUTS, CutSolver
-from consilience.consensus._solve import ConsensusResult, solve
+from consilience.consensus._solve import ConsensusResult, cluster_order, solve
 from consilience.ensemble import Ensemble
 from consilience.kernels._parallel import by_rows
 from consilience.kernels.labels.competition import most_shared
@@ -52,15 +52,17 @@ class MetaClusters:
     def result(
         self, rows: Rows, k: int, *, n_jobs: int | None = None, **details: Any
     ) -> ConsensusResult:
-        """The same over objects."""
+        """The same over objects; ``meta_clusters`` has the numbers that labels will have."""
+        labels = rows.of_objects(self.labels, n_jobs)
+        number = np.argsort(cluster_order(labels, k, n_jobs=n_jobs))
         return ConsensusResult(
-            rows.of_objects(self.labels, n_jobs),
+            labels,
             objective=self.parts.cut,
             solver=self.parts.solver,
             memberships=rows.of_objects(self.shares, n_jobs),
             details={
                 **details,
-                "meta_clusters": self.parts.labels,
+                "meta_clusters": number[self.parts.labels].astype(np.int32),
                 "vanished": k - np.count_nonzero(np.bincount(self.labels)),
                 "note": self.parts.note,
             },

@@ -19,7 +19,7 @@ from consilience.consensus._rows import (
     several,
     spectral_start,
 )
-from consilience.consensus._solve import ConsensusResult, solve
+from consilience.consensus._solve import ConsensusResult, cluster_order, solve
 from consilience.ensemble import Ensemble
 from consilience.kernels.labels.mixture import bce_pass, em_pass, responsibilities
 from consilience.kernels.labels.products import cluster_sums
@@ -196,15 +196,16 @@ def bce(
 def _best(fits: list[Fit], rows: Rows) -> ConsensusResult:
     """The run of the highest objective, the first on ties, for all objects."""
     best = max(fits, key=lambda fit: fit.path[-1])
+    labels = best.memberships.argmax(axis=1).astype(np.int32)[rows.inverse]
     return ConsensusResult(
-        best.memberships.argmax(axis=1).astype(np.int32)[rows.inverse],
+        labels,
         objective=best.path[-1],
         n_iter=len(best.path),
         converged=best.converged,
         memberships=best.memberships[rows.inverse],
         details={
             "path": np.array(best.path),
-            "alpha": best.alpha,
+            "alpha": best.alpha[cluster_order(labels, len(best.alpha))],
             "objectives": np.array([fit.path[-1] for fit in fits]),
         },
     )

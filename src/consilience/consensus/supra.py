@@ -1,20 +1,22 @@
 """The best of several consensus methods, by what it shares with the members."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from consilience._validation import Satisfies
 from consilience.consensus._base import FixedNumber
-from consilience.consensus._order import ordered
 from consilience.consensus._registry import CONSENSUS, Method, consensus_method
 from consilience.consensus._solve import ConsensusResult, solve
 from consilience.consensus.graph import cspa, hgpa
 from consilience.consensus.metacluster import mcla
 from consilience.ensemble import NOISE, UNSEEN, Ensemble
 from consilience.errors import InvalidParameterError, MissingPackageError, warn
+from consilience.evidence import never_placed, never_seen
 from consilience.metrics import nmi
 
 __all__ = ["SupraConsensus", "shared_information", "supra", "supraconsensus"]
@@ -77,13 +79,15 @@ def supraconsensus(
     """
     chosen = _methods(methods, X)
 
-    def run(placed: Ensemble, k: int, data: Any) -> ConsensusResult:
+    def run(placed: Ensemble, k: int, _: Any) -> ConsensusResult:
+        # Of all objects, in their own order: so is what the methods say of each in ``details``.
+        everybody = _unseen_as_noise(ensemble)
         seeds = check_random_state(random_state).randint(2**31 - 1, size=len(chosen))
         results: dict[str, ConsensusResult] = {}
         for method, seed in zip(chosen, seeds, strict=True):
             try:
                 results[method.name] = method.run(
-                    placed, k, data, random_state=int(seed), n_jobs=n_jobs
+                    everybody, k, X, random_state=int(seed), n_jobs=n_jobs
                 )
             except MissingPackageError as error:
                 warn(
@@ -93,10 +97,9 @@ def supraconsensus(
             raise MissingPackageError(
                 "None of SupraConsensus's methods can run here; name others in 'methods'."
             )
-        return _winner(results, placed)
+        return _winner(results, placed, ~never_placed(ensemble))
 
-    in_order = ordered(run, data=True)
-    return solve(ensemble, n_clusters, in_order, owner="SupraConsensus", X=X)
+    return solve(ensemble, n_clusters, run, owner="SupraConsensus", X=X)
 
 
 #: The short name in the literature.
@@ -123,16 +126,27 @@ def shared_information(labels: Any, ensemble: Ensemble) -> float:
     return total / weighed if weighed else 0.0
 
 
-def _winner(results: dict[str, ConsensusResult], ensemble: Ensemble) -> ConsensusResult:
-    scores = {name: shared_information(one.labels, ensemble) for name, one in results.items()}
-    # max keeps the first of equals.
-    name = max(scores, key=lambda key: scores[key])
+def _unseen_as_noise(ensemble: Ensemble) -> Ensemble:
+    """The ensemble with objects that nobody saw as noise: `solve` places them, and says so once."""
+    unseen = never_seen(ensemble)
+    if not unseen.any():
+        return ensemble
+    return Ensemble._trusted(np.where(unseen, ensemble.members.dtype.type(NOISE), ensemble.members))
+
+
+def _winner(
+    results: dict[str, ConsensusResult], placed: Ensemble, kept: NDArray[np.bool_]
+) -> ConsensusResult:
+    """The best of results over all objects, for those that some member placed."""
+    scores = {name: shared_information(one.labels[kept], placed) for name, one in results.items()}
+    # max keeps the first of equals, which the order of the objects may part by rounding.
+    name = max(scores, key=lambda key: round(scores[key], 12))
     best = results[name]
-    return ConsensusResult(
-        best.labels,
+    return replace(
+        best,
+        labels=best.labels[kept],
         objective=scores[name],
-        solver=best.solver,
-        memberships=best.memberships,
+        memberships=None if best.memberships is None else best.memberships[kept],
         details={"method": name, "scores": scores, **best.details},
     )
 

@@ -14,7 +14,7 @@ from consilience.consensus._base import FixedNumber
 from consilience.consensus._registry import consensus_method
 from consilience.consensus._rows import Rows, distinct_rows
 from consilience.consensus._soft_rows import SoftRows
-from consilience.consensus._solve import ConsensusResult, solve
+from consilience.consensus._solve import ConsensusResult, cluster_order, solve
 from consilience.consensus.kmeans_forms import kcc
 from consilience.ensemble import Ensemble
 from consilience.errors import warn
@@ -102,8 +102,11 @@ def voting(
         votes, matches = _collect(rows, start, reference, order, k, n_jobs)
         labels = _plurality(votes, rng, n_jobs)
         shares, top = _shares(votes, labels, n_jobs)
+        labels = rows.of_objects(labels, n_jobs)
+        number = np.argsort(cluster_order(labels, k, n_jobs=n_jobs)).tolist()
+        matches = [[number[cluster] for cluster in match] for match in matches]
         return ConsensusResult(
-            rows.of_objects(labels, n_jobs),
+            labels,
             objective=float(rows.counts @ top / rows.counts.sum()),
             memberships=rows.of_objects(shares, n_jobs),
             details={"reference": "kcc" if reference < 0 else reference, "matches": matches},

@@ -143,7 +143,7 @@ class _Rows:
             return np.asarray(np.einsum("ij,ij->i", self.dense, self.dense))
         ends = np.repeat(np.arange(self.n_rows), np.diff(self.starts))
         each = np.broadcast_to(self.values**2, ends.shape)
-        return np.bincount(ends, weights=each, minlength=self.n_rows)
+        return np.asarray(np.bincount(ends, each, self.n_rows), np.float64)
 
     def dots(self, chosen: Counts, direction: Floats) -> Floats:
         out: Floats = (
