@@ -39,6 +39,23 @@ def test_communities_and_how_sure(sample, capsys):
     np.testing.assert_array_equal(same.labels, found)
 
 
+@pytest.mark.parametrize("members", ["100", "30"])
+def test_the_command_repeats_members_that_were_typed(sample, members):
+    words = ["--resolution", "1", "--members", members, "--quiet", "--no-report", "--no-keep"]
+    assert main(["cluster", "--graph", "edges.csv", *words]) == 0
+    summary = json.loads(Path("consilience-edges/summary.json").read_text())
+    assert f"--members {members}" in summary["command"]
+    assert summary["ensemble"]["n_members"] == int(members)
+
+
+@pytest.mark.parametrize(("n", "words"), [(1, "1 community."), (2, "2 communities.")])
+def test_communities_are_counted_in_words(sample, capsys, n, words):
+    edges = [f"{g}{a},{g}{b}" for g in "xy"[:n] for a in range(5) for b in range(a)]
+    Path("cliques.csv").write_text("\n".join(["from,to", *edges]))
+    assert main(["cluster", "--graph", "cliques.csv", "--members", "8", "--no-report"]) == 0
+    assert words in capsys.readouterr().out.splitlines()
+
+
 def test_members_default_to_those_of_graphs(sample):
     assert main(["cluster", "--graph", "edges.csv", "--quiet", "--resolution", "1,2"]) == 0
     summary = json.loads(Path("consilience-edges/summary.json").read_text())

@@ -49,6 +49,8 @@ def test_a_mixed_table_with_gaps(file):
         (["--weight", "x2"], "--weight must be NAME=VALUE"),
         (["--weight", "x2=much"], "a column and a number"),
         (["--ordinal", "k0"], "--ordinal must be NAME=VALUE"),
+        (["--weight", "x2=2", "--weight", "x2=3"], "each name once. Got 'x2=3'"),
+        (["--ordinal", "k0=a,b", "--ordinal", "k0=b,a"], "each name once. Got 'k0=b,a'"),
         (["--encode", "mixed"], "--impute keep"),
     ],
 )

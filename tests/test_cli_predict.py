@@ -82,6 +82,23 @@ def test_refusals_name_the_remedy_and_write_nothing(run, here, capsys):
     assert (here / "there.csv").read_text() == "mine"
 
 
+def test_files_whose_names_have_points_go_to_files_of_their_own(run, here):
+    for name in ("april.2024.csv", "april.2025.csv"):
+        write(here / name, 5, 1)
+        assert main(["predict", str(run), name]) == 0
+        assert (here / f"consilience-predict-{name}").exists()
+
+
+@pytest.mark.parametrize("words", [[], ["--force"]])
+def test_a_folder_is_no_file_for_the_results_whether_forced_or_not(run, here, capsys, words):
+    (here / "there").mkdir()
+    march = str(run.parent / "march.csv")
+    assert main(["predict", str(run), march, "--out", "there", *words]) == 2
+    said = capsys.readouterr().err
+    assert "'there', which is a folder. Name a file with --out" in said
+    assert "--force" not in said
+
+
 def test_a_result_of_python_takes_a_file_with_other_columns(here, capsys):
     frame = pd.DataFrame(np.random.default_rng(0).normal(size=(40, 2)), columns=["x", "y"])
     cs.cluster(frame, 2, method="kcc", n_members=5, random_state=0).save("kept")

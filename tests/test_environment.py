@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import threading
+import unicodedata
 import zipfile
 
 import numpy as np
@@ -133,6 +134,37 @@ def test_a_terminal_of_ascii_letters_shows_everything(words):
     assert "?" not in shown.replace("clusters?", "")
     if words == ("methods",):
         assert "Gonz" not in shown or "Gonzalez" in shown
+
+
+def _as_ascii(text):
+    with any_terminal():
+        return text.encode("ascii", "consilience-plain").decode("ascii")
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("a ≠ b", "a != b"),
+        ("a ≮ b", "a !< b"),
+        ("a ≰ b", "a !<= b"),
+        ("½ or ¾", "1/2 or 3/4"),
+        ("0.5 ± 0.1", "0.5 +/- 0.1"),
+        ("\u2212 1", "- 1"),
+        ("a ≈ b", "a ~ b"),
+        ("cafe\u0301 and caf\u00e9", "cafe and cafe"),
+        ("雪", "?"),
+    ],
+)
+def test_what_ascii_has_not_keeps_its_meaning(text, wanted):
+    assert _as_ascii(text) == wanted
+
+
+def test_no_sign_is_shown_as_its_opposite():
+    for letter in map(chr, range(0x2190, 0x2B00)):
+        parts = unicodedata.normalize("NFKD", letter)
+        if "\u0338" in parts:
+            shown, opposite = _as_ascii(letter), _as_ascii(parts.replace("\u0338", ""))
+            assert shown == "?" or shown != opposite
 
 
 @compiled

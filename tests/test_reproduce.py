@@ -2,6 +2,7 @@
 
 import csv
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -166,7 +167,9 @@ def test_columns_made_apart_and_kept_give_the_page_of_all(capsys):
         (["woec-table4", "--data", "nowhere"], "There is no folder 'nowhere'"),
         (["woec-table2", "--sets", "Toy9"], "Toy1, Toy2, Toy3. Got 'Toy9'"),
         (["woec-table2", "--runs", "0"], "--runs must be a positive number. Got 0"),
-        (["woec-table2", "--jobs", "0"], "--jobs must be a positive number. Got 0"),
+        (["woec-table2", "--jobs", "0"], "--jobs must be a positive number, or -1 for all cores"),
+        (["woec-table2", "--sets", ","], "--sets must be names with commas between. Got ','"),
+        (["woec-table2", "--columns", " "], "--columns must be names with commas between. Got ' '"),
         (["woec-table2", "--members", "few"], "--members must be whole numbers"),
         (["woec-table2", "--members", "0"], "--members must be whole numbers"),
         (["woec-table2", "--columns", "EAC"], "columns of its table: members, CSPA, MCLA"),
@@ -180,6 +183,16 @@ def test_bad_input_is_refused_before_any_work(words, message, capsys):
     refused = capsys.readouterr().err
     assert message in refused
     assert not list(Path.cwd().iterdir())
+
+
+def test_a_plan_of_which_nothing_can_be_run_is_told(counting, monkeypatch, capsys):
+    nothing = replace(EXPERIMENTS["counting"], run=lambda plan: iter(()))
+    monkeypatch.setitem(EXPERIMENTS, "counting", nothing)
+    assert main(["reproduce", "counting", "--sets", "one"]) == 2
+    said = capsys.readouterr().err
+    assert "nothing of this plan can be run" in said.lower()
+    assert "None" not in said
+    assert "--stored-only" not in said
 
 
 def test_a_picture_is_written_beside_the_page_that_shows_it(counting, monkeypatch):

@@ -11,9 +11,13 @@ from typing import Any
 __all__ = ["any_terminal", "readable"]
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
-# What stands for letters that a terminal has not, where taking off their marks does not help.
+# What stands for letters that a terminal has not, where taking off their marks does not help, or
+# says something else.
 _PLAIN = {"•": "*", "–": "-", "—": "-", "…": "...", "→": "->", "×": "x", "≥": ">=", "≤": "<="}
 _PLAIN |= {"‘": "'", "’": "'", "“": '"', "”": '"', "·": ".", "ß": "ss", "ø": "o", "ł": "l"}
+_PLAIN |= {"±": "+/-", "−": "-", "≈": "~", "⁄": "/", "μ": "u"}
+# Through a sign it says the opposite: what is not equal must not be shown as equal.
+_STROKE = "\u0338"
 _HANDLER = "consilience-plain"
 
 
@@ -63,8 +67,12 @@ def _nearest(error: UnicodeError) -> tuple[str, int]:
 def _plain(letter: str) -> str:
     if _SURROGATE.match(letter):
         return _escaped(letter)
-    bare = unicodedata.normalize("NFKD", letter).encode("ascii", "ignore").decode("ascii")
-    return bare or _PLAIN.get(letter, "?")
+    parts = _PLAIN.get(letter) or unicodedata.normalize("NFKD", letter)
+    bare = "".join(_PLAIN.get(part, part if part.isascii() else "") for part in parts)
+    if bare:
+        return f"!{bare}" if _STROKE in parts else bare
+    is_mark = unicodedata.combining(letter) and letter != _STROKE
+    return "" if is_mark else "?"
 
 
 def _escaped(character: re.Match[str] | str) -> str:

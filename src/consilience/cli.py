@@ -13,17 +13,6 @@ from consilience.errors import ConsilienceError, MissingPackageError
 
 __all__ = ["main"]
 
-_COMMANDS = (
-    "demo",
-    "cluster",
-    "ambiguous",
-    "minority",
-    "predict",
-    "explore",
-    "methods",
-    "doctor",
-    "reproduce",
-)
 _REFUSED = 2
 _INTERRUPTED = 130
 
@@ -70,7 +59,7 @@ def _run(words: list[str]) -> int:
         )
         sys.stdout.flush()  # at exit it would be too late to do anything about it
     except CycloptsError as error:
-        known = words[0] if words and words[0] in _COMMANDS else ""
+        known = next((name for name in words[:1] if name in app and name[0] != "-"), "")
         return _refuse(f"{error} See 'consilience {known}{' ' * bool(known)}--help'.")
     except BrokenPipeError:
         from consilience._cli.speech import silence

@@ -20,9 +20,11 @@ from consilience.cli import main
 from consilience.compare import compare_methods
 
 pytest.importorskip("cyclopts")
+app = pytest.importorskip("consilience._cli.commands").app
 Console = pytest.importorskip("rich.console").Console
 pytestmark = pytest.mark.skipif(bool(numba_config.DISABLE_JIT), reason="slow as plain Python")
 
+COMMANDS = [name for name in app if not name.startswith("-")]
 EAC = ["--method", "eac"]  # where the method is no matter, one that is quick
 
 
@@ -54,7 +56,7 @@ def test_whatever_stops_a_run_is_one_line(blobs, capsys, monkeypatch, error, sta
     ("words", "hint"),
     [
         (["cluster", "--colour", "red"], "See 'consilience cluster --help'."),
-        (["methods", "--colour"], "See 'consilience methods --help'."),
+        *(([name, "--colour"], f"See 'consilience {name} --help'.") for name in COMMANDS),
         (["bogus"], "See 'consilience --help'."),
     ],
 )

@@ -489,6 +489,8 @@ def named_values(given: Sequence[str], option: str, example: str) -> dict[str, s
             raise InvalidParameterError(
                 f"{option} must be NAME=VALUE, such as {example}. Got {word!r} instead."
             )
+        if name in values:
+            raise InvalidParameterError(f"{option} takes each name once. Got {word!r} as well.")
         values[name] = value
     return values
 
@@ -529,8 +531,14 @@ def _given(wish: Any) -> Iterator[tuple[str, Any]]:
         value = getattr(wish, option.name)
         if is_dataclass(value):
             yield from _given(value)
-        elif value != option.default and option.name != "data":
+        elif option.name != "data" and not _is_default(value, option.default):
             yield option.name, value
+
+
+def _is_default(value: Any, default: Any) -> bool:
+    """Whether nobody typed a value: the same number typed may mean more than the default."""
+    ours = isinstance(value, Default) or not isinstance(default, Default)
+    return bool(value == default) and ours
 
 
 def one_flag_each(words: Sequence[str], option: str = "--ignore") -> list[str]:

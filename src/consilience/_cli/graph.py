@@ -76,7 +76,8 @@ class GraphConsensus(Answer):
         for row in rows:
             shown.add_row(*row)
         console.print(shown)
-        tell(console, f"{lines['communities'].partition(',')[0]} communities.")
+        n = len(self.result.sizes)
+        tell(console, f"{n} {'community' if n == 1 else 'communities'}.")
         tell(console, f"Confidence: {lines['confidence']}.")
         show_notes(self.result.notes, console)
 

@@ -33,7 +33,11 @@ def predict_new(
     encoding: str | None,
 ) -> None:
     """Place the objects of a file, write where they belong, and say it."""
-    target = default_folder(new, "predict-").with_suffix(".csv") if out is None else out
+    target = Path(f"{default_folder(new, 'predict-')}.csv") if out is None else out
+    if target.is_dir():
+        raise InvalidParameterError(
+            f"The results would go to {str(target)!r}, which is a folder. Name a file with --out."
+        )
     if target.exists() and not (force and target.is_file()):
         raise InvalidParameterError(
             f"The results would go to {str(target)!r}, which is there. Replace it with --force, or "

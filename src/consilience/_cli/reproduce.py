@@ -44,19 +44,22 @@ class Wish:
     def plan(self) -> Plan:
         """The plan of it; the lists are taken apart at the commas."""
         self._check_kept()
-        for flag, value in (("--runs", self.runs), ("--jobs", self.jobs)):
-            if value is not None and (value < 1 if flag == "--runs" else value == 0):
-                raise InvalidParameterError(
-                    f"{flag} must be a positive number. Got {value} instead."
-                )
+        if self.runs is not None and self.runs < 1:
+            raise InvalidParameterError(
+                f"--runs must be a positive number. Got {self.runs} instead."
+            )
+        if self.jobs == 0:
+            raise InvalidParameterError(
+                "--jobs must be a positive number, or -1 for all cores. Got 0 instead."
+            )
         return Plan(
             data_home=self.data,
             runs=self.runs,
-            sets=None if self.sets is None else _parts(self.sets),
+            sets=_names("--sets", self.sets),
             members=None if self.members is None else _counts(self.members),
             seed=self.seed,
             n_jobs=self.jobs,
-            columns=None if self.columns is None else _parts(self.columns),
+            columns=_names("--columns", self.columns),
             store=self.store,
             stored_only=self.stored_only,
         )
@@ -134,10 +137,7 @@ def _run(
         tell(console, "Interrupted: what follows is the part that was finished.")
         experiment = _cut_short(experiment)
     if not cells:
-        raise InvalidParameterError(
-            f"No runs of this plan are kept in {str(wish.store)!r}. Leave out --stored-only to "
-            "make them."
-        )
+        raise InvalidParameterError(_nothing(wish))
     _show_conclusion(experiment, cells, console)
     claims = conclude(wish.name, cells)
     page = as_page(experiment, cells, claims, wish.command())
@@ -152,6 +152,16 @@ def _run(
     if picture is not None:
         writers[f"{wish.name}.svg"] = partial(_write_picture, picture=picture)
     return results.publish(writers, last=_files(wish)[-1])
+
+
+def _nothing(wish: Wish) -> str:
+    """Why there is no cell, and what helps."""
+    if wish.stored_only:
+        return (
+            f"No runs of this plan are kept in {str(wish.store)!r}. Leave out --stored-only to "
+            "make them."
+        )
+    return "Nothing of this plan can be run. Name other data sets with --sets, or other columns."
 
 
 def _files(wish: Wish) -> tuple[str, str]:
@@ -223,6 +233,16 @@ def _cut_short(experiment: Experiment) -> Experiment:
 
 def _parts(text: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in text.split(",") if part.strip())
+
+
+def _names(flag: str, text: str | None) -> tuple[str, ...] | None:
+    """What was typed with commas between; None where nothing was."""
+    names = None if text is None else _parts(text)
+    if names == ():
+        raise InvalidParameterError(
+            f"{flag} must be names with commas between. Got {text!r} instead."
+        )
+    return names
 
 
 def _counts(text: str) -> tuple[int, ...]:
