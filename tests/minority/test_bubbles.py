@@ -204,3 +204,24 @@ def test_of_equal_centres_the_first_is_taken_in_any_block(criterion):
             yield from ((low, gaps[low : low + 2].copy()) for low in (0, 2))
 
     assert best_centre(Ring(), 2, criterion) == 0
+
+
+@pytest.mark.parametrize("kind", [np.uint8, np.uint64, np.int16, np.float32, bool])
+def test_a_start_of_labels_may_be_of_any_type(kind, seed):
+    X = np.random.default_rng(seed).normal(size=(12, 2))
+    labels = np.arange(12) % 2
+    wanted = bbc(X, 5, labels)
+    np.testing.assert_array_equal(bbc(X, 5, labels.astype(kind)).labels, wanted.labels)
+
+
+def test_a_start_of_labels_has_no_gaps():
+    X = np.random.default_rng(0).normal(size=(7, 2))
+    for bad in (np.nan, np.inf):
+        with pytest.raises(InvalidInputError, match="bbc needs a start"):
+            bbc(X, 3, [0, 0, 0, 1, 1, 1, bad])
+
+
+def test_scores_are_zero_where_nothing_stood_out():
+    scores = BBOCC(3).fit(np.full((6, 2), 7.0)).score_samples(np.eye(2))
+    assert (scores == 0).all()
+    assert not np.signbit(scores).any()

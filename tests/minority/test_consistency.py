@@ -235,3 +235,15 @@ def test_parameters_and_samples_that_cannot_be_used():
         consistency_over([(X, y), (X, np.minimum(y, 1))], "hard", n_repetitions=1)
     with pytest.raises(InvalidParameterError, match="'n_samples' parameter"):
         next(source_samples(None, 0))
+
+
+@pytest.mark.parametrize("words", [["a", "bb", "c", "dd", "ee"], [(1, 2), (1,), (3,), (1, 2), ()]])
+def test_a_kernel_takes_objects_of_any_kind_and_length(words):
+    def sizes(a, b):
+        return [[float(len(s) == len(t)) for t in b] for s in a]
+
+    y = np.array([1, 0, 0, 1, 0])
+    options = {"divergence": sizes, "scaling": "none", "random_state": 0}
+    lists = consistency([list(word) for word in words], y, "hard", **options)
+    plain = consistency(words, y, "hard", **options)
+    np.testing.assert_array_equal(plain.affinities, lists.affinities)

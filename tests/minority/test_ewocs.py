@@ -595,3 +595,97 @@ def test_continuing_checks_the_parameters_again(toy):
     model = EWOCS(n_repetitions=5, random_state=0).fit(X)
     with pytest.raises(InvalidParameterError, match="threshold"):
         model.set_params(threshold="nonsense").more(X, 5)
+
+
+@pytest.mark.parametrize("n_repetitions", [0, -3, 2.7, True, "a", None])
+def test_continuing_needs_a_number_of_repetitions(n_repetitions, toy):
+    model = EWOCS(gamma=10.0, n_repetitions=2, random_state=0).fit(toy[0])
+    with pytest.raises(InvalidParameterError, match=r"'n_repetitions' .* of EWOCS\.more"):
+        model.more(toy[0], n_repetitions)
+    assert model.n_repetitions_ == 2
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"n_repetitions": 0}, "'n_repetitions' parameter of score_objects"),
+        ({"n_repetitions": 2.5}, "'n_repetitions' parameter of score_objects"),
+        ({"weak": "soft"}, "'weak' parameter of score_objects .*weak_clusterer"),
+        ({"seed": -1}, "'seed' parameter of score_objects"),
+    ],
+)
+def test_bad_parameters_of_scores_are_named(params, message, toy):
+    with pytest.raises(InvalidParameterError, match=message):
+        score_objects(**({"X": toy[0], "weak": weak_clusterer("hard")} | params))
+
+
+@pytest.mark.parametrize(
+    ("params", "y", "error", "message"),
+    [
+        ({"threshold": "size"}, None, InvalidParameterError, "'n_foreground' parameter of EWOCS"),
+        ({"threshold": "best"}, None, InvalidParameterError, "'y' parameter of EWOCS.fit"),
+        ({"threshold": "ngauss+best"}, None, InvalidParameterError, "'y' parameter of EWOCS.fit"),
+        ({"threshold": "best"}, [0, 1], InvalidInputError, "EWOCS.fit needs one true source"),
+    ],
+)
+def test_what_a_threshold_needs_is_asked_for_before_anything_is_counted(
+    params, y, error, message, toy, monkeypatch
+):
+    def counted(*args, **kwargs):
+        raise AssertionError
+
+    monkeypatch.setattr(EWOCS, "_count", counted)
+    with pytest.raises(error, match=message):
+        EWOCS(**params).fit(toy[0], y)
+
+
+def test_a_sparse_table_goes_to_a_kernel_as_it_is():
+    def linear(a, b):
+        return (a @ b.T).toarray()
+
+    X = sparse.random(40, 9, 0.3, "csr", random_state=0)
+    options = {"n_repetitions": 5, "random_state": 0, "threshold": "2gauss"}
+    rows = EWOCS(divergence=linear, **options).fit(X)
+    matrix = EWOCS(divergence="precomputed", **options).fit((X @ X.T).toarray())
+    np.testing.assert_allclose(rows.scores_, matrix.scores_, rtol=1e-9)
+    np.testing.assert_array_equal(rows.predict(X), rows.labels_)
+
+
+def pairs_of(X):
+    return X @ X.T
+
+
+def same_letter(a, b):
+    return np.array([[float(x == y) for y in b] for x in a])
+
+
+@pytest.mark.parametrize("weak", ["soft", "hard"])
+@pytest.mark.parametrize(
+    ("divergence", "data"),
+    [
+        ("euclidean", np.asarray),
+        ("kl", np.abs),
+        ("cosine", np.abs),
+        ("mahalanobis", np.asarray),
+        ("precomputed", pairs_of),
+        (same_letter, lambda X: list("abcab" * 8)),
+    ],
+    ids=["euclidean", "kl", "cosine", "mahalanobis", "precomputed", "words"],
+)
+def test_a_weak_clusterer_that_is_given_is_one_that_is_named(weak, divergence, data):
+    X = data(np.random.default_rng(0).normal(size=(40, 3)))
+    options = {"n_repetitions": 5, "random_state": 0, "threshold": "2gauss"}
+    named = EWOCS(weak, divergence=divergence, **options).fit(X)
+    given = EWOCS(weak_clusterer(weak, divergence=divergence), **options).fit(X)
+    assert given.scaling_ == named.scaling_
+    np.testing.assert_array_equal(given.scores_, named.scores_)
+    np.testing.assert_array_equal(given.predict(X), named.predict(X))
+
+
+def test_hyperplanes_have_no_divergence_to_be_asked_about(toy):
+    options = {"n_repetitions": 3, "random_state": 0, "threshold": "2gauss"}
+    wanted = EWOCS("split", **options).fit(toy[0]).scores_
+    for params in ({"divergence": "precomputed"}, {"divergence": "mahalanobis"}):
+        for weak in ("split", weak_clusterer("split")):
+            model = EWOCS(weak, **params, **options).fit(toy[0])
+            np.testing.assert_array_equal(model.scores_, wanted)

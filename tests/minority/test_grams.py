@@ -363,7 +363,7 @@ def test_bad_sequences_are_named(sequences, message):
 
 
 def test_instances_must_be_one_a_sequence():
-    with pytest.raises(InvalidInputError, match=r"one key a sequence, 2 in all\. Got 1"):
+    with pytest.raises(InvalidInputError, match=r"one hashable key a sequence, 2 in all\. Got 1"):
         grams([COMMON, RARE], instances=["x"], min_count=1)
 
 
@@ -372,3 +372,10 @@ def test_nothing_frequent_scores_zero_and_says_so():
         model = GRAMS().fit([COMMON, RARE])
     assert model.scores_.tolist() == [0.0, 0.0]
     assert (model.n_components_, model.n_iter_, model.converged_) == (0, 0, True)
+
+
+@pytest.mark.parametrize("instances", [["x"], [["x"], ["y"]], 5])
+@pytest.mark.parametrize("min_count", [1, 9])
+def test_instances_are_looked_at_whatever_is_frequent(instances, min_count):
+    with pytest.raises(InvalidInputError, match="'instances' must have one hashable key"):
+        grams([COMMON, RARE], instances=instances, min_count=min_count)

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from consilience.minority._hierarchy import Hierarchy, most_stable
+from consilience.minority._hierarchy import Hierarchy, level_sizes, most_stable
 
 
 def hierarchy_of(parent, stability):
@@ -64,3 +64,11 @@ def test_objects_are_labelled_by_the_chosen_cluster_above_them(tree):
     for c, label in enumerate(hierarchy.labels_of(chosen).tolist()):
         above = [chosen.index(d) for d in line_of(parent, c) if d in chosen]
         assert [label] == (above or [-1])
+
+
+@given(st.integers(1, 3000), st.floats(0.001, 0.999), st.floats(0.0, 0.99))
+def test_levels_fall_from_all_that_are_kept_to_one(n, r_shave, f_shave):
+    sizes = level_sizes(n, r_shave, f_shave)
+    assert sizes[0] == max(1, np.floor((1 - f_shave) * n + 0.5))
+    assert sizes[-1] == 1
+    assert (np.diff(sizes) < 0).all()

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from consilience.errors import ConsilienceWarning, InvalidParameterError
 from consilience.minority import tuning
@@ -139,3 +140,15 @@ def test_clusters_of_the_sample_hold_ten_objects_and_are_no_more_than_the_root(
     made = tuning._Collapse(X, np.arange(n), n_clusters, n_sample, 0.1, True, 0, None)
     assert made.n_clusters == wanted
     assert len(made.X) == min(n, n_sample or n)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("method", ["auto", "contrast"])
+@pytest.mark.filterwarnings("ignore:Centres collapse")
+def test_objects_that_differ_may_all_be_missed_by_the_first_thousand(method, form):
+    X = np.zeros((5000, 1))
+    X[:2, 0] = 1.0, 2.0
+    tuned = tune_gaussian(form(X), method, random_state=0)
+    # The mean of the squared distances of all pairs: twice the variance.
+    assert tuned.scale == pytest.approx(2 * X.var(ddof=1))
+    assert np.isfinite(tuned.gamma)

@@ -237,7 +237,7 @@ def sequences():
         {"max_length": 0},
     ):
         yield str(options), attempt(room.GRAMS(**options).fit, words)
-    model = room.GRAMS(max_length=3).fit(words, instances=list("aabbcca"))
+    model = room.GRAMS(max_length=3).fit(words, instances=list("aabbcc"))
     yield "new", attempt(model.score_samples, [tuple("abc"), tuple("zzz")])
     yield "empty", attempt(room.GRAMS().fit, [])
 

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from consilience._threads import one_thread
+from consilience.errors import InvalidParameterError
 from consilience.minority import thresholds
 from consilience.minority._cuts import (
     Flag,
@@ -28,11 +29,12 @@ from consilience.minority._reference import (
     Reference,
     against_references,
 )
+from consilience.minority._truth import foreground_truth
 from consilience.minority.divergences import Euclidean, Gaussian, Mahalanobis
 from consilience.minority.scores import Running, extend, score_new
 from consilience.rows import Stored
 
-__all__ = ["ALPHA", "by_reference", "can_refer", "without_reference"]
+__all__ = ["ALPHA", "by_reference", "can_refer", "check_rule", "without_reference"]
 
 Floats = NDArray[np.float64]
 
@@ -40,6 +42,28 @@ Floats = NDArray[np.float64]
 ALPHA = 0.05
 # The references are fitted to the lower half of the scores: a larger foreground is a misfit.
 _MAJORITY = 0.5
+
+
+def check_rule(owner: Any, y: Any, n_objects: int, *, name: str) -> None:
+    """Refuse a threshold without what it needs, before anything is counted.
+
+    Parameters
+    ----------
+    owner : EWOCS
+    y : array of shape (n_objects,) or None
+        True sources.
+    n_objects : int
+    name : str
+        The method that was called.
+    """
+    if owner.threshold == "size" and owner.n_foreground is None:
+        raise InvalidParameterError(
+            "The 'n_foreground' parameter of EWOCS must be the number or the share of foreground "
+            "objects where threshold='size'. Got None instead. Without it choose 'dist' or "
+            "'2gauss'."
+        )
+    if owner.threshold in thresholds.BY_TRUTH:
+        foreground_truth(y, n_objects, owner=name, instead=thresholds.WITHOUT_TRUTH)
 
 
 def can_refer(fitted: Fitted, data: Any) -> bool:

@@ -199,18 +199,20 @@ def start_centres(space: Space, start: Any) -> Any:
     start = as_array(start)
     if start.dtype.kind not in "biuf":
         start = np.empty(0)
-    if start.ndim == 1 and start.shape == (space.n_objects,) and (start >= 0).any():
+    is_finite = np.isfinite(start).all()
+    if start.shape == (space.n_objects,) and is_finite and (start >= 0).any():
         # Any numbers will do here, so not by counting.
-        alive, labels = np.unique(np.maximum(start, -1), return_inverse=True)
-        labels -= int(alive[0] < 0)
-        return space.group_means(labels, int(labels.max()) + 1)
+        alive, which = np.unique(start[start >= 0], return_inverse=True)
+        labels = np.full(space.n_objects, -1, np.int64)
+        labels[start >= 0] = which
+        return space.group_means(labels, len(alive))
     width = space.n_objects if not space.divergence.vectors else space.X.shape[1]
-    if start.ndim == 2 and len(start) and start.shape[1] == width and np.isfinite(start).all():
+    if start.ndim == 2 and len(start) and start.shape[1] == width and is_finite:
         return start.astype(np.float64)
     raise InvalidInputError(
         f"bbc needs a start of one label for each of the {space.n_objects} objects, at least one "
-        f"of them not negative, or of centres with {width} columns. Got an array of shape "
-        f"{start.shape}."
+        f"of them not negative, or of centres with {width} columns; all finite. Got an array of "
+        f"shape {start.shape}."
     )
 
 
@@ -233,7 +235,7 @@ class BubbleRival(Rival):
 
         Zero for all where nothing stood out in the data fitted on.
         """
-        return -self._gaps(X)[0]
+        return 0.0 - self._gaps(X)[0]  # which is 0, not -0, at a centre
 
     def predict(self, X: Any) -> NDArray[np.int32]:
         """The nearest bubble of new objects, or -1 outside its radius, (n_objects,)."""

@@ -44,6 +44,7 @@ __all__ = [
     "MEMBERS",
     "Fitted",
     "Grid",
+    "asked_divergence",
     "check_objects",
     "check_same_objects",
     "checked_weights",
@@ -234,6 +235,16 @@ class Fitted:
         return labels
 
 
+def asked_divergence(estimator: Any) -> Any:
+    """The divergence data are measured by: of a weak clusterer that was given, its own.
+
+    None where there is none, as with hyperplanes.
+    """
+    if isinstance(estimator.weak, RandomSplit) or _is(estimator.weak, "split"):
+        return None
+    return getattr(estimator.weak, "divergence", estimator.divergence)
+
+
 def chosen_divergence(estimator: Any, X: Any) -> Divergence:
     """The divergence an estimator's parameters ask for, its kernel's width found for X."""
     if estimator.divergence != "gaussian":
@@ -263,14 +274,14 @@ def _tuned(estimator: Any, X: Any) -> Gaussian:
 
 def chosen_scaling(estimator: Any, X: Any) -> Scaling | None:
     """The scaling an estimator's parameters ask for."""
-    kind = estimator.scaling
+    kind, divergence = estimator.scaling, asked_divergence(estimator)
     if kind == "auto":
-        split = estimator.weak == "split" or isinstance(estimator.weak, RandomSplit)
-        unit = estimator.divergence == "gaussian" and estimator.gamma not in ("contrast", "auto")
+        split = divergence is None
+        unit = _is(divergence, "gaussian") and estimator.gamma not in ("contrast", "auto")
         # A width found from distances fits the middle of the columns; stated ones fit the box.
         kind = "box" if split or estimator.gamma != "distance" else "robust"
         kind = kind if (split or unit) and not sparse.issparse(X) else "none"
-    if kind != "none" and (not hasattr(X, "shape") or is_pairwise(estimator.divergence)):
+    if kind != "none" and (not hasattr(X, "shape") or is_pairwise(divergence)):
         raise InvalidInputError(
             f"scaling={kind!r} needs columns. Use scaling='none' with a kernel over other objects."
         )
@@ -295,7 +306,7 @@ def scaled_objects(scaling: Scaling | None, X: Any, divergence: Any, n_jobs: int
     """The objects on their scale, checked that distances between them are numbers."""
     data = X if scaling is None else scaling.apply(X, n_jobs)
     # Mahalanobis has no unit; kernels take what they take.
-    free = isinstance(divergence, Mahalanobis | Kernel) or divergence == "mahalanobis"
+    free = isinstance(divergence, Mahalanobis | Kernel) or _is(divergence, "mahalanobis")
     if hasattr(data, "shape") and not free and not is_pairwise(divergence):
         seen = _ends(data, n_jobs) if isinstance(data, Stored) else data
         check_range(seen, owner="EWOCS", what="X" if scaling is None else "X, scaled,")
@@ -304,27 +315,29 @@ def scaled_objects(scaling: Scaling | None, X: Any, divergence: Any, n_jobs: int
 
 def is_pairwise(divergence: Any) -> bool:
     """Whether data come as a matrix of objects by objects."""
-    return isinstance(divergence, Precomputed) or (
-        isinstance(divergence, str) and divergence == "precomputed"
-    )
+    return isinstance(divergence, Precomputed) or _is(divergence, "precomputed")
+
+
+def _is(value: Any, name: str) -> bool:
+    """Whether a value is that name, and no object that may compare as it likes."""
+    return isinstance(value, str) and value == name
 
 
 def takes_sparse(estimator: Any) -> bool:
     """Whether the divergence, where there is one, works on rows without their zeros."""
-    divergence = estimator.divergence
-    if estimator.weak == "split":
-        return True
-    return not is_pairwise(divergence) and not (
-        isinstance(divergence, Mahalanobis)
-        or (isinstance(divergence, str) and divergence == "mahalanobis")
+    divergence = asked_divergence(estimator)
+    return not (
+        is_pairwise(divergence)
+        or isinstance(divergence, Mahalanobis)
+        or _is(divergence, "mahalanobis")
     )
 
 
 def check_objects(estimator: Any, X: Any, *, reset: bool) -> Any:
     """The objects as floats, or as the list a kernel function takes."""
-    kernel = estimator.divergence
-    any_objects = estimator.weak != "split" and (
-        isinstance(kernel, Kernel) or (callable(kernel) and not isinstance(kernel, Divergence))
+    kernel = asked_divergence(estimator)
+    any_objects = isinstance(kernel, Kernel) or (
+        callable(kernel) and not isinstance(kernel, Divergence)
     )
     if any_objects and not sparse.issparse(X) and np.ndim(_first(X)) != 1:
         X = list(X)
@@ -342,14 +355,14 @@ def check_objects(estimator: Any, X: Any, *, reset: bool) -> Any:
 def _check_stored(estimator: Any, table: Stored) -> None:
     """Refuse what cannot be made of data that are not in memory."""
     wrong = None
-    if estimator.weak != "split" and estimator.divergence not in ("gaussian", "euclidean"):
+    if not isinstance(estimator.weak, str):
+        wrong = "weak", estimator.weak, "'soft', 'hard' or 'split'"
+    elif estimator.weak != "split" and estimator.divergence not in ("gaussian", "euclidean"):
         wrong = "divergence", estimator.divergence, "'gaussian' or 'euclidean'"
     elif estimator.gamma in ("contrast", "auto"):
         wrong = "gamma", estimator.gamma, "'distance' or a number"
     elif estimator.score_by != "sizes":
         wrong = "score_by", estimator.score_by, "'sizes'"
-    elif not isinstance(estimator.weak, str):
-        wrong = "weak", estimator.weak, "'soft', 'hard' or 'split'"
     if wrong is not None:
         raise InvalidParameterError(
             f"The {wrong[0]!r} parameter of EWOCS must be {wrong[2]} for data that are not in "

@@ -89,8 +89,8 @@ def level_sizes(n: int, r_shave: float, f_shave: float) -> Ints:
     top = max(1, math.floor((1 - f_shave) * n + 0.5))
     n_levels = math.ceil(math.log(2 * top) / -math.log1p(-r_shave)) + 1
     sizes = np.floor(top * (1 - r_shave) ** np.arange(n_levels) + 0.5)
-    # Sizes fall, so distinct ones come in order when reversed.
-    return np.unique(sizes[sizes >= 1].astype(np.int64))[::-1].copy()
+    # Sizes fall, so distinct ones come in order when reversed. Large steps may go past 1.
+    return np.unique(np.maximum(sizes, 1).astype(np.int64))[::-1].copy()
 
 
 def stability_of(sizes: Ints, first: Labels, last: Labels, r_shave: float) -> Floats:

@@ -50,7 +50,7 @@ class Kernel(Divergence):
 
     def objects(self, X: Any) -> Terms:
         """The objects themselves; the row term drops out of every weak clustering."""
-        return Terms(X, np.zeros(len(X)))
+        return Terms(X, np.zeros(_length(X)))
 
     def seeds(self, S: Any) -> Terms:
         """The seeds themselves, and K(s, s)."""

@@ -14,8 +14,12 @@ Floats = NDArray[np.float64]
 
 # Neighbours whose mean distance is the score.
 N_NEIGHBOURS = 20
-# With weights so many times as many are looked at, among which their weight must be found.
+# With weights so many times as many are looked at, and again where they weigh too little.
 _MORE = 4
+# A weight that is short by less is short by rounding only.
+_ENOUGH = 1 - 1e-9
+# Distances that exist at once while more neighbours are looked at.
+_DISTANCES = 2**22
 # Distances are at least this share of the typical one: equal objects are not infinitely dense.
 _EQUAL = 1e-9
 # An object nearer to a fitted one than this share of the way to its neighbours is that one.
@@ -74,20 +78,36 @@ class NeighbourScores:
         return -np.log(np.maximum(means, self.floor))
 
     def _means(self, X: Any, *, own: bool) -> Floats:
-        there = self.tree.n_samples_fit_
         wanted = self.count if self.weights is None else _MORE * self.count
-        wanted = min(wanted + own, there)
+        means, is_short = self._of_nearest(X, wanted, own=own)
+        # Neighbours of little or no weight make nothing dense: whoever counts is farther away.
+        short = np.flatnonzero(is_short)
+        while short.size and wanted < self.tree.n_samples_fit_:
+            wanted = min(_MORE * wanted, self.tree.n_samples_fit_)
+            step = max(1, _DISTANCES // wanted)
+            for start in range(0, len(short), step):
+                rows = short[start : start + step]
+                means[rows], is_short[rows] = self._of_nearest(X[rows], wanted, own=own)
+            short = short[is_short[short]]
+        return means
+
+    def _of_nearest(self, X: Any, wanted: int, *, own: bool) -> tuple[Floats, NDArray[np.bool_]]:
+        """Mean distances to the nearest of so many, and where they weigh less than is asked for."""
+        wanted = min(wanted + own, self.tree.n_samples_fit_)
         # A fitted object is its own nearest, or an equal one is, which comes to the same.
         distances, rows = self.tree.kneighbors(X, wanted)
         if own and wanted > 1:
             distances, rows = distances[:, 1:], rows[:, 1:]
         if self.weights is None:
-            return np.asarray(distances.mean(axis=1))
+            return np.asarray(distances.mean(axis=1)), np.zeros(len(distances), bool)
         shares = self.weights[rows]
         before = np.cumsum(shares, axis=1) - shares
         shares = np.clip(self.count - before, 0.0, shares)
         total = shares.sum(axis=1)
-        return np.asarray((distances * shares).sum(axis=1) / np.where(total > 0, total, 1.0))
+        means = (distances * shares).sum(axis=1) / np.where(total > 0, total, 1.0)
+        # Where nobody else counts, nobody is near.
+        means = np.where(total > 0, means, distances[:, -1])
+        return means, total < _ENOUGH * self.count
 
 
 @dataclass(frozen=True)

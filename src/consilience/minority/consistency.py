@@ -28,6 +28,7 @@ from consilience._validation import (
     Options,
     RandomState,
     Satisfies,
+    as_array,
     check_value,
 )
 from consilience.errors import InvalidInputError
@@ -319,9 +320,9 @@ def _members(y: Any, n: int) -> tuple[NDArray[np.int64], Floats]:
 
 
 def _scaled(X: Any, scaling: str) -> Any:
-    if not sparse.issparse(X) and scaling != "none" and np.asarray(X).dtype.kind not in "biuf":
+    if not sparse.issparse(X) and scaling != "none" and as_array(X).dtype.kind not in "biuf":
         X = as_floats(X)
-    if not sparse.issparse(X) and np.asarray(X).dtype.kind in "biuf":
+    if not sparse.issparse(X) and as_array(X).dtype.kind in "biuf":
         X = np.asarray(X)  # what is no table of numbers is the divergence's to understand
         if X.ndim != 2:
             raise InvalidInputError(

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from consilience._sklearn import CallbackSupportMixin, Steps, with_callbacks
 from consilience._validation import (
+    COUNT,
     DEVICE,
     N_JOBS,
     HasMethods,
@@ -21,18 +22,20 @@ from consilience._validation import (
     RandomState,
     Satisfies,
     check_params,
+    check_value,
 )
 from consilience.engines import label_room, releasing
 from consilience.errors import InvalidParameterError, warn
 from consilience.generate._base import opened
 from consilience.minority import thresholds
 from consilience.minority._batches import Scorer
-from consilience.minority._border import by_reference, can_refer, without_reference
+from consilience.minority._border import by_reference, can_refer, check_rule, without_reference
 from consilience.minority._by_blocks import score_stored
 from consilience.minority._fitted import (
     MEMBERS,
     Fitted,
     Grid,
+    asked_divergence,
     check_objects,
     check_same_objects,
     checked_weights,
@@ -46,7 +49,7 @@ from consilience.minority._kept import KeptRepetitions
 from consilience.minority._stopping import Progress, count_up, n_lines
 from consilience.minority.divergences import DIVERGENCES, Divergence
 from consilience.minority.scores import Running
-from consilience.minority.weak import WeakClusterer, weak_clusterer
+from consilience.minority.weak import WeakClusterer, n_objects, weak_clusterer
 from consilience.rows import Stored, as_given, device_of_data
 
 __all__ = ["EWOCS"]
@@ -324,7 +327,7 @@ float, default="reference"
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = takes_sparse(self)
-        tags.input_tags.pairwise = is_pairwise(self.divergence)
+        tags.input_tags.pairwise = is_pairwise(asked_divergence(self))
         return tags
 
     @with_callbacks
@@ -358,6 +361,7 @@ float, default="reference"
         check_params(self)
         device = self._device(X)
         X = check_objects(self, X, reset=True)
+        check_rule(self, y, n_objects(X), name="EWOCS.fit")
         counts = checked_weights(sample_weight, X)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         _check_checkpoint(checkpoint, X, counts)
@@ -368,7 +372,7 @@ float, default="reference"
     def _fit(self, X: Any, y: Any, counts: Any, device: str | None, kept: KeptRepetitions) -> Self:
         """Score checked objects and decide."""
         scaling = chosen_scaling(self, X)
-        data = scaled_objects(scaling, X, self.divergence, self.n_jobs)
+        data = scaled_objects(scaling, X, asked_divergence(self), self.n_jobs)
         divergence = chosen_divergence(self, data)
         weak = weak_clusterer(self.weak, divergence=divergence, k_max=self.k_max)
         weak = replace(weak.fit(data), counts=counts)
@@ -403,8 +407,10 @@ float, default="reference"
         """
         check_is_fitted(self)
         check_params(self)
+        check_value("n_repetitions", n_repetitions, COUNT, owner="EWOCS.more")
         device = self._device(X)
         X = check_objects(self, X, reset=False)
+        check_rule(self, y, n_objects(X), name="EWOCS.more")
         check_same_objects(self._fitted, X)
         with releasing(X):
             data = self._fitted.scaled(X, self.n_jobs)

@@ -17,7 +17,14 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from consilience._validation import Interval, NoneValue, Options, check_params, check_value
+from consilience._validation import (
+    Interval,
+    NoneValue,
+    Options,
+    check_params,
+    check_value,
+    shown,
+)
 from consilience.errors import InvalidInputError, warn
 
 __all__ = ["GRAMS", "GramsResult", "Pattern", "grams"]
@@ -187,15 +194,15 @@ def grams(
     for name, value in options.items():
         check_value(name, value, _RULES[name], owner="grams")
     rows = _checked(sequences)
+    keys = _instances(instances, len(rows))
     least = _enough(len(rows)) if min_count is None else min_count
-    shown = [_patterns_of(row, max_length, wildcards, sides) for row in rows]
-    counts = Counter(pattern for row in shown for pattern in row)
+    of_rows = [_patterns_of(row, max_length, wildcards, sides) for row in rows]
+    counts = Counter(pattern for row in of_rows for pattern in row)
     patterns = [pattern for pattern, count in counts.items() if count >= least]
     if not patterns:
         _warn_of_none(least, len(rows))
         return GramsResult((), np.empty(0), np.zeros(len(rows)), 0, 0, True)
-    keys = _instances(instances, len(rows))
-    graph = _graph(shown, keys, {pattern: i for i, pattern in enumerate(patterns)})
+    graph = _graph(of_rows, keys, {pattern: i for i, pattern in enumerate(patterns)})
     parts = _components(graph)
     weights, of_instance, n_iter, converged = _reinforced(graph, parts, damping, max_iter, tol)
     if not converged:
@@ -237,12 +244,14 @@ def _instances(instances: Iterable[Hashable] | None, n_rows: int) -> NDArray[np.
     """Number of the instance of each sequence, numbered as they first appear."""
     if instances is None:
         return np.arange(n_rows)
+    wanted = f"'instances' must have one hashable key a sequence, {n_rows} in all."
     number: dict[Hashable, int] = {}
-    numbers = [number.setdefault(key, len(number)) for key in instances]
+    try:
+        numbers = [number.setdefault(key, len(number)) for key in instances]
+    except TypeError as error:
+        raise InvalidInputError(f"{wanted} Got {shown(instances)} instead.") from error
     if len(numbers) != n_rows:
-        raise InvalidInputError(
-            f"'instances' must have one key a sequence, {n_rows} in all. Got {len(numbers)}."
-        )
+        raise InvalidInputError(f"{wanted} Got {len(numbers)}.")
     return np.array(numbers)
 
 
@@ -274,14 +283,14 @@ def _generalised(row: tuple[Hashable, ...], wildcards: int) -> Iterator[Pattern]
 
 
 def _graph(
-    shown: Sequence[Sequence[Pattern]], keys: NDArray[np.int64], number: dict[Pattern, int]
+    of_rows: Sequence[Sequence[Pattern]], keys: NDArray[np.int64], number: dict[Pattern, int]
 ) -> Any:
     """0/1 matrix of patterns and instances: who shows what, however often."""
     from scipy.sparse import csr_array
 
     edges = {
         (number[pattern], key)
-        for patterns, key in zip(shown, keys.tolist(), strict=True)
+        for patterns, key in zip(of_rows, keys.tolist(), strict=True)
         for pattern in patterns
         if pattern in number
     }
@@ -481,7 +490,7 @@ class GRAMS(BaseEstimator):
         """
         check_is_fitted(self, "weights_")
         weight = dict(zip(self.patterns_, self.weights_.tolist(), strict=True))
-        shown = (
+        of_rows = (
             _patterns_of(row, self.max_length, self.wildcards, self.sides) for row in _checked(X)
         )
-        return np.array([max((weight.get(p, 0.0) for p in row), default=0.0) for row in shown])
+        return np.array([max((weight.get(p, 0.0) for p in row), default=0.0) for row in of_rows])

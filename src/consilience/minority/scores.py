@@ -9,13 +9,21 @@ changes a digit.
 
 import functools
 from dataclasses import dataclass, field
+from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from consilience._threads import one_thread
-from consilience._validation import Options, check_jobs, check_value
+from consilience._validation import (
+    COUNT,
+    Interval,
+    Options,
+    Satisfies,
+    check_jobs,
+    check_value,
+)
 from consilience.engines import label_room
 from consilience.kernels._parallel import Team, workers
 from consilience.kernels.minority.passes import Batch, Scale, add_scores
@@ -242,6 +250,10 @@ def score_objects(
     >>> result.scores[50:].min() > np.median(result.scores[:50])
     np.True_
     """
+    of_weak = Satisfies(lambda value: isinstance(value, WeakClusterer), "what weak_clusterer makes")
+    check_value("weak", weak, [of_weak], owner="score_objects")
+    check_value("n_repetitions", n_repetitions, COUNT, owner="score_objects")
+    check_value("seed", seed, [Interval(Integral, 0)], owner="score_objects")
     check_value("aggregate", aggregate, [Options(("mean", "log"))], owner="score_objects")
     check_jobs(n_jobs, owner="score_objects")
     weak = weak.fit(X)

@@ -56,7 +56,9 @@ __all__ = [
 ]
 
 METHODS = ("2gauss", "dist", "ngauss", "size", "best", "ngauss+best")
-_WITHOUT_TRUTH = "Without a truth choose '2gauss', 'dist' or 'ngauss'."
+#: Those that look at the truth.
+BY_TRUTH = ("best", "ngauss+best")
+WITHOUT_TRUTH = "Without a truth choose '2gauss', 'dist' or 'ngauss'."
 
 
 def best(scores: Any, y: Any) -> Threshold:
@@ -85,7 +87,7 @@ def best(scores: Any, y: Any) -> Threshold:
     'F1 is largest at 2 of 4 objects: 1.000.'
     """
     vector = finite_scores(scores, owner="best")
-    truth = foreground_truth(y, len(vector), owner="best", instead=_WITHOUT_TRUTH)
+    truth = foreground_truth(y, len(vector), owner="best", instead=WITHOUT_TRUTH)
     order = np.argsort(-vector, kind="stable")
     descending = vector[order]
     if is_flat(descending):
@@ -203,7 +205,7 @@ def ngauss_best(scores: Any, y: Any) -> Threshold:
     8
     """
     vector = finite_scores(scores, owner="ngauss_best")
-    truth = foreground_truth(y, len(vector), owner="ngauss_best", instead=_WITHOUT_TRUTH)
+    truth = foreground_truth(y, len(vector), owner="ngauss_best", instead=WITHOUT_TRUTH)
     order = np.argsort(-vector, kind="stable")
     descending = vector[order]
     if is_flat(descending):

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import ndimage
+from scipy import ndimage, sparse
 from sklearn.utils import check_random_state
 
 from consilience._threads import one_thread
@@ -208,12 +208,20 @@ def _check(method: Any, n_clusters: Any, n_sample: Any, epsilon: Any, random_sta
         check_value(name, value, allowed, owner="tune_gaussian")
 
 
-def _typical_distance(X: Any) -> float:
-    """Median squared distance of two objects of the first thousand; the mean if that is 0."""
-    part = X[:1000]
+def _typical_distance(X: Any, order: NDArray[Any]) -> float:
+    """Median squared distance of two objects of a thousand; where it is 0 the mean, or of all."""
+    part = X[order[:1000]]
     gaps = np.asarray(Euclidean().pair(part, part), np.float64)
     pairs = gaps[np.triu_indices(len(gaps), 1)]
-    return float(np.median(pairs)) or float(pairs.mean())
+    return float(np.median(pairs)) or float(pairs.mean()) or _mean_distance(X, part[:1])
+
+
+def _mean_distance(X: Any, one: Any) -> float:
+    """Mean squared distance of two objects, of which nearly all equal this one."""
+    n, one = X.shape[0], np.asarray(one.todense() if sparse.issparse(one) else one, np.float64)
+    apart = Euclidean().pair(X, one).mean(dtype=np.float64)
+    shift = np.asarray(X.mean(axis=0, dtype=np.float64)).ravel() - one.ravel()
+    return float(2 * n / (n - 1) * (apart - shift @ shift))
 
 
 class _Collapse:
@@ -235,7 +243,7 @@ class _Collapse:
         self.X = X[np.sort(order[:size])]
         wanted = min(math.isqrt(n), size // 10) if n_clusters is None else n_clusters
         self.n_clusters = min(max(2, wanted), size)
-        self.scale = _typical_distance(X[order[:1000]])
+        self.scale = _typical_distance(X, order)
         self.log_density = _unitless_density(X, self.scale)
         self.epsilon, self.corrected = epsilon, background_correction
         self.seed, self.n_jobs = seed, n_jobs
@@ -333,7 +341,7 @@ def _contrast(
     """G(CONTRAST): the gamma whose scores two Gaussians explain best over one."""
     alpha = 10.0
     size = min(X.shape[0], n_sample or _CONTRAST_SAMPLE)
-    scale = _typical_distance(X[order[:1000]])
+    scale = _typical_distance(X, order)
     part = X if size == X.shape[0] else X[np.sort(order[:size])]
 
     def measure(gammas: Floats) -> Surface:

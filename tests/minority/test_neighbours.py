@@ -1,0 +1,51 @@
+"""Distances to neighbours against their definition, where objects count differently."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+
+from consilience.minority import EWOCS
+from consilience.minority._neighbours import NeighbourScores
+
+
+def means_slowly(X, weights, count):
+    """Reference: the nearest others, each as often as it counts, until there are enough."""
+    means = []
+    for i, x in enumerate(X):
+        gaps = np.linalg.norm(X - x, axis=1)
+        left, total = float(count), 0.0
+        for j in np.argsort(gaps):
+            if j != i and left > 0:
+                share = min(weights[j], left)
+                total += share * gaps[j]
+                left -= share
+        means.append(total / (count - left) if left < count else gaps.max())
+    return np.array(means)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 2**31), st.sampled_from([0.0, 0.01, 1.0]), st.sampled_from([0.1, 0.5, 0.95]))
+def test_neighbours_count_as_often_as_they_count(seed, least, share):
+    rng = np.random.default_rng(seed)
+    n, count = int(rng.integers(3, 400)), int(rng.integers(1, 25))
+    X = rng.normal(size=(n, 2))
+    weights = np.where(rng.random(n) < share, least, rng.random(n))
+    weights[rng.integers(n)] = 1.0
+    weights /= weights.mean()
+    count = min(count, n - 1)
+    scores = NeighbourScores.of(X, count, weights).fitted(X)
+    np.testing.assert_allclose(scores, -np.log(means_slowly(X, weights, count)), rtol=1e-9)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_objects_of_weight_0_make_nothing_dense(form, seed):
+    rng = np.random.default_rng(seed)
+    X = np.r_[rng.uniform(-4, 4, (300, 2)), rng.normal(1, 0.05, (100, 2))]
+    weights = np.r_[np.ones(300), np.zeros(100)]
+    options = {"score_by": "knn", "threshold": "2gauss", "n_repetitions": 5, "clusterer": None}
+    model = EWOCS(scaling="none", random_state=0, **options)
+    scores = model.fit(form(X), sample_weight=weights).scores_
+    assert scores[300:].max() < scores[:300].max()
+    np.testing.assert_allclose(model.score_samples(form(X)), scores, rtol=1e-6)
