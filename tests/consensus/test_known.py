@@ -1,6 +1,8 @@
 """What is known of some objects: kept, heard, refused where it contradicts itself."""
 
 import json
+import re
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
@@ -109,6 +111,83 @@ def test_a_smallest_contradictory_set_is_named():
         knowledge_of(4, must, [(0, 3)])
     with pytest.raises(ConsilienceError, match="'a' and 'b' have different known groups"):
         knowledge_of(2, [("a", "b")], None, ["x", "y"], ids=["a", "b"])
+
+
+def cannot_hold(n, pieces):
+    """Reference: whether pieces of knowledge contradict each other, by merging what is one."""
+    group = list(range(n))
+    owner = {}
+    for kind, i, j in pieces:
+        if kind == "label":
+            i, j = owner.setdefault(j, i), i
+        if kind != "cannot":
+            group = [group[i] if one == group[j] else one for one in group]
+    named = {group[i] for i in owner.values()}
+    return len(named) < len(owner) or any(
+        kind == "cannot" and group[i] == group[j] for kind, i, j in pieces
+    )
+
+
+few = st.tuples(st.integers(0, 4), st.integers(0, 4))
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    st.lists(few, max_size=4),
+    st.lists(few, max_size=2),
+    st.lists(st.integers(-1, 2), min_size=5, max_size=5),
+)
+def test_a_smallest_set_is_named_of_links_and_groups(must, cannot, partial):
+    pieces = [("must", *pair) for pair in must] + [("cannot", *pair) for pair in cannot]
+    pieces += [("label", i, group) for i, group in enumerate(partial) if group >= 0]
+    sizes = (
+        size
+        for size in range(len(pieces) + 1)
+        if any(cannot_hold(5, some) for some in combinations(pieces, size))
+    )
+    smallest = next(sizes, None)
+    if smallest is None:
+        assert knowledge_of(5, must, cannot, partial) is not None
+        return
+    with pytest.raises(ConsilienceError, match="contradicts itself") as refused:
+        knowledge_of(5, must, cannot, partial)
+    words = str(refused.value)
+    # Two labels make one link, or one difference.
+    twice = words.count("by their known group") + words.count("different known groups")
+    said = re.search(r"Leave out (?:that pair|one of these (\d+))", words)
+    assert int(said[1] or 1) + twice == smallest
+
+
+def test_words_of_what_cannot_hold():
+    with pytest.raises(ConsilienceError, match=r"2 and 3 have .* 2 with 3. .* one of these 2"):
+        knowledge_of(4, [(0, 1), (1, 2), (2, 3)], None, ["a", None, "a", "b"])
+    with pytest.raises(ConsilienceError, match="0 with 1 by their known group.*one of these 2"):
+        knowledge_of(4, None, [(0, 1)], ["a", "a", None, None])
+    with pytest.raises(ConsilienceError, match="0 cannot be apart from itself"):
+        knowledge_of(2, None, [(0, 0)])
+
+
+@pytest.mark.parametrize("kind", ["Int64", "string", "category"])
+def test_pandas_missing_values_are_not_known(kind):
+    pandas = pytest.importorskip("pandas")
+    values = [1, None, 2] if kind == "Int64" else ["x", None, "y"]
+    known = knowledge_of(3, partial_labels=pandas.Series(values, dtype=kind))
+    assert known.partial.tolist() == [0, -1, 1]
+
+
+def test_known_groups_that_are_one_or_torn_are_violations():
+    known = knowledge_of(6, partial_labels=["a", "a", "a", "b", "b", None])
+
+    def broken(labels):
+        return [(one.first, one.second) for one in known.violations(np.array(labels))]
+
+    assert broken([0, 0, 0, 1, 1, 0]) == []
+    assert broken([0, 0, 0, 0, 0, 0]) == [(0, 3)]  # one pair for groups that are one
+    assert broken([1, 0, 0, 2, 2, 0]) == [(1, 0)]
+    assert broken([0, 0, 1, 1, 1, 0]) == [(0, 2)]
+    # Noise is in no group: neither with others nor apart.
+    assert broken([-1, 1, 2, -1, -1, 0]) == [(1, 2)]
+    assert broken([-1, -1, -1, 0, -2, 0]) == []
 
 
 @pytest.mark.parametrize(

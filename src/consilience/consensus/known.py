@@ -5,22 +5,19 @@ space groups are looked for, and which of many partitions is taken; so it has a 
 which nothing is known, too.
 """
 
-from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
-from scipy.sparse.csgraph import connected_components
 from sklearn.utils import check_random_state
 
+from consilience._labels import is_missing
 from consilience._validation import shown
-from consilience._words import listed
 from consilience.consensus._auto_rule import whole_score
+from consilience.consensus._contradictions import components_of, refuse_contradictions
 from consilience.consensus._lines import Partition, partitions
 from consilience.consensus._solve import ConsensusResult, by_first_appearance
 from consilience.consensus._support import supports
@@ -83,7 +80,7 @@ class Knowledge:
     @cached_property
     def components(self) -> NDArray[np.int32]:
         """The number of the objects that must be together, for each object."""
-        return _components(self.n_objects, self.must)
+        return components_of(self.n_objects, self.must)
 
     @cached_property
     def objects(self) -> Ints:
@@ -132,20 +129,32 @@ class Knowledge:
         return labels
 
     def violations(self, labels: NDArray[np.integer]) -> tuple[Violation, ...]:
-        """Pairs that are not as they are known to be; must-links always are."""
+        """Pairs that are not as they are known to be; must-links always are.
+
+        Of a known group one pair for each object that is not with most of the others, and one if
+        these are with another known group.
+        """
         broken = []
         for first, second in self.cannot.tolist():
             if labels[first] == labels[second] >= 0:
                 broken.append(Violation(first, second, "cannot_link"))
-        labelled = np.flatnonzero(self.partial >= 0)
-        for group in np.unique(self.partial[labelled]).tolist():
-            its = labelled[self.partial[labelled] == group]
-            usual = np.bincount(np.maximum(labels[its], 0)).argmax()
-            middle = its[labels[its] == usual]
-            for other in its[labels[its] != usual].tolist():
-                if middle.size:
-                    broken.append(Violation(int(middle[0]), other, "partial_labels"))
-        return tuple(broken)
+        return (*broken, *self._not_as_grouped(labels))
+
+    def _not_as_grouped(self, labels: NDArray[np.integer]) -> list[Violation]:
+        """Objects away from most of their group, and groups with another; noise is neither."""
+        broken: list[Violation] = []
+        first_of: dict[int, int] = {}
+        known = (self.partial >= 0) & (labels >= 0)
+        for group in np.unique(self.partial[known]).tolist():
+            its = np.flatnonzero(known & (self.partial == group))
+            usual = int(np.bincount(labels[its]).argmax())
+            middle = int(its[labels[its] == usual][0])
+            other = first_of.setdefault(usual, middle)
+            if other != middle:
+                broken.append(Violation(other, middle, "partial_labels"))
+            for one in its[labels[its] != usual].tolist():
+                broken.append(Violation(middle, one, "partial_labels"))
+        return broken
 
 
 def knowledge_of(
@@ -190,7 +199,7 @@ def knowledge_of(
     must = _pairs("must_link", must_link, n_objects, places, owner)
     cannot = _pairs("cannot_link", cannot_link, n_objects, places, owner)
     partial = _partial(partial_labels, n_objects, places, owner)
-    _refuse_contradictions(n_objects, must, cannot, partial, ids, owner)
+    refuse_contradictions(must, cannot, partial, ids, owner)
     return Knowledge(n_objects, must, cannot, partial)
 
 
@@ -250,8 +259,7 @@ def _partial(given: Any, n: int, places: Any, owner: str) -> Ints:
                 f"The 'partial_labels' parameter of {owner} must name one group for each object. "
                 f"Got {shown(value)} among them."
             )
-        unknown = value is None or value != value or value == "" or value == -1
-        if not unknown:
+        if not (is_missing(value) or value in ("", -1)):
             groups[row] = names.setdefault(value, len(names))
     return groups
 
@@ -262,55 +270,6 @@ def _is_name(value: Any) -> bool:
     except TypeError:
         return False
     return True
-
-
-def _components(n: int, must: Ints) -> NDArray[np.int32]:
-    links = sparse.coo_array((np.ones(len(must)), (must[:, 0], must[:, 1])), shape=(n, n))
-    return np.asarray(connected_components(links, directed=False)[1], np.int32)
-
-
-def _refuse_contradictions(
-    n: int, must: Ints, cannot: Ints, partial: Ints, ids: Any, owner: str
-) -> None:
-    """Raise with a smallest set of pairs that cannot all hold, if there is one."""
-    components = _components(n, must)
-    apart = [(i, j, "cannot_link") for i, j in cannot.tolist() if components[i] == components[j]]
-    for component in np.unique(components[must.ravel()]).tolist():
-        its = np.flatnonzero((components == component) & (partial >= 0))
-        for other in its[partial[its] != partial[its[:1]].sum()] if its.size else ():
-            apart.append((int(its[0]), int(other), "partial_labels"))
-    if not apart:
-        return
-    neighbours: dict[int, list[int]] = {}
-    for i, j in must.tolist():
-        neighbours.setdefault(i, []).append(j)
-        neighbours.setdefault(j, []).append(i)
-    paths = [(_path(neighbours, i, j), kind) for i, j, kind in apart]
-    path, kind = min(paths, key=lambda way: len(way[0]))
-    name = [repr(one if ids is None else np.asarray(ids)[one].item()) for one in path]
-    links = [f"{a} with {b}" for a, b in pairwise(name)]
-    together = listed(links, most=10) if links else "they are one object"
-    why = "cannot be together" if kind == "cannot_link" else "have different known groups"
-    raise InvalidInputError(
-        f"What {owner} is told contradicts itself: {name[0]} and {name[-1]} {why} ({kind}), and "
-        f"must be (must_link): {together}. Leave out one of these {len(links) + 1}."
-    )
-
-
-def _path(neighbours: Mapping[int, Sequence[int]], start: int, goal: int) -> list[int]:
-    """Objects on a shortest way along must-links."""
-    before = {start: start}
-    queue = deque([start])
-    while queue and goal not in before:
-        here = queue.popleft()
-        for there in neighbours.get(here, ()):
-            if there not in before:
-                before[there] = here
-                queue.append(there)
-    path = [goal]
-    while path[-1] != start:
-        path.append(before[path[-1]])
-    return path[::-1]
 
 
 def informed(

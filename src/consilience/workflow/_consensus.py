@@ -144,10 +144,13 @@ def respecting(
     n = len(known.must), len(known.cannot), int((known.partial >= 0).sum())
     kept = f"All {n[0]} must-links hold" if n[0] else "There were no must-links"
     apart = sum(one.kind == "cannot_link" for one in broken)
-    others = sum(one.kind == "partial_labels" for one in broken)
+    grouped = [one for one in broken if one.kind == "partial_labels"]
+    torn = sum(known.partial[one.first] == known.partial[one.second] for one in grouped)
+    merged = len(grouped) - torn
     warn(
-        f"{kept}; {apart} of {n[1]} cannot-links are broken; {others} of {n[2]} objects of known "
-        "groups are not with most of their group. 'violations' of the result has the pairs."
+        f"{kept}; {apart} of {n[1]} cannot-links are broken; {torn} of {n[2]} objects of known "
+        f"groups are not with most of their group, {merged} of these groups with another. "
+        "'violations' of the result has the pairs."
     )
     places = {"consensus": "cpu"}
     return {"labels": labels, "violations": broken, **_judged(task, ensemble, labels, places)}
