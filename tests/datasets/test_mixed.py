@@ -6,7 +6,7 @@ import pytest
 from consilience.datasets import make_mixed, read_like, read_table
 from consilience.datasets._association import LEAST_WEIGHT, association_weights
 from consilience.datasets._mixed import mixed_of
-from consilience.datasets._points import points_with_gaps
+from consilience.datasets._points import Points, points_with_gaps
 from consilience.datasets._transform import transformed
 from consilience.errors import ConsilienceError
 
@@ -93,6 +93,43 @@ def test_points_of_complete_numbers_are_standardised_and_gaps_are_near_their_nei
     assert abs(filled[3, 0] - whole[3, 0]) < 0.2
     assert abs(filled[60, 1] - whole[60, 1]) < 0.2
     np.testing.assert_array_equal(made.applied(X), filled)
+
+
+def test_numbers_beside_split_categories_are_scaled_in_any_unit(seed):
+    rng = np.random.default_rng(seed)
+    kinds = np.eye(3)[rng.integers(0, 3, 30)] * np.sqrt(0.5)
+    X = np.column_stack([rng.normal(size=(30, 2)), kinds])
+    X[4, 0] = np.nan
+    names = ("a", "b", "k=0", "k=1", "k=2")
+    how = {"sources": ("a", "b", "k", "k", "k"), "weights": np.array([1.0, 0.5, 0.7])}
+    wanted = points_with_gaps(X, names, **how)[0]
+    moved = points_with_gaps(X * [1e200, 1e-200, 1, 1, 1], names, **how)[0]
+    np.testing.assert_allclose(moved, wanted, atol=1e-12)
+    np.testing.assert_allclose(wanted[:, 2:].var(axis=0).sum(), 0.7**2)
+
+
+def test_only_objects_that_have_something_in_common_fill_a_gap():
+    reference = np.full((100, 2), np.nan)
+    reference[:5, 0] = np.arange(5)
+    reference[:5, 1] = 10.0
+    reference[5:, 1] = 0.0
+    made = Points(np.arange(2), np.zeros(2), np.ones(2), reference)
+    new = np.array([[2.0, np.nan], [np.nan, np.nan], [np.nan, 0.0]])
+    np.testing.assert_allclose(made.applied(new)[0], [2, 10])
+    assert made.applied(new)[1].tolist() == [0, 0]
+    # Of the nearest of the last none has the first column: the mean, which is 0.
+    assert made.applied(new)[2].tolist() == [0, 0]
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_codes_for_missing_values_are_seen_beside_gaps(tmp_path):
+    cells = [0, 0, 0, *range(60, 90)]
+    for name, gap in (("whole", []), ("gappy", [""])):
+        path = tmp_path / f"{name}.csv"
+        rows = [f"{cell},{i * i % 17}" for i, cell in enumerate([*cells, *gap])]
+        path.write_text("\n".join(["x,y", *rows]) + "\n")
+        with pytest.warns(UserWarning, match="'x' is 0 in 3 rows and else 60 to 89"):
+            read_table(path, impute="keep")
 
 
 def test_logarithms_and_log_ratios():

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import sparse
 
 from consilience.datasets import read_table
 from consilience.datasets._dates import read_days
@@ -200,6 +201,8 @@ def test_dates_of_every_form_are_read_as_days(form, moments):
         ["30.02.2024"],
         ["12 Foo 2024"],
         ["25:00"],
+        ["24:01"],
+        ["24:00:30"],
         ["13:00 pm"],
         ["1-2"],
         [],
@@ -214,6 +217,7 @@ def test_times_zones_and_months():
     np.testing.assert_allclose(clock, [0.25, 0.75, 0.75 + 1 / 2400])
     assert read_days(["1970-01-01T02:00+02:00", "1970-01-02"]).days.tolist() == [0, 1]
     assert read_days(["0001-01-01T01:00+02:00"]).days.tolist() == [-719162 - 1 / 24]
+    assert read_days(["24:00", "00:00"]).days.tolist() == [1, 0]
     assert read_days(["1970-01", "1970/03"]).days.tolist() == [0, 59]
     assert read_days(["1/2/2024", "12/12/2024"]).days is None
 
@@ -429,8 +433,36 @@ def test_arrays_are_filled_in_too(tmp_path):
         read_noting(tmp_path / "t.npz")
 
 
-def test_bytes_of_arrays_are_text(tmp_path):
-    np.savez(tmp_path / "t.npz", X=np.eye(2), who=np.array(["é".encode(), b"\xff"]))
+def save_matrix(path, form, X, **vectors):
+    """A matrix with vectors beside it, sparse as SciPy writes it or dense."""
+    if form == "sparse":
+        sparse.save_npz(path, sparse.csr_matrix(X))
+        with np.load(path) as parts:
+            vectors |= parts
+    else:
+        vectors["X"] = X
+    np.savez(path, **vectors)
+
+
+@pytest.mark.parametrize("form", ["dense", "sparse"])
+def test_missing_known_groups_are_no_group(tmp_path, form):
+    X = np.arange(8.0).reshape(4, 2)
+    groups, ids = np.array(["u", "v", "", "u"]), np.arange(7, 11)
+    save_matrix(tmp_path / "t.npz", form, X, kind=groups, who=ids)
+    how = {"truth_column": "kind", "id_column": "who"}
+    with pytest.raises(InvalidInputError, match=r"'kind' has 1 missing .*are not guessed"):
+        read_noting(tmp_path / "t.npz", **how)
+    table, notes = read_noting(tmp_path / "t.npz", impute="drop-rows", **how)
+    assert "row 2, counted from 0" in notes
+    assert (table.truth.tolist(), table.ids.tolist()) == (["u", "v", "u"], [7, 8, 10])
+    assert table.left_out.tolist() == [2]
+    numbers = table.X.toarray() if form == "sparse" else table.X
+    np.testing.assert_array_equal(numbers, X[[0, 1, 3]])
+
+
+@pytest.mark.parametrize("form", ["dense", "sparse"])
+def test_bytes_of_arrays_are_text(tmp_path, form):
+    save_matrix(tmp_path / "t.npz", form, np.eye(2), who=np.array(["é".encode(), b"\xff"]))
     for role in ("id_column", "truth_column"):
         table, _ = read_noting(tmp_path / "t.npz", **{role: "who"})
         found = table.ids if role == "id_column" else table.truth

@@ -118,6 +118,8 @@ def _clock(word: str) -> float | None:
         hours = hours % 12 + 12 * (match[4] in "Pp")
     if hours > 24 or minutes > 59 or seconds >= 61:
         return None
+    if hours == 24 and (minutes or seconds):  # the end of the day, and no later
+        return None
     return (hours + minutes / 60 + seconds / 3600) / 24
 
 

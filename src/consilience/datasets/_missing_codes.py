@@ -59,9 +59,11 @@ def _stands_off(code: float, values: Floats) -> bool:
 
 
 def note_codes(columns: Columns, features: Iterable[tuple[str, Floats]]) -> None:
-    """Note columns of finite numbers that seem to hold codes for missing values."""
+    """Note columns of numbers that seem to hold codes for missing values beside any gaps."""
     said = []
-    for name, values in features:
+    for name, column in features:
+        known = np.isfinite(column)
+        values = column if known.all() else column[known]
         code = missing_code(values)
         if code is not None:
             rest = values[values != code]

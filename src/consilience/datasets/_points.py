@@ -101,16 +101,15 @@ def points_with_gaps(
     order = {source: place for place, source in enumerate(dict.fromkeys(sources))}
     group = np.array([order[source] for source in sources])[kept]
     some = X[:, kept]
-    # Squares of 1e200 would overflow: deviations are made small before they are squared.
-    unit = np.maximum(np.abs(high[kept]), np.abs(low[kept]))
+    # Squares of 1e200 would overflow: deviations are made small before they are squared, those
+    # of one source by one unit.
+    largest = np.zeros(len(weights))
+    np.maximum.at(largest, group, np.maximum(np.abs(high[kept]), np.abs(low[kept])))
+    unit = largest[group]
     mean = np.nanmean(some / unit, axis=0) * unit
     variance = np.nanvar(some / unit, axis=0)
-    if len(set(group.tolist())) < len(group):  # of one source: in one unit
-        variance, scale = variance * unit**2, np.ones(len(unit))
-    else:
-        scale = unit
     together = np.sqrt(np.bincount(group, variance, minlength=len(weights)))[group]
-    spread = scale * np.where(together > 0, together, 1.0) / weights[group]
+    spread = unit * np.where(together > 0, together, 1.0) / weights[group]
     scaled = (some - mean) / spread
     made = Points(kept, mean, spread, drawn(scaled) if np.isnan(scaled).any() else None)
     return made.applied(X), tuple(compress(columns, varies)), dropped, made
@@ -131,8 +130,10 @@ def _filled(scaled: Floats, reference: Floats) -> Floats:
         away = cells**2 @ mask.T - 2.0 * cells @ there.T + has @ (there**2).T
         away = np.where(both > 0, away / np.maximum(both, 1.0), np.inf)
         nearest = np.argpartition(away, near - 1, axis=1)[:, :near]
-        count = mask[nearest].sum(axis=1)
-        means = there[nearest].sum(axis=1) / np.maximum(count, 1.0)
+        # Those that have nothing in common with an object are not near it, and have no say.
+        has_say = np.isfinite(np.take_along_axis(away, nearest, axis=1))[:, :, None]
+        count = np.sum(mask[nearest], axis=1, where=has_say)
+        means = np.sum(there[nearest], axis=1, where=has_say) / np.maximum(count, 1.0)
         scaled[some] = np.where(has, cells, means)
     return scaled
 

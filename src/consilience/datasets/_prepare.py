@@ -6,7 +6,7 @@ encoded; what is missing is refused or, if asked for, filled in.
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -41,7 +41,16 @@ from consilience.datasets._roles import (
 )
 from consilience.errors import InvalidInputError
 
-__all__ = ["Encode", "Impute", "Ordinal", "Prepared", "prepare", "prepare_like"]
+__all__ = [
+    "Beside",
+    "Encode",
+    "Impute",
+    "Ordinal",
+    "Prepared",
+    "beside",
+    "prepare",
+    "prepare_like",
+]
 
 Impute = Literal["median", "mean", "drop-rows", "keep"]
 Encode = Literal["onehot", "mixed", "dates"]
@@ -76,6 +85,7 @@ class _Feature:
     categories: tuple[str, ...] = ()
     first: float = 0.0
     ordered: bool = False
+    dates: bool = False
 
     def used(self, impute: Impute | None) -> Column:
         """How it became numbers."""
@@ -83,7 +93,7 @@ class _Feature:
         known = self.values[np.isfinite(self.values)] if impute in ("median", "mean") else ()
         if len(known):
             fill = _stand_in(self, known, impute)
-        return Column(self.name, self.categories, self.first, fill, self.ordered)
+        return Column(self.name, self.categories, self.first, fill, self.ordered, self.dates)
 
     def gap(self, columns: Columns) -> Gap | None:
         """What is missing, if anything; the readers have noted where numbers are."""
@@ -130,10 +140,9 @@ def prepare(
         note_numbers(columns, data, meanings, counters)
     features = _features(columns, data, meanings, encode, ordinal or {})
     features = _without_empty(columns, features, impute is not None)
-    truth = None if roles.truth is None else columns.words[roles.truth].cells()
     used = tuple(f.used(impute) for f in features)
     kept = _settle_gaps(columns, features, roles, impute)
-    note_codes(columns, [(f.name, _taken(f.values, kept)) for f in features if not f.categories])
+    note_codes(columns, ((f.name, _taken(f.values, kept)) for f in features if not f.categories))
     X, names, sources = _assembled(columns, features, kept)
     left_out = np.empty(0, np.int64) if kept is None else np.flatnonzero(~kept)
     return Prepared(
@@ -141,7 +150,7 @@ def prepare(
         names,
         sources,
         _identifiers(columns, ids, kept),
-        None if truth is None else _taken(truth, kept).astype(np.str_),
+        _truth(columns, roles.truth, kept),
         left_out,
         Recipe(
             used,
@@ -179,6 +188,20 @@ def prepare_like(
     return Prepared(X, names, sources, ids, None, left_out, recipe)
 
 
+class Beside(NamedTuple):
+    """What stands beside numbers that need no treatment: ``kept`` are rows, None all of them."""
+
+    ids: NDArray[Any] | None
+    truth: NDArray[np.str_] | None
+    kept: NDArray[np.bool_] | None
+
+
+def beside(columns: Columns, roles: Roles, impute: Impute | None) -> Beside:
+    """Identifiers and known groups; a group that is missing is refused, or its row left out."""
+    kept = _settle_gaps(columns, [], roles, impute)
+    return Beside(_identifiers(columns, roles.ids, kept), _truth(columns, roles.truth, kept), kept)
+
+
 def _feature_like(
     columns: Columns, j: int, column: Column, recipe: Recipe, decimal: Decimal | None
 ) -> _Feature | Refused:
@@ -186,10 +209,9 @@ def _feature_like(
     meaning = meaning_of(columns.words[j], decimal) if j in columns.words else None
     if not column.categories or meaning is None:
         outcome = _feature(columns, j, meaning, "dates" if recipe.encode else None)
-        if isinstance(outcome, Refused) or not _is_days(columns, j, meaning):
+        if isinstance(outcome, Refused):
             return outcome
-        moved = outcome.values + (outcome.first - column.first)
-        return _Feature(j, column.name, moved, first=column.first)
+        return _numbers_like(columns, outcome, column, meaning)
     known = {word: place for place, word in enumerate(column.categories)}
     nowhere = math.nan if column.ordered else -1
     new = sorted({str(word) for word in meaning.said} - set(known))
@@ -204,8 +226,31 @@ def _feature_like(
     return _Feature(j, column.name, values, column.categories, ordered=column.ordered)
 
 
-def _is_days(columns: Columns, j: int, meaning: Meaning | None) -> bool:
-    return j in columns.days or (meaning is not None and meaning.kind is Kind.DATES)
+def _numbers_like(
+    columns: Columns, feature: _Feature, column: Column, meaning: Meaning | None
+) -> _Feature | Refused:
+    """Numbers, or days since the first there was; neither may stand for the other."""
+    known = np.isfinite(feature.values)
+    if feature.dates != column.counts_days and known.any():
+        return _other_than_before(columns, feature, int(np.argmax(known)), meaning)
+    if not feature.dates:
+        return replace(feature, dates=column.counts_days)
+    moved = feature.values + (feature.first - column.first)
+    return replace(feature, values=moved, first=column.first)
+
+
+def _other_than_before(
+    columns: Columns, feature: _Feature, row: int, meaning: Meaning | None
+) -> Refused:
+    """A column of days that was one of numbers, or the other way round."""
+    if meaning is not None:
+        words = columns.words[feature.position]
+        cell = words.words[words.codes[row]]
+    else:
+        value = float(feature.values[row])
+        cell = as_text(value + feature.first) if feature.dates else f"{value:g}"
+    kind = Kind.DATES if feature.dates else Kind.NUMBERS
+    return Refused(feature.name, kind, int(columns.places()[row]), cell, meaning)
 
 
 def _fill_like(columns: Columns, features: Sequence[_Feature], recipe: Recipe) -> None:
@@ -243,6 +288,15 @@ def _identifiers(
     if ids in columns.words:
         return _taken(columns.words[ids].cells(), kept)
     return _taken(columns.column(ids).astype(np.int64), kept)
+
+
+def _truth(
+    columns: Columns, truth: int | None, kept: NDArray[np.bool_] | None
+) -> NDArray[np.str_] | None:
+    """Known groups of the objects kept."""
+    if truth is None:
+        return None
+    return _taken(columns.words[truth].cells(), kept).astype(np.str_)
 
 
 # ---- words to numbers -----------------------------------------------------------------------
@@ -287,7 +341,7 @@ def _features(
             f"{columns.source.name!r} {_hold(names)} numbers with signs of percent or currency: "
             "they are read without them."
         )
-    _note_encoded(columns, features, meanings, encode)
+    _note_encoded(columns, features, encode)
     return features
 
 
@@ -329,7 +383,8 @@ def _feature(
         values = columns.column(j)
         if j not in columns.days or encode is not None:
             first = _first(values) if j in columns.days else 0.0
-            return _Feature(j, name, values - first if first else values, first=first)
+            moved = values - first if first else values
+            return _Feature(j, name, moved, first=first, dates=j in columns.days)
         row = int(np.argmax(np.isfinite(values)))
         return Refused(name, Kind.DATES, int(columns.places()[row]), as_text(values[row]), None)
     codes = columns.words[j].codes
@@ -337,7 +392,7 @@ def _feature(
         return _Feature(j, name, meaning.values[codes])
     if meaning.kind is Kind.DATES and encode is not None:
         first = _first(meaning.values[codes])
-        return _Feature(j, name, meaning.values[codes] - first, first=first)
+        return _Feature(j, name, meaning.values[codes] - first, first=first, dates=True)
     is_free = is_text(meaning) and 2 * len(meaning.said) > columns.n_objects >= MANY
     if encode in ("onehot", "mixed") and meaning.may_be_categories and not is_free:
         place = np.full(len(meaning.words), math.nan)
@@ -353,18 +408,8 @@ def _first(days: Floats) -> float:
     return float(finite.min()) if finite.size else 0.0
 
 
-def _note_encoded(
-    columns: Columns,
-    features: Sequence[_Feature],
-    meanings: Mapping[int, Meaning],
-    encode: Encode | None,
-) -> None:
-    days = [
-        f.name
-        for f in features
-        if f.position in columns.days
-        or (f.position in meanings and meanings[f.position].kind is Kind.DATES)
-    ]
+def _note_encoded(columns: Columns, features: Sequence[_Feature], encode: Encode | None) -> None:
+    days = [f.name for f in features if f.dates]
     if days:
         columns.notes.append(
             f"{_these(days, columns)} {_hold(days)} dates or times: read as days since the first."

@@ -25,6 +25,8 @@ class Column:
         What stands for a missing value, of categories the place of one; None refuses it.
     ordered : bool
         Whether the categories have an order: then their places are the numbers of one column.
+    dates : bool
+        Whether the numbers are days.
     """
 
     name: str
@@ -32,6 +34,12 @@ class Column:
     first: float = 0.0
     fill: float | None = None
     ordered: bool = False
+    dates: bool = False
+
+    @property
+    def counts_days(self) -> bool:
+        """Whether the numbers are days; recipes kept by earlier versions know the first only."""
+        return self.dates or self.first != 0
 
 
 @dataclass(frozen=True)

@@ -63,22 +63,26 @@ def refuse_words(columns: Columns, refused: Sequence[Refused], encode: str | Non
 
 def refuse_other_words(columns: Columns, refused: Sequence[Refused]) -> None:
     """Raise it if columns of another file are not numbers, or dates, as those of the first were."""
-    if refused:
+    numbers = [r for r in refused if r.kind is Kind.NUMBERS]
+    others = [r for r in refused if r.kind is not Kind.NUMBERS]
+    if others:
         last = (
             "They were numbers or dates when they were clustered: correct these cells, or name the "
             "decimal mark (--decimal)."
         )
-        raise _no_numbers(columns, refused, [*_of_numbers(refused), last])
+        raise _no_numbers(columns, others, [*_of_numbers(others), last])
+    if numbers:
+        last = "They were dates when they were clustered: write them as 2024-12-31."
+        raise _no_numbers(columns, numbers, [last], what="dates")
 
 
 def _no_numbers(
-    columns: Columns, refused: Sequence[Refused], remedies: Iterable[str]
+    columns: Columns, refused: Sequence[Refused], remedies: Iterable[str], what: str = "numbers"
 ) -> InvalidInputError:
     words = [f"{r.name!r} ({columns.at(r.place)}: {shown(r.cell)})" for r in refused]
     many = "a column that does" if len(words) == 1 else f"{len(words)} columns that do"
     return InvalidInputError(
-        f"{columns.source.name!r} has {many} not hold numbers: {listed(words)}. "
-        f"{' '.join(remedies)}"
+        f"{columns.source.name!r} has {many} not hold {what}: {listed(words)}. {' '.join(remedies)}"
     )
 
 

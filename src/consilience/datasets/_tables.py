@@ -47,10 +47,12 @@ from consilience.datasets._genes import (
 from consilience.datasets._matrix_market import read_matrix_market
 from consilience.datasets._parquet import ParquetReader
 from consilience.datasets._prepare import (
+    Beside,
     Encode,
     Impute,
     Ordinal,
     Prepared,
+    beside,
     prepare,
     prepare_like,
 )
@@ -573,7 +575,7 @@ def _read_parquet(source: Path, named: _Named, ways: _Ways, notes: list[str]) ->
 def _read_array(source: Path, named: _Named, ways: _Ways, notes: list[str]) -> Prepared:
     arrays = read_arrays(source)
     if is_sparse(arrays):
-        return _read_sparse(source, arrays, named, notes)
+        return _sparse_table(source, sparse_matrix(source), arrays, named, ways, notes)
     return _read_matrix(source, main_array(source, arrays, "X"), arrays, named, ways, notes)
 
 
@@ -588,7 +590,7 @@ def _read_matrix(
 ) -> Prepared:
     """A matrix, with vectors that may be identifiers or groups."""
     if sparse.issparse(values):
-        return _sparse_table(source, values, arrays, named, notes, names)
+        return _sparse_table(source, values, arrays, named, ways, notes, names)
     if values.dtype.kind not in "biuf":
         raise InvalidInputError(
             f"{source.name!r} holds values of type {values.dtype}, not real numbers. Convert "
@@ -607,18 +609,15 @@ def _read_matrix(
     columns = Columns(source, names + vectors, numeric, words, "row")
     columns.take(np.ascontiguousarray(values[:, numeric], np.float64))
     for j in words:
-        cells = values[:, j] if j < len(names) else arrays[columns.names[j]]
-        if cells.dtype.kind == "S":  # text as bytes
-            cells = np.char.decode(cells, "utf-8", "replace")
-        columns.words[j].add(cells.tolist())
+        columns.words[j].add(_cells(values[:, j] if j < len(names) else arrays[columns.names[j]]))
     return ways.prepare(columns, roles, notes, guess=False)
 
 
-def _read_sparse(
-    source: Path, arrays: dict[str, NDArray[Any]], named: _Named, notes: list[str]
-) -> Prepared:
-    """A matrix as SciPy writes it; other arrays of the file may be identifiers and groups."""
-    return _sparse_table(source, sparse_matrix(source), arrays, named, notes)
+def _cells(vector: NDArray[Any]) -> list[Any]:
+    """Values of a vector as Python's own; text that came as bytes is text."""
+    if vector.dtype.kind == "S":
+        vector = np.char.decode(vector, "utf-8", "replace")
+    return list(vector.tolist())
 
 
 def _sparse_table(
@@ -626,6 +625,7 @@ def _sparse_table(
     X: Any,
     arrays: Mapping[str, NDArray[Any]],
     named: _Named,
+    ways: _Ways,
     notes: list[str],
     names: list[str] | None = None,
 ) -> Prepared:
@@ -648,17 +648,36 @@ def _sparse_table(
                 f"Column {names[j]!r} of {source.name!r} is one of a sparse matrix and cannot hold "
                 "identifiers or groups. Store them in the file as an array of their own."
             )
-    kept = [j for j in roles.data if j < len(names)]
-    columns = tuple(names[j] for j in kept)
-    ids, truth = (
-        None if j is None else arrays[(names + vectors)[j]] for j in (roles.ids, roles.truth)
+    data = [j for j in roles.data if j < len(names)]
+    used = tuple(names[j] for j in data)
+    ids, truth, kept = _beside_sparse(
+        source, X.shape[0], names + vectors, arrays, roles, ways, notes
     )
+    X = X if len(data) == len(names) else X[:, data]
     return Prepared(
-        X if len(kept) == len(names) else X[:, kept],
-        columns,
-        columns,
+        X if kept is None else X[kept],
+        used,
+        used,
         ids,
-        None if truth is None else truth.astype(np.str_),
-        np.empty(0, np.int64),
-        Recipe(tuple(map(Column, columns)), named.id_column, named.truth_column),
+        truth,
+        np.empty(0, np.int64) if kept is None else np.flatnonzero(~kept),
+        Recipe(tuple(map(Column, used)), named.id_column, named.truth_column),
     )
+
+
+def _beside_sparse(
+    source: Path,
+    n: int,
+    names: list[str],
+    arrays: Mapping[str, NDArray[Any]],
+    roles: Roles,
+    ways: _Ways,
+    notes: list[str],
+) -> Beside:
+    """Identifiers and groups as they are of a dense matrix."""
+    words = [j for j in (roles.ids, roles.truth) if j is not None]
+    columns = Columns(source, names, [], words, "row", notes)
+    columns.take(np.empty((n, 0)))
+    for j in words:
+        columns.words[j].add(_cells(arrays[names[j]]))
+    return beside(columns, roles, ways.impute)

@@ -80,12 +80,9 @@ def side_by_side(
         columns += [f"{name}: {column}" for column in table.columns]
         sources += [f"{name}: {source}" for source in table.sources or table.columns]
         view_of |= {f"{name}: {source}": number for source in table.sources or table.columns}
-        known = () if table.recipe is None else table.recipe.columns
-        mixed = table.recipe is not None and table.recipe.encode == "mixed"
-        used += [
-            replace(one, name=f"{name}: {one.name}")
-            for one in (known if mixed else map(Column, dict.fromkeys(table.columns)))
-        ]
+        plain = tuple(map(Column, dict.fromkeys(table.sources or table.columns)))
+        known = plain if table.recipe is None else table.recipe.columns
+        used += [replace(one, name=f"{name}: {one.name}") for one in known]
     ids = None if next(iter(keys.values())) is None else np.array(list(order), object)
     recipe = Recipe(tuple(used), encode="mixed", keep_gaps=True)
     truth = _truth(tables, keys, order)
