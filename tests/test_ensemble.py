@@ -16,6 +16,7 @@ from strategies import ensembles, label_tables, member_major
 from consilience import _ensemble_store
 from consilience.ensemble import NOISE, UNSEEN, Ensemble, _by_first_object, relabel
 from consilience.errors import ConsilienceError, InvalidInputError
+from consilience.soft_ensemble import SoftEnsemble
 
 
 def assert_same(left, right):
@@ -229,6 +230,14 @@ def test_slicing_by_member(described):
         described[3]
     with pytest.raises(IndexError):
         described[[0, 9]]
+
+
+def test_members_are_not_chosen_by_a_claim(described):
+    soft = SoftEnsemble([np.eye(3), np.eye(3)])
+    for key in (True, False, np.True_):
+        for one in (described, soft):
+            with pytest.raises(InvalidInputError, match="chosen by a number, a slice"):
+                one[key]
 
 
 def test_take_renumbers_clusters(described):

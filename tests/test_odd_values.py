@@ -166,7 +166,7 @@ def test_a_truth_is_of_numbers_that_can_be_told_apart():
     assert references.random_foreground([2**52, 0]).shape == (2,)
 
 
-@pytest.mark.parametrize("given", [[["eac"]], [1, 2], ["eac", {}]])
+@pytest.mark.parametrize("given", [[["eac"]], [1, 2], ["eac", {}], {"eac": None}])
 def test_methods_are_listed_by_name(given):
     with pytest.raises(InvalidParameterError, match="'methods' parameter of cluster"):
         cs.cluster(np.random.default_rng(0).normal(size=(12, 2)), 2, methods=given)

@@ -127,6 +127,26 @@ def test_names_and_index_are_remembered():
     assert rows_of(pd.DataFrame(X), owner="test").names is None
 
 
+def test_names_are_checked_wherever_the_rows_lie(tmp_path):
+    pd = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    frame = pd.DataFrame(X, columns=["a", "b", "c"])
+    model = cs.SEC(2, random_state=0).fit(frame)
+    for names in (["a", "b", "c"], ["b", "a", "c"], ["a", "b", "d"]):
+        other = frame.set_axis(names, axis=1)
+        other.to_parquet(tmp_path / "other.parquet")
+        for rows in (rows_of(other, owner="test"), cs.open_rows(tmp_path / "other.parquet")):
+            if names == list(frame):
+                assert model.predict(rows).tolist() == model.predict(frame).tolist()
+                continue
+            with pytest.raises(InvalidInputError, match=r"was fitted with, in.* 'a', 'b' and 'c'"):
+                model.predict(rows)
+    # What was fitted anew remembers what it was fitted to last.
+    np.save(tmp_path / "bare.npy", X)
+    model.fit(cs.open_rows(tmp_path / "bare.npy"))
+    assert not hasattr(model, "feature_names_in_")
+
+
 def test_arrow_tables_are_read():
     pa = pytest.importorskip("pyarrow")
     table = pa.table({name: X[:, j] for j, name in enumerate("abc")})

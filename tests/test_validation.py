@@ -155,6 +155,14 @@ def test_errors_can_be_caught_by_the_built_in_a_caller_expects():
     ("given", "more", "message"),
     [
         ("x", {}, "w of f must be finite numbers. Got 'x' instead."),
+        (["1", "2"], {}, "w of f must be finite numbers. Got ['1', '2'] instead."),
+        ([1, "2"], {}, "w of f must be finite numbers. Got [1, '2'] instead."),
+        (
+            np.array(["2020-01-01"], "M8[D]"),
+            {},
+            "w of f must be finite numbers. Got array(['2020-01-01'], dtype='datetime64[D]') "
+            "instead.",
+        ),
         ([np.inf], {}, "w of f must be finite numbers. Got values that are not finite instead."),
         (
             [1.0],

@@ -54,6 +54,17 @@ def encode(labels: Any, *, what: str = "labels") -> Codes:
     return _encode_integers(values, missing, what)
 
 
+def missing_labels(labels: Any, *, what: str = "labels") -> NDArray[np.bool_]:
+    """Which values of one labeling are missing: None, NaN, NaT, or masked by their container.
+
+    >>> missing_labels(["b", None, float("nan")]).tolist()
+    [False, True, True]
+    """
+    values, missing = _values_and_missing(labels, what)
+    absent = np.fromiter(map(is_missing, values.tolist()), bool, len(values))
+    return absent if missing is None else absent | missing
+
+
 def smallest_type(n_clusters: int) -> np.dtype[np.signedinteger[Any]]:
     """The narrowest signed type that holds clusters 0..n_clusters-1, noise and unseen."""
     for kind in (np.int8, np.int16):
@@ -100,7 +111,7 @@ def _as_objects(items: list[Any]) -> NDArray[Any]:
     return np.fromiter(items, object, len(items))
 
 
-def _is_missing(value: Any) -> bool:
+def is_missing(value: Any) -> bool:
     """Whether a single value stands for 'no label': None, NaN, NaT or pandas.NA."""
     if value is None:
         return True
@@ -114,7 +125,7 @@ def _as_numbers(
     values: NDArray[Any], missing: NDArray[np.bool_] | None, what: str
 ) -> tuple[NDArray[Any], NDArray[np.bool_]] | None:
     """Numbers and missing mask of an object array, or None if some value is not a number."""
-    absent = np.fromiter(map(_is_missing, values.tolist()), bool, len(values))
+    absent = np.fromiter(map(is_missing, values.tolist()), bool, len(values))
     if missing is not None:
         absent |= missing
     present = values[~absent].tolist()
@@ -199,7 +210,7 @@ def _encode_hashables(values: NDArray[Any], missing: NDArray[np.bool_] | None, w
     seen: dict[Hashable, int] = {}
     codes = np.empty(len(values), np.int64)
     for i, value in enumerate(values.tolist()):
-        if (missing is not None and missing[i]) or _is_missing(value):
+        if (missing is not None and missing[i]) or is_missing(value):
             codes[i] = UNSEEN
             continue
         try:

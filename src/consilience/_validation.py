@@ -197,9 +197,19 @@ class Satisfies:
         return self.words
 
 
+def _floats(values: Any) -> NDArray[np.float64]:
+    """Numbers as an array; one of `NO_NUMBERS` is raised for what numpy would only make one."""
+    given = np.asarray(values)
+    texts = given.dtype.kind == "O" and any(isinstance(one, str | bytes) for one in given.flat)
+    # Texts, dates, and complex numbers, of which numpy would drop half with a warning.
+    if texts or given.dtype.kind not in "biufO":
+        raise TypeError
+    return given.astype(np.float64, copy=False)
+
+
 def _are_positive(value: Any) -> bool:
     try:
-        values = np.asarray(value, np.float64)
+        values = _floats(value)
     except NO_NUMBERS:
         return False
     return bool(values.ndim == 1 and np.isfinite(values).all() and (values > 0).all())
@@ -221,10 +231,10 @@ def _is_memory(value: Any) -> bool:
 COUNT: list[Rule] = [Interval(Integral, 1)]
 NOT_NEGATIVE: list[Rule] = [Interval(Real, 0)]
 POSITIVE: list[Rule] = [Interval(Real, 0, open_low=True)]
-#: A budget, for `memory_in_bytes`.
 #: How two clusters are compared by a tree, and what counts for pairs that a member did not see.
 LINKS: list[Rule] = [Options(("average", "complete", "single"))]
 MISSING: list[Rule] = [Options(("pair", "all"))]
+#: A budget, for `memory_in_bytes`.
 MEMORY: list[Rule] = [Satisfies(_is_memory, "a number of bytes or a text such as '2 GiB'")]
 #: Members of an ensemble: past a million they would not fit into any memory with their objects.
 N_MEMBERS: Rule = Interval(Integral, 1, 1_000_000)
@@ -339,10 +349,7 @@ def as_numbers(
     array([1. , 2.5])
     """
     try:
-        numbers = np.asarray(values)
-        if numbers.dtype.kind == "c":
-            raise TypeError  # numpy would drop half of each number with a warning
-        numbers = numbers.astype(np.float64, copy=False)
+        numbers = _floats(values)
     except NO_NUMBERS:
         got = shown(values)
     else:

@@ -248,7 +248,7 @@ class Ensemble:
     def __getitem__(self, key: slice | Sequence[int] | NDArray[Any]) -> "Ensemble": ...
     def __getitem__(self, key: Any) -> "Labels | Ensemble":
         """One member's labels for a number; an ensemble of some members otherwise."""
-        if isinstance(key, int | np.integer):
+        if isinstance(key, int | np.integer) and not isinstance(key, bool):
             return self.members[key]
         chosen = _chosen(key, self.n_members, "member")
         return Ensemble._trusted(

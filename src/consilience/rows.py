@@ -30,6 +30,7 @@ from consilience._stored import (
     piece_rows,
 )
 from consilience._stored._table import BLOCK
+from consilience._words import listed
 from consilience.errors import InvalidInputError
 
 __all__ = [
@@ -243,15 +244,16 @@ def rows_of(
     if known is not None and known.tensor is not None and fitted is None and kind == "floats":
         return known
     given = _read(X) if known is None else known.values
-    if fitted is None:
-        values = check_array(given, estimator=owner, input_name="X", **options)
+    if fitted is None or (known is not None and known.names is not None):
+        who = owner if fitted is None else fitted
+        values = check_array(given, estimator=who, input_name="X", **options)
     else:
         values = validate_data(fitted, given, reset=reset, **options)
     if known is None:
         device = str(X.device) if is_tensor(X) else None
         return Rows(values, _names(X), getattr(X, "index", None) if is_frame(X) else None, device)
-    if fitted is not None and reset and known.names is not None:
-        fitted.feature_names_in_ = np.array(known.names, dtype=object)
+    if fitted is not None and known.names is not None:  # scikit-learn saw numbers only
+        _remember(known, fitted, reset)
     if values is known.values:
         return known
     return Rows(values, known.names, known.index, known.device)
@@ -315,10 +317,21 @@ def _remember(rows: Rows, fitted: Any, reset: bool) -> None:
         fitted.n_features_in_ = rows.shape[1]
         if rows.names is not None:
             fitted.feature_names_in_ = np.array(rows.names, dtype=object)
-    elif rows.shape[1] != fitted.n_features_in_:
+        elif hasattr(fitted, "feature_names_in_"):
+            del fitted.feature_names_in_  # of an earlier fit
+        return
+    if rows.shape[1] != fitted.n_features_in_:
         raise InvalidInputError(
             f"X has {rows.shape[1]} features, but {type(fitted).__name__} is expecting "
             f"{fitted.n_features_in_} features as input."
+        )
+    fitted_with = getattr(fitted, "feature_names_in_", None)
+    if rows.names is not None and fitted_with is not None and [*fitted_with] != [*rows.names]:
+        raise InvalidInputError(
+            f"The columns of X must be those that {type(fitted).__name__} was fitted with, in "
+            f"their order: {listed(map(repr, fitted_with), most=10)}. Got "
+            f"{listed(map(repr, rows.names), most=10)}. Feature names should match: take the "
+            "columns in that order, or rename them."
         )
 
 

@@ -189,7 +189,7 @@ class SoftEnsemble(Ensemble):
 
     def __getitem__(self, key: Any) -> Any:
         """One member's labels for a number; a soft ensemble of some members otherwise."""
-        if isinstance(key, int | np.integer):
+        if isinstance(key, int | np.integer) and not isinstance(key, bool):
             return self.members[key]
         chosen, edges = _chosen(key, self.n_members, "member"), self.offsets()
         columns = np.concatenate([np.arange(edges[m], edges[m + 1]) for m in chosen])

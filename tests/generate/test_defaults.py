@@ -48,6 +48,23 @@ def test_equal_seeds_give_equal_members():
     np.testing.assert_array_equal(one.labels, two.labels)
 
 
+@pytest.mark.parametrize("n_groups", range(1, 12))
+def test_members_of_as_many_clusters_as_there_are_groups(n_groups):
+    X = np.random.default_rng(0).normal(size=(10, 2))
+    choice = default_generator(10, 2, n_members=3, n_groups=n_groups, random_state=0)
+    ensemble = choice.generator.generate(X)
+    assert set(ensemble.n_clusters) == {min(n_groups, 10)}
+    # As few groups as usual leave objects out of the fit, or all members would be alike.
+    fitted_to = {record["n_objects"] or 10 for record in ensemble.records}
+    assert fitted_to == {8 if n_groups <= 8 else 10}
+
+
+def test_groups_beyond_the_objects_of_a_sample_are_fitted_to_more_of_them():
+    choice = default_generator(50_000, 2, n_groups=30_000)
+    assert choice.generator.max_samples == 30_000
+    assert default_generator(50_000, 2, n_groups=5).generator.max_samples == 20_000
+
+
 @pytest.mark.parametrize("change", [{"n_objects": 0}, {"n_members": 0}, {"sparse": "yes"}])
 def test_bad_sizes_are_refused_by_name(change):
     with pytest.raises(InvalidParameterError, match=next(iter(change))):

@@ -80,6 +80,18 @@ def test_names_go_where_groups_go(result):
     assert named.changes == ("Named: group 0 'north'.", "Named: group 2 'south'.")
 
 
+def test_names_change_no_number_of_groups(result):
+    by_criteria = cs.cluster(result.data.original, n_members=10, random_state=0)
+    for one in (result, by_criteria):
+        named = one.rename({0: "north"})
+        assert named.chosen_by == one.chosen_by
+        why = dict(one.headline())["number"].rstrip(".")
+        assert dict(named.headline())["number"] == f"{why}. Named: group 0 'north'."
+        assert named.merge([0, 1]).chosen_by == "user"
+        assert one.rename({}).changes == one.changes  # nobody was named
+        assert "Named: group 0" in dict(named.merge([0, 1]).headline())["number"]
+
+
 @pytest.mark.parametrize(
     ("call", "words"),
     [

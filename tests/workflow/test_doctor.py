@@ -2,6 +2,7 @@
 
 import json
 import os
+from importlib import metadata
 
 import numpy
 import pytest
@@ -24,6 +25,15 @@ def test_what_is_here_is_told():
     assert "pytest" not in str(found.extras)
     assert found.partitioners.keys() == {"METIS", "Mt-KaHyPar"}
     assert os.path.isdir(found.kernel_folder)
+
+
+def test_packages_are_found_by_the_name_they_are_imported_by():
+    offered: dict = {}
+    for extra in doctor(benchmark=False).extras.values():
+        offered |= extra
+    here = {one.metadata["Name"].lower().replace("_", "-") for one in metadata.distributions()}
+    for name, version in offered.items():
+        assert (version is not None) == (name in here), name
 
 
 def test_a_folder_that_cannot_be_written_is_advised_of(monkeypatch):

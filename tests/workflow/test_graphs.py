@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import consilience as cs
-from consilience.errors import ConsilienceError
+from consilience.errors import ConsilienceError, InvalidParameterError
 
 pytest.importorskip("sknetwork")
 
@@ -34,6 +34,20 @@ def test_all_there_is_to_say(sample, result):
     names, rows = result.rows()
     assert len(names) == len(rows[0])
     assert [int(row[1]) for row in rows] == sorted(result.sizes, reverse=True)
+
+
+@pytest.mark.parametrize(
+    ("call", "name"),
+    [
+        (lambda result: result.mean_confidence(99), "cluster"),
+        (lambda result: result.mean_confidence(-1), "cluster"),
+        (lambda result: result.least_sure("a"), "most"),
+        (lambda result: result.least_sure(-2), "most"),
+    ],
+)
+def test_groups_and_numbers_that_cannot_be_are_refused(result, call, name):
+    with pytest.raises(InvalidParameterError, match=f"'{name}' parameter"):
+        call(result)
 
 
 def test_frames_have_the_names_of_the_nodes():

@@ -124,6 +124,24 @@ def test_new_objects_are_placed_block_by_block(table, tmp_path):
         np.testing.assert_allclose(mean, np.asarray(found.confidence)[inside].mean(), rtol=1e-6)
 
 
+def test_columns_of_blocks_are_matched_by_name(table, tmp_path):
+    pytest.importorskip("pyarrow")
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(np.load(table), columns=list("abcd"))
+    frame.to_parquet(tmp_path / "own.parquet")
+    result = cs.cluster(tmp_path / "own.parquet", 3, method="sec", generator=MEMBERS)
+    wanted = result.predict(tmp_path / "own.parquet")
+    assert wanted.notes == ()
+    for other in (frame[list("dcba")], frame.drop(columns="d"), frame.assign(e=1.0)):
+        other.to_parquet(tmp_path / "new.parquet")
+        by_blocks, whole = result.predict(tmp_path / "new.parquet"), result.predict(other)
+        np.testing.assert_array_equal(by_blocks.labels, wanted.labels)
+        assert by_blocks.notes == whole.notes
+    frame.rename(columns={"a": "z"}).to_parquet(tmp_path / "new.parquet")
+    with pytest.raises(InvalidInputError, match="have no column 'a', which was clustered"):
+        result.predict(tmp_path / "new.parquet")
+
+
 def test_a_full_disk_leaves_nothing(table, tmp_path, monkeypatch):
     found = cs.cluster(table, 2, method="sec", generator=MEMBERS, random_state=0)
 

@@ -1,5 +1,8 @@
 """New objects for a result: columns by name, what is said, what is refused."""
 
+import json
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -7,8 +10,9 @@ import pytest
 from scipy import sparse
 
 import consilience as cs
-from consilience.datasets import read_like, read_table
+from consilience.datasets import Table, read_like, read_table
 from consilience.errors import ConsilienceWarning, InvalidInputError
+from consilience.workflow._data import Data
 
 
 def frame(n_each=25, seed=0):
@@ -118,6 +122,41 @@ def test_missing_values_repeated_names_and_words_are_refused(result):
     words.loc[5, "width"] = "wide"
     with pytest.raises(InvalidInputError, match=r"finite numbers: .*'wide' \(in 'width' \(1\)\)"):
         result.predict(words)
+
+
+def test_what_is_missing_in_a_table_is_refused_as_in_a_frame(result, tmp_path):
+    gaps = NEW.copy()
+    gaps.loc[2:4, "width"] = np.nan
+    gaps.to_csv(tmp_path / "gaps.csv", index=False)
+    with pytest.warns(ConsilienceWarning, match="kept as gaps"):
+        table = read_table(tmp_path / "gaps.csv", impute="keep")
+    with pytest.raises(InvalidInputError, match=r"NaN \(in 'width' \(3\)\)\. .*fill in"):
+        result.predict(table)
+    # Members of a table with gaps know what to do with more of them.
+    own = cs.cluster(SEEN.where(SEEN < 14), 2, gaps="keep", n_members=5, random_state=0)
+    assert len(own.predict(table)) == len(NEW)
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+def test_columns_of_a_sparse_table_are_matched_by_name(result, kind):
+    wanted = result.predict(NEW)
+    names = ("extra", "width", "length", "always")
+    values = NEW.assign(extra=1.0)[list(names)].to_numpy()
+    for n in (3, 4):  # without the constant column too
+        table = Table(kind(values[:, :n]), names[:n], None, None, "", Path("new.npz"))
+        assert result.predict(table).labels.tolist() == wanted.labels.tolist()
+
+
+@pytest.mark.parametrize("unit", ["ns", "s"])
+def test_dates_that_name_objects_can_be_written(unit):
+    days = pd.date_range("2020-01-01", periods=len(SEEN)).as_unit(unit)
+    numbers = SEEN.set_index(days)
+    result = cs.cluster(numbers.sample(frac=1.0, random_state=0), 4, n_members=10, random_state=0)
+    shown = json.loads(json.dumps(result.to_dict()))["least_sure"]
+    assert shown
+    assert all(one["id"].startswith("2020-0") for one in shown)
+    of_numpy = Data(2, ids=np.array(["2020-01-01", "2020-01-02"], f"M8[{unit}]"))
+    assert of_numpy.plain_id(1).startswith("2020-01-02")
 
 
 def test_no_rows_give_an_answer_of_no_rows(result):

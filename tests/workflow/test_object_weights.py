@@ -1,6 +1,7 @@
 """Objects that count more than others are as many copies."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -104,6 +105,17 @@ def test_a_column_may_hold_them(sample, tmp_path):
     np.testing.assert_array_equal(read.predict(frame.drop(columns="n")).labels, wanted.labels)
     with pytest.raises(InvalidParameterError, match=r"name a column of X.*Got 'weight'; .*'a'"):
         cs.cluster(frame, object_weights="weight")
+
+
+def test_known_groups_of_a_frame_go_by_place(sample):
+    X, groups, weights, _ = sample
+    how = {"object_weights": weights, "method": "sec", **HOW}
+    wanted = cs.cluster(X, 3, truth=groups, **how)
+    for index in (None, np.arange(90)[::-1], np.arange(500, 590)):
+        truth = pd.Series(groups, index=index)
+        result = cs.cluster(X, 3, truth=truth, ids=pd.Series(np.arange(90), index), **how)
+        assert result.agreement == wanted.agreement
+        assert result.data.ids.tolist() == list(range(90))
 
 
 def test_gaps_memberships_and_balanced_methods(sample, tmp_path):

@@ -7,12 +7,13 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import consilience as cs
 from consilience.cli import main
 from consilience.datasets import read_table
-from consilience.errors import ConsilienceError
+from consilience.errors import ConsilienceError, InvalidInputError
 from consilience.generate import KMeansEnsemble
 from consilience.workflow import AmbiguityResult
 
@@ -181,6 +182,23 @@ def test_callbacks_see_the_stages_and_can_cancel(numbers, seen, stop_at, folder,
 def test_what_cannot_be_is_refused_by_name(numbers, job, asked, named):
     with pytest.raises(ConsilienceError, match=named):
         getattr(cs, job)(numbers, **asked)
+
+
+@pytest.mark.parametrize("kind", [int, float, str, object])
+def test_the_background_is_a_value_however_it_is_written(numbers, kind):
+    known = np.repeat([0, 1, 2], len(numbers) // 3)
+    how = {"n_repetitions": 10, "random_state": 0}
+    wanted = cs.minority_groups(numbers, truth=known, background=0, **how)
+    result = cs.minority_groups(numbers, truth=known.astype(kind), background=0, **how)
+    np.testing.assert_array_equal(result.truth > 0, known > 0)
+    assert result.agreement == wanted.agreement
+
+
+@pytest.mark.parametrize("gap", [None, np.nan, pd.NA, pd.NaT])
+def test_sources_that_nobody_knows_are_no_source(numbers, gap):
+    known = [gap, gap, *np.repeat([0, 1], 40)[: len(numbers) - 2].tolist()]
+    with pytest.raises(InvalidInputError, match=r"'truth' parameter.*Got 2 missing values\. Give"):
+        cs.minority_groups(numbers, truth=pd.Series(known, dtype=object), n_repetitions=5)
 
 
 @pytest.mark.parametrize(

@@ -155,6 +155,7 @@ def test_the_command_tells_what_moved_and_writes_it(folder, capsys):
     [
         ("id,label\na,1\n", "cannot be read as its labels.csv"),
         ("id,cluster\np,red\n", "cannot be read as its labels.csv"),
+        ("id,cluster\n" + 200_000 * "x" + ",1\n", "cannot be read as its labels.csv"),
         ("id,cluster\nx,1\n", "have no identifier in common"),
         ("id,cluster\np,1\np,2\n", "'second' parameter.*same identifier"),
     ],
@@ -166,6 +167,14 @@ def test_what_cannot_be_compared_is_refused(folder, other, words, capsys):
     assert main(["compare", "a", "b"]) == 2
     assert main(["compare", "a", "nowhere"]) == 2
     assert "nowhere" in capsys.readouterr().err
+
+
+def test_files_of_spreadsheet_programs_are_read(folder):
+    runs(LABELS, OTHERS)
+    wanted = cs.compare_results("a", "b")
+    Path("b", "labels.csv").write_text("\ufeff" + OTHERS, encoding="utf-8")
+    result = cs.compare_results("a", "b")
+    assert (result.match, result.n_objects) == (wanted.match, wanted.n_objects)
 
 
 @pytest.mark.parametrize("moved", [True, False])

@@ -6,6 +6,7 @@ from typing import Any
 
 from consilience._validation import Boolean, Interval, NoneValue, check_jobs, check_value
 from consilience.generate._base import Generator
+from consilience.generate._draw import subset_size
 from consilience.generate.kmeans import KMeansEnsemble
 
 __all__ = ["GeneratorChoice", "default_generator"]
@@ -64,7 +65,8 @@ def default_generator(
         Whether the data are a sparse matrix, such as counts of words.
     n_groups : int or None, default=None
         Clusters of every member, for methods that want about as many as there are groups; each
-        sees 80 % of the objects then, since else many would be alike. None: many clusters.
+        sees 80 % of the objects then, since else many would be alike, unless that are fewer than
+        the groups. None: many clusters.
 
     Returns
     -------
@@ -117,9 +119,11 @@ def default_generator(
 
 def _of_number(n_objects: int, n_groups: int) -> tuple[list[str], list[str], dict[str, Any]]:
     """Names, reasons and settings for members of as many clusters as there are groups."""
-    settings = {"n_clusters": n_groups, "max_samples": _PART}
+    settings: dict[str, Any] = {"n_clusters": n_groups, "max_samples": _PART}
     if n_objects > _MODERATE:
-        settings["max_samples"] = _FITTED
+        settings["max_samples"] = max(_FITTED, n_groups)
+    elif n_groups > subset_size(_PART, n_objects):
+        settings["max_samples"] = 1.0  # a part would hold too few objects for so many
     return (
         ["k-means on parts of the objects", f"{n_groups} clusters"],
         ["The method wants members of about as many clusters as there are groups"],

@@ -18,7 +18,9 @@ from consilience.evidence import confidence, never_seen
 if TYPE_CHECKING:
     from consilience.workflow.cluster_result import ClusterResult
 
-__all__ = ["merged", "renamed", "split"]
+__all__ = ["are_names", "merged", "renamed", "split"]
+
+_NAMED = "Named: "
 
 
 def split(result: "ClusterResult", group: int, n_clusters: int | None) -> "ClusterResult":
@@ -95,8 +97,15 @@ def renamed(result: "ClusterResult", names: Mapping[int, str]) -> "ClusterResult
         raise InvalidParameterError(
             f"The 'names' parameter of {owner} calls two groups {twice!r}. Give each its own name."
         )
-    what = f"Named: {listed(f'group {group} {name!r}' for group, name in names.items())}."
+    if not names:
+        return result
+    what = f"{_NAMED}{listed(f'group {group} {name!r}' for group, name in names.items())}."
     return replace(result, names=tuple(called), changes=(*result.changes, what))
+
+
+def are_names(changes: Iterable[str]) -> bool:
+    """Whether groups were given names only: who is in which is as it was."""
+    return all(what.startswith(_NAMED) for what in changes)
 
 
 def _changed(

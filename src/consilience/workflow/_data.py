@@ -177,10 +177,14 @@ class Data:
         return np.arange(self.n_objects) if self.ids is None else self.ids
 
     def plain_id(self, i: int) -> Any:
-        """Identifier of an object as JSON can hold it: a number that is none becomes a word."""
+        """Identifier of an object as JSON can hold it: dates and what is no number become words."""
         identifier = self.identifiers()[i]
-        value = identifier.item() if isinstance(identifier, np.generic) else identifier
-        return str(value) if isinstance(value, float) and not np.isfinite(value) else value
+        date = isinstance(identifier, np.datetime64 | np.timedelta64)  # some hold a plain number
+        plain = isinstance(identifier, np.generic) and not date
+        value = identifier.item() if plain else identifier
+        if isinstance(value, float) and not np.isfinite(value):
+            return str(value)
+        return value if isinstance(value, str | int | float | None) else str(value)
 
     def index_or_ids(self) -> Any:
         """What a pandas frame of the objects is indexed by; None for row numbers."""
@@ -189,9 +193,11 @@ class Data:
 
 def taken(values: Any, objects: NDArray[np.int64]) -> Any:
     """Values of some objects: of an array, an index, or a list; None of None."""
-    if values is None or hasattr(values, "shape"):
-        return None if values is None else values[objects]
-    return [values[i] for i in objects]
+    if values is None:
+        return None
+    if hasattr(values, "iloc"):  # pandas would look for these numbers in its index
+        return values.iloc[objects]
+    return values[objects] if hasattr(values, "shape") else [values[i] for i in objects]
 
 
 def check_scale(scale: Any, *, owner: str) -> None:

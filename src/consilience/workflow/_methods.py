@@ -197,12 +197,13 @@ def _wanted(method: Any, methods: Any, owner: str) -> tuple[tuple[str, ...], Map
     if methods is None:
         return (() if method is None else (method,)), {}
     listed = not isinstance(methods, str) and isinstance(methods, Sequence | Mapping)
-    if not listed or not len(methods) or not all(isinstance(name, str) for name in methods):
+    own = methods if isinstance(methods, Mapping) else {}
+    named = listed and len(methods) > 0 and all(isinstance(name, str) for name in methods)
+    if not named or not all(isinstance(options, Mapping) for options in own.values()):
         raise InvalidParameterError(
             f"The 'methods' parameter of {owner} must be a list of names such as ['eac', 'mcla'], "
             f"or a mapping of names to options. Got {methods!r} instead."
         )
-    own = methods if isinstance(methods, Mapping) else {}
     return tuple(dict.fromkeys(methods)), own
 
 

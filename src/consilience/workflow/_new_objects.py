@@ -198,6 +198,9 @@ def _taken(X: Any, places: list[int], data: Data) -> Any:
         values = _finite(some, names, keep_gaps=data.mixed is not None)
     else:
         values = X.X[:, np.array(places)[there]]
+        if there.all():
+            return values
+        values = values.toarray() if sparse.issparse(values) else values
     out = np.empty((values.shape[0], len(places)))
     out[:, there], out[:, ~there] = values, data.original[0, ~there]
     return out
@@ -210,8 +213,7 @@ def _columns_of(X: Any) -> int:
 def _numbers(X: Any, data: Data) -> Any:
     """Finite numbers, dense or CSR as those that were clustered."""
     wanted = data.original_columns
-    if isinstance(X, Table):
-        return X.X
+    X = X.X if isinstance(X, Table) else X
     values = _finite(X, wanted, keep_gaps=data.mixed is not None)
     if sparse.issparse(values) and not sparse.issparse(data.original):
         return values.toarray()

@@ -29,7 +29,7 @@ from consilience.predict import Placer, Prediction, placed
 from consilience.predict._hashes import row_hashes
 from consilience.predict._seen import Seen
 from consilience.soft_ensemble import SoftEnsemble
-from consilience.workflow._changes import merged, renamed, split
+from consilience.workflow._changes import are_names, merged, renamed, split
 from consilience.workflow._decisions import (
     alternative_facts,
     choice_facts,
@@ -158,7 +158,7 @@ class ClusterResult(Reported):
     @property
     def chosen_by(self) -> str:
         """Who set the number of clusters: the "user", the "criteria", or the "method" itself."""
-        if self.asked is not None or self.changes:
+        if self.asked is not None or not are_names(self.changes):
             return "user"
         return "method" if self.choice is None else "criteria"
 
@@ -572,8 +572,12 @@ class ClusterResult(Reported):
         return ("cluster", "objects", "share", "confidence"), lines
 
     def _number_in_words(self) -> str:
-        if self.changes:
+        if not are_names(self.changes):
             return " ".join(("Changed by hand.", *self.changes))
+        words = self._why_number()
+        return " ".join((words.rstrip(".") + ".", *self.changes)) if self.changes else words
+
+    def _why_number(self) -> str:
         if self.asked is not None:
             k = self.n_clusters
             words = "as asked" if k == self.asked else f"{self.asked} were asked for"

@@ -24,7 +24,7 @@ __all__ = ["Diagnosis", "Timing", "doctor"]
 
 _CORE = ("numpy", "scipy", "scikit-learn", "joblib", "threadpoolctl", "numba", "pymetis")
 # What is installed under another name than the one it is imported by.
-_MODULES = {"scikit-learn": "sklearn", "python-calamine": "python_calamine"}
+_MODULES = {"scikit-learn": "sklearn", "scikit-network": "sknetwork"}
 # For those who work on the package, not for those who use it.
 _NOT_OFFERED = ("all", "test", "docs", "dev")
 # Seconds after which no further measurement is begun.

@@ -2,12 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from numbers import Integral
 from os import PathLike
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from consilience._validation import COUNT, Interval, NoneValue, check_value
 from consilience._words import plural
 from consilience.compare import against_truth
 from consilience.consensus.communities import communities
@@ -120,6 +122,8 @@ class GraphResult(Result):
 
     def mean_confidence(self, cluster: int | None = None) -> float | None:
         """Mean confidence in a community, or in all; None where one has no rival."""
+        number = Interval(Integral, 0, self.n_clusters - 1)
+        check_value("cluster", cluster, [number, NoneValue()], owner="mean_confidence")
         if self.n_clusters < 2:
             return None
         nodes = self.labels >= 0 if cluster is None else self.labels == cluster
@@ -127,6 +131,7 @@ class GraphResult(Result):
 
     def least_sure(self, most: int = 10) -> list[dict[str, Any]]:
         """The nodes of least confidence, the least sure first; none that are fully sure."""
+        check_value("most", most, [*COUNT, NoneValue()], owner="least_sure")
         unsure = np.flatnonzero((self.labels >= 0) & (self.confidence < 1))
         nodes = unsure[np.argsort(self.confidence[unsure], kind="stable")][:most].tolist()
         return [

@@ -23,6 +23,7 @@ from consilience._optional import optional
 from consilience._validation import memory_in_bytes
 from consilience.consensus import CONSENSUS, BlockConsensus, combine_blocks, default_method
 from consilience.consensus.large import check_by_rows
+from consilience.datasets import Table
 from consilience.datasets._files import CSV_ENDINGS, TEXT_ENDINGS
 from consilience.datasets._large import is_large_path, is_text_path, open_rows
 from consilience.datasets._scale import Scaling, standardise
@@ -307,14 +308,13 @@ def rows_in_blocks(X: Any) -> Rows | None:
 
 
 def _predicted_by_blocks(sample: ClusterResult, rows: Rows, n_jobs: int | None) -> Prediction:
-    """New objects placed block by block."""
-    wanted = sample.data.original_columns
-    places = None
-    if rows.names is not None and set(wanted) <= set(rows.names):
-        places = [rows.names.index(name) for name in wanted]
+    """New objects placed block by block, each as a table with the names of its columns."""
 
     def place(block: NDArray[Any]) -> Prediction:
-        return sample.predict(block if places is None else block[:, places], n_jobs=n_jobs)
+        if rows.names is None:
+            return sample.predict(block, n_jobs=n_jobs)
+        named = Table(block, rows.names, None, None, "", Path())
+        return sample.predict(named, n_jobs=n_jobs)
 
     return placed_by_blocks(rows.values, place)
 

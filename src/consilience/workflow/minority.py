@@ -4,13 +4,15 @@ from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import asdict, dataclass, replace
 from functools import partial
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from consilience._labels import missing_labels
 from consilience._validation import Interval, RandomState, check_params, check_value
+from consilience._words import plural
 from consilience.compare import auc, precision_recall_f1
 from consilience.errors import InvalidInputError, InvalidParameterError, warn
 from consilience.minority import EWOCS, thresholds
@@ -445,21 +447,41 @@ def _known_sources(
                 f"{background!r}, and no truth."
             )
         return None, None
+    unknown = int(missing_labels(truth, what="truth").sum())
+    if unknown:
+        raise InvalidInputError(
+            f"The 'truth' parameter of {_OWNER} must say of every object where it belongs. Got "
+            f"{plural(unknown, 'missing value')}. Give those objects the value of the background, "
+            "or one of their own."
+        )
     names, codes, counts = np.unique(
         np.asarray(truth, str), return_inverse=True, return_counts=True
     )
-    if background is None:
-        zero = int(counts.argmax())
-    elif str(background) in names:
-        zero = int(np.flatnonzero(names == str(background))[0])
-    else:
-        raise InvalidInputError(
-            f"The 'background' parameter of {_OWNER} must be a value of 'truth' "
-            f"({', '.join(names[:20])}). Got {background!r} instead."
-        )
+    zero = int(counts.argmax()) if background is None else _place_of(background, names)
     rank = np.arange(1, len(names) + 1)
     rank[zero], rank[zero + 1 :] = 0, np.arange(zero + 1, len(names))
     return rank[codes].astype(np.int64), str(names[zero])
+
+
+def _place_of(background: Any, names: NDArray[np.str_]) -> int:
+    """Which of the known groups is the one named; 0 and 0.0 are the same group."""
+    for i, name in enumerate(names.tolist()):
+        if name == str(background) or _is_number(name, background):
+            return i
+    raise InvalidInputError(
+        f"The 'background' parameter of {_OWNER} must be a value of 'truth' "
+        f"({', '.join(names[:20])}). Got {background!r} instead."
+    )
+
+
+def _is_number(name: str, value: Any) -> bool:
+    """Whether the text of a value is that of a number."""
+    if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
+        return False
+    try:
+        return float(name) == value
+    except ValueError:
+        return False
 
 
 def _takes_anything(divergence: Any) -> bool:

@@ -254,13 +254,14 @@ def _read_run(folder: Path, name: str) -> _Answer:
     """Identifiers, clusters and confidence of a run's ``labels.csv``."""
     file = folder / "labels.csv" if folder.is_dir() else folder
     try:
-        with file.open(encoding="utf-8", newline="") as text:
+        # A spreadsheet program puts a byte-order mark before the first word.
+        with file.open(encoding="utf-8-sig", newline="") as text:
             rows = list(csv.DictReader(text))
         labels = np.array([int(row["cluster"]) for row in rows], np.int64)
         ids = [unguarded(row["id"]) for row in rows]
         sure = [row.get("confidence") for row in rows]
         known = None if None in sure else np.array(sure, np.float64)
-    except (OSError, KeyError, ValueError, TypeError) as error:
+    except (OSError, KeyError, ValueError, TypeError, csv.Error) as error:
         raise InvalidInputError(
             f"The {name!r} parameter of {_OWNER} must be a result, labels, or the folder of a run "
             f"of 'consilience cluster'. {str(file)!r} cannot be read as its labels.csv: {error}."
