@@ -2,9 +2,12 @@
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy import sparse
 
 from consilience.datasets import read_like, read_table, write_annotated
+from consilience.datasets._annotated import _different
 from consilience.errors import ConsilienceWarning, InvalidInputError
 
 h5py = pytest.importorskip("h5py")
@@ -115,6 +118,42 @@ def test_labels_of_other_objects_are_refused_and_nothing_is_left(cells, tmp_path
     assert [path.name for path in tmp_path.iterdir()] == ["cells.h5ad"]
 
 
+def test_categories_are_the_labels_there_are(cells, tmp_path):
+    write_annotated(cells, tmp_path / "one.h5ad", [7, 2**40, 7, -1])
+    with h5py.File(tmp_path / "one.h5ad") as file:
+        group = file["obs/consilience_cluster"]
+        assert group["categories"].asstr()[:].tolist() == ["7", str(2**40)]
+        assert group["codes"][:].tolist() == [0, 1, 0, -1]
+
+
+@pytest.mark.parametrize("kind", [np.uint8, np.int16, np.uint64, bool])
+def test_labels_of_any_whole_type_can_be_written(cells, tmp_path, kind):
+    labels = np.array([0, 1, 1, 0]).astype(kind)
+    write_annotated(cells, tmp_path / "one.h5ad", labels)
+    assert read_table(tmp_path / "one.h5ad", truth_column="consilience_cluster").truth.tolist() == [
+        "0", "1", "1", "0",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "labels", [[0.5, 1, 1, 0], ["a", "b", "b", "a"], [0, -2, 1, 1], [np.nan] * 4]
+)
+def test_what_is_no_label_is_refused(cells, tmp_path, labels):
+    with pytest.raises(InvalidInputError, match="labels of write_annotated must be"):
+        write_annotated(cells, tmp_path / "one.h5ad", labels)
+    assert [path.name for path in tmp_path.iterdir()] == ["cells.h5ad"]
+
+
+@given(st.lists(st.sampled_from(["G", "G-1", "G-2", "G-1-1", "H"]), max_size=8))
+def test_names_of_genes_become_different(names):
+    different = _different(names)
+    assert len(set(different)) == len(names)
+    for j, name in enumerate(names):
+        if name not in names[:j]:  # the first of a name keeps it
+            assert different[j] == name
+        assert different[j].startswith(name)
+
+
 def with_change(cells, change):
     with h5py.File(cells, "r+") as file:
         change(file)
@@ -153,6 +192,15 @@ def _sparse_promises(file):
     file["layers/counts"].create_dataset("data", (10**12,), "f8", chunks=(1000,))
 
 
+def _tall(file):
+    file["layers/columns"].attrs["shape"] = (10**13, 3)
+
+
+def _wide(file):
+    put_sparse(file["obsm"], "wide", sparse.csr_matrix(X), "csr")
+    file["obsm/wide"].attrs["shape"] = (4, 10**13)
+
+
 def _no_matrix(file):
     del file["X"]
     file.create_dataset("X", data=np.array([["a"] * 3] * 4, object), dtype=TEXT)
@@ -189,6 +237,8 @@ def _no_obs(file):
         (_virtual, {}, "kept in other files"),
         (_promises, {}, "fill the memory"),
         (_sparse_promises, {"layer": "counts"}, "fill the memory"),
+        (_tall, {"layer": "columns"}, "fill the memory"),
+        (_wide, {"layer": "wide"}, "fill the memory"),
         (_no_matrix, {}, "no matrix of numbers"),
         (_wrong_rows, {}, "2 rows for 4 names"),
         (_wrong_genes, {}, "3 columns"),

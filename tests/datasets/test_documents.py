@@ -154,6 +154,11 @@ FIELDS = {"id": int, "text": str}
         ('{"id": "1", "text": ""}', r"line 2 must have a field 'id' of type int. Got '1'"),
         ("[1]", r"line 2 must be a JSON object. Got \[1\]"),
         ("{", r"line 2 is not JSON"),
+        ("[" * 100_000, r"line 2 is not JSON: it is nested too deeply"),
+        (
+            f'{{"id": 1{"0" * 5000}, "text": ""}}',
+            r"line 2 is not JSON: a number of too many digits",
+        ),
     ],
 )
 def test_bad_lines_are_named(tmp_path, line, message):

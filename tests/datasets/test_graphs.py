@@ -62,6 +62,23 @@ def test_frames_of_edges(package):
     assert graph.adjacency[0, 2] == 3.0
 
 
+@pytest.mark.parametrize("kind", ["Int64", "string", "object", "float64"])
+def test_a_frame_may_lack_a_second_node_in_any_type(kind):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"a": [0, 1, 2, 7], "b": [1, 2, 0, None]}).convert_dtypes()
+    with pytest.warns(ConsilienceWarning, match="1 node of 4 has no edges"):
+        graph = as_graph(frame.astype(kind))
+    assert (graph.n_objects, graph.n_edges, graph.isolated.tolist()) == (4, 3, [False] * 3 + [True])
+
+
+def test_columns_of_a_frame_may_share_a_name():
+    pandas = pytest.importorskip("pandas")
+    rows = [(0, 1, 2.0), (1, 2, 3.0), (2, 0, 0.5)]
+    for names, width in ((["n", "n"], 2), (["n", "m", "m"], 3), (["n", "n", "n"], 3)):
+        graph = as_graph(pandas.DataFrame([row[:width] for row in rows], columns=names))
+        assert (graph.adjacency != as_graph([row[:width] for row in rows]).adjacency).nnz == 0
+
+
 def test_networkx_graphs_keep_their_names_and_weights():
     networkx = pytest.importorskip("networkx")
     plain = networkx.Graph()

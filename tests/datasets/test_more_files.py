@@ -47,7 +47,9 @@ def test_matrix_market(tmp_path):
     io.mmwrite(tmp_path / "dense.mtx", VALUES)
     packed = tmp_path / "packed.mtx.gz"
     packed.write_bytes(gzip.compress((tmp_path / "sparse.mtx").read_bytes()))
-    for name in ("sparse.mtx", "packed.mtx.gz"):
+    (tmp_path / "LOUD.MTX.GZ").write_bytes(packed.read_bytes())
+    (tmp_path / "LOUD.MTX").write_bytes((tmp_path / "sparse.mtx").read_bytes())
+    for name in ("sparse.mtx", "packed.mtx.gz", "LOUD.MTX", "LOUD.MTX.GZ"):
         table = read_table(tmp_path / name)
         assert sparse.issparse(table.X)
         np.testing.assert_array_equal(table.X.toarray(), VALUES)

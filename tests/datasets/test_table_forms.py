@@ -219,6 +219,16 @@ def test_every_reader_refuses_alike(tmp_path, read_by, reader, raw, words, monke
     assert all(word in str(caught.value) for word in words)
 
 
+@pytest.mark.parametrize("reader", READERS)
+@pytest.mark.parametrize("comment", ["# one", "# one, two, three"])
+def test_a_block_may_start_with_a_comment(tmp_path, read_by, reader, comment, monkeypatch):
+    path = tmp_path / "t.csv"
+    path.write_text(f"x,y\n{comment}\n\n1,2\n\n{comment}\n3,4\n")
+    for size in (4, 12, 1000):
+        monkeypatch.setattr(_blocks, "_BYTES", size)
+        assert read_by(reader, path)[0].X.tolist() == [[1, 2], [3, 4]]
+
+
 def test_large_files_go_to_pyarrow_and_small_ones_do_not():
     assert _blocks.quick_reader(100) is _blocks.by_numpy
     assert _blocks.quick_reader(10**7) is not _blocks.by_numpy

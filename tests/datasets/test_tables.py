@@ -219,6 +219,7 @@ REFUSED = {
     "open quote": ('a,b\n1,"2\n3,4\n', {}, ["quote"]),
     "same names": ("a,b,a\n1,2,3\n", {}, ["two columns named 'a'", "1 and 3"]),
     "no name": ("a,b,\n1,2,\n", {}, ["line 1: column 3 has no name"]),
+    "no name, below": ("# one\n\n# two\na,,b\n1,2,3\n", {}, ["line 4: column 2 has no name"]),
     "unknown id": ("a,b\n1,2\n", {"id_column": "z"}, ["'z'", "id_column", "'a' and 'b'"]),
     "unknown truth": ("a,b\n1,2\n", {"truth_column": "z"}, ["'z'", "truth_column"]),
     "same roles": ("a,b\n1,2\n", {"id_column": "a", "truth_column": "a"}, ["two columns"]),

@@ -88,6 +88,17 @@ def test_counts_are_what_a_counter_says(documents):
     assert counts.toarray().tolist() == [[row[t] for t in terms.tolist()] for row in wanted]
 
 
+@pytest.mark.parametrize("texts", ["hello world", b"hello", 5, None])
+def test_documents_are_a_list(texts):
+    with pytest.raises(InvalidInputError, match="texts of count_terms must be a list of documents"):
+        count_terms(texts)
+
+
+def test_an_error_of_the_analyser_is_its_own():
+    with pytest.raises(ValueError, match="invalid literal"):
+        count_terms(["1 2", "three"], lambda text: [str(int(word)) for word in text.split()])
+
+
 @FEW
 @given(counts=tables, norm=st.sampled_from(["l1", "l2", None]))
 def test_tf_idf_is_its_definition(counts, norm):

@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from consilience._optional import optional
-from consilience._words import listed
+from consilience._validation import as_array
+from consilience._words import listed, shown
 from consilience.datasets._files import refusing_damage
 from consilience.errors import InvalidInputError
 
@@ -123,6 +124,11 @@ def _check_set(source: Path, path: str, item: Any) -> None:
             "opened. Write the data into one file."
         )
     size = int(np.prod(item.shape, dtype=object)) * max(item.dtype.itemsize, 1)
+    _check_size(source, path, size)
+
+
+def _check_size(source: Path, path: str, size: int) -> None:
+    """Refuse what needs more bytes than its file can hold."""
     if size > _SMALL + _MOST_PACKED * source.stat().st_size:
         raise InvalidInputError(
             f"{source.name!r} is not read, because it may be made to fill the memory: {path!r} in "
@@ -168,6 +174,8 @@ def _matrix(source: Path, item: Any) -> Any:
     rows, columns = (int(size) for size in shape)
     if len(parts[2]) != (rows if kind.startswith("csr") else columns) + 1:
         raise _refused(source, f"the parts of {item.name!r} do not fit together")
+    # Rows and columns without an entry cost memory, too: a place a row, and a name a column.
+    _check_size(source, str(item.name), max(8 * rows, 64 * columns))
     make = sparse.csr_matrix if kind.startswith("csr") else sparse.csc_matrix
     matrix = make(tuple(part[:] for part in parts), shape=(rows, columns))
     matrix.check_format(full_check=True)
@@ -207,12 +215,17 @@ def _words(source: Path, file: Any, path: str) -> list[Any]:
 
 
 def _different(names: list[str]) -> list[str]:
-    """Names of genes, which may be there twice, with a number where they are."""
-    seen: dict[str, int] = {}
+    """Names of genes, which may be there twice, with a number that makes them different."""
+    taken, numbers = set(names), dict.fromkeys(names, 0)
+    seen: set[str] = set()
     renamed = []
     for name in names:
-        seen[name] = seen.get(name, 0) + 1
-        renamed.append(name if seen[name] == 1 else f"{name}-{seen[name] - 1}")
+        new = name
+        while new in seen or (new != name and new in taken):
+            numbers[name] += 1
+            new = f"{name}-{numbers[name]}"
+        seen.add(new)
+        renamed.append(new)
     return renamed
 
 
@@ -231,7 +244,8 @@ def write_annotated(
     target : path
         The copy; one that is there is replaced once the new one is complete.
     labels : array of int of shape (n_objects,)
-        Become the categories of ``obs["consilience_cluster"]``; -1, in no cluster, is missing.
+        Those from 0 on become the categories of ``obs["consilience_cluster"]``; -1, in no
+        cluster, is missing.
     confidence : array of shape (n_objects,), optional
         Becomes ``obs["consilience_confidence"]``.
 
@@ -249,7 +263,7 @@ def write_annotated(
     """
     original, copy = Path(source), Path(target)
     hdf = optional("h5py", extra="anndata", what="write_annotated")
-    codes = np.asarray(labels)
+    codes = as_array(labels)
     with _opened(original) as file, refusing_damage(original, _DAMAGE):
         n = len(_index(original, file, "obs"))
     if codes.shape != (n,) or (confidence is not None and np.shape(confidence) != (n,)):
@@ -257,6 +271,7 @@ def write_annotated(
             f"write_annotated needs one label and confidence for each of the {n} rows of "
             f"{original.name!r}. Got {codes.shape} labels."
         )
+    codes = _whole(codes)
     partial = copy.with_name(f".{copy.name}.partial")
     try:
         shutil.copyfile(original, partial)
@@ -277,6 +292,19 @@ def write_annotated(
         partial.unlink(missing_ok=True)
 
 
+def _whole(labels: NDArray[Any]) -> NDArray[np.int64]:
+    """Labels as whole numbers from -1 on."""
+    numbers = labels.astype(np.int64) if labels.dtype.kind in "biu" else labels
+    if labels.dtype.kind == "f" and np.isfinite(labels).all():
+        numbers = np.floor(labels).astype(np.int64)
+    if numbers.dtype != np.int64 or (numbers != labels).any() or numbers.min(initial=0) < -1:
+        raise InvalidInputError(
+            "labels of write_annotated must be whole numbers, -1 for a cell in no cluster. Got "
+            f"{shown(labels.tolist())} instead."
+        )
+    return numbers
+
+
 def _put(group: Any, name: str, values: Any, kind: str) -> None:
     """An array as anndata writes it."""
     made = group.create_dataset(name, data=values)
@@ -288,7 +316,9 @@ def _put_categories(hdf: Any, obs: Any, name: str, labels: NDArray[Any]) -> None
     group = obs.create_group(name)
     group.attrs["encoding-type"], group.attrs["encoding-version"] = "categorical", "0.2.0"
     group.attrs["ordered"] = False
-    words = np.array([str(k) for k in range(int(labels.max(initial=-1)) + 1)], dtype=object)
+    kept = np.unique(labels[labels >= 0])
+    words = np.array(list(map(str, kept.tolist())), dtype=object)
     made = group.create_dataset("categories", data=words, dtype=hdf.string_dtype())
     made.attrs["encoding-type"], made.attrs["encoding-version"] = "string-array", "0.2.0"
-    _put(group, "codes", labels.astype(np.int32), "array")
+    codes = np.where(labels < 0, -1, np.searchsorted(kept, labels))
+    _put(group, "codes", codes.astype(np.int32), "array")

@@ -144,8 +144,9 @@ class CsvReader:
                 yield part
                 continue
             text = block.raw.decode("utf-8")
-            rows = rows_of_text(self.source, text, self.delimiter, block.above)
-            for chunk in chunks_of(self.source, rows, len(self.names), columns.notes):
+            width = len(self.names)
+            rows = rows_of_text(self.source, text, self.delimiter, block.above, width)
+            for chunk in chunks_of(self.source, rows, width, columns.notes):
                 yield _by_csv(self, chunk, columns)
 
     def _blocks(self) -> Iterator[Block]:

@@ -92,9 +92,9 @@ def open_csv(
         if guess and delimiter != ",":
             cells_seen = [cell for row in (cells, *(row for _, row in peeked)) for cell in row]
             decimal = _told_decimal(source, cells_seen, notes)
-        names, is_data = _column_names(
-            source, [cell.strip() for cell in cells], [row for _, row in peeked], decimal, notes
-        )
+        below = [row for _, row in peeked]
+        stripped = [cell.strip() for cell in cells]
+        names, is_data = _column_names(source, line, stripped, below, decimal, notes)
         rows = chain([(line, cells)] if is_data else [], peeked, rows)
         chunks = _some(source, chunks_of(source, rows, len(names), notes))
         yield CsvTable(names, chunks, delimiter, above if is_data else line, notes, decimal)
@@ -225,6 +225,7 @@ def _told_decimal(source: Path, cells: list[str], notes: list[str]) -> Decimal |
 
 def _column_names(
     source: Path,
+    line: int,
     first: list[str],
     below: list[list[str]],
     decimal: Decimal | None,
@@ -258,8 +259,8 @@ def _column_names(
     for position, name in enumerate(first[1:], 2):
         if not name:
             raise InvalidInputError(
-                f"{source.name!r} line 1: column {position} has no name. Name it, or remove the "
-                "delimiter too many."
+                f"{source.name!r} line {line}: column {position} has no name. Name it, or "
+                "remove the delimiter too many."
             )
     unique_names(source, first)
     return first, False
@@ -307,9 +308,11 @@ def _has_row_names(first: list[str], below: list[list[str]]) -> bool:
 # ---- rows -----------------------------------------------------------------------------------
 
 
-def _rows(source: Path, reader: Any, skipped: int) -> Iterator[tuple[int, list[str]]]:
-    """Line number and cells of every row that is not blank."""
-    width, blank = 0, []
+def _rows(
+    source: Path, reader: Any, skipped: int, width: int = 0
+) -> Iterator[tuple[int, list[str]]]:
+    """Line number and cells of every row that is not blank; of width 0 the first row tells it."""
+    blank: list[int] = []
     while True:
         try:
             cells = next(reader)
@@ -332,11 +335,11 @@ def _rows(source: Path, reader: Any, skipped: int) -> Iterator[tuple[int, list[s
 
 
 def rows_of_text(
-    source: Path, text: str, delimiter: str, skipped: int
+    source: Path, text: str, delimiter: str, skipped: int, width: int
 ) -> Iterator[tuple[int, list[str]]]:
-    """Rows of a piece of a file that starts below line ``skipped``."""
+    """Rows of a piece, below line ``skipped``, of a file with so many columns."""
     lines = io.StringIO(text, newline="")
-    return _rows(source, csv.reader(lines, delimiter=delimiter, strict=True), skipped)
+    return _rows(source, csv.reader(lines, delimiter=delimiter, strict=True), skipped, width)
 
 
 def chunks_of(

@@ -248,8 +248,7 @@ def unique_names(source: Path, names: Sequence[str]) -> None:
     ]
     if twice:
         raise InvalidInputError(
-            f"{source.name!r} has {'; '.join(twice)}. Rename them in the first line, so that "
-            "each name stands once."
+            f"{source.name!r} has {'; '.join(twice)}. Rename them, so that each name stands once."
         )
 
 

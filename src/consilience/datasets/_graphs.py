@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from consilience._labels import is_frame
+from consilience._labels import columns_of, is_frame, is_missing
 from consilience._words import plural, shown
 from consilience.errors import InvalidInputError, warn
 
@@ -177,7 +177,7 @@ def _of_networkx(X: Any, owner: str) -> Graph:
 
 
 def _of_frame(X: Any, owner: str) -> Graph:
-    columns = [_cells(X[name]) for name in X.columns]
+    columns = [_cells(column) for column in columns_of(X)]
     if len(columns) not in (2, 3):
         raise InvalidInputError(
             f"A frame of edges given to {owner} must have two columns of nodes, and may have a "
@@ -190,7 +190,7 @@ def _of_frame(X: Any, owner: str) -> Graph:
 def _cells(column: Any) -> list[Any]:
     """Values of a column; None where one is missing."""
     values = column.to_list() if hasattr(column, "to_list") else list(column)
-    return [None if value is None or value != value else value for value in values]
+    return [None if is_missing(value) else value for value in values]
 
 
 def _of_cells(

@@ -54,10 +54,13 @@ def read_json_lines(
 def _checked(path: Path, number: int, line: str, fields: Mapping[str, type]) -> dict[str, Any]:
     try:
         record = json.loads(line)
-    except (json.JSONDecodeError, RecursionError) as error:
-        why = getattr(error, "msg", "it is nested too deeply")
+    except (ValueError, RecursionError) as error:
+        deep = isinstance(error, RecursionError)
+        # Python reads no number of some thousand digits, and says so without a ``msg``.
+        other = "it is nested too deeply" if deep else "a number of too many digits"
         raise InvalidInputError(
-            f"{path.name!r} line {number} is not JSON: {why}. Write one object a line."
+            f"{path.name!r} line {number} is not JSON: {getattr(error, 'msg', other)}. Write one "
+            "object a line."
         ) from error
     if not isinstance(record, dict):
         raise InvalidInputError(

@@ -59,7 +59,7 @@ def read_known(path: str | PathLike[str]) -> dict[str, Any]:
         )
     cells = [[cell.strip() for cell in line] for line in lines[1:]]
     if width == 2:
-        return {"partial_labels": dict(cells)}
+        return {"partial_labels": _groups(source, cells)}
     others = sorted({link for _, _, link in cells} - {*_KINDS})
     if others:
         raise InvalidInputError(
@@ -70,3 +70,15 @@ def read_known(path: str | PathLike[str]) -> dict[str, Any]:
     for first, second, link in cells:
         pairs[_KINDS[link]].append((first, second))
     return pairs
+
+
+def _groups(source: Path, cells: list[list[str]]) -> dict[str, str]:
+    """The group of each object, which may be said several times."""
+    groups: dict[str, str] = {}
+    torn = {name: None for name, group in cells if groups.setdefault(name, group) != group}
+    if torn:
+        raise InvalidInputError(
+            f"{source.name!r} gives more than one group to {listed(map(repr, torn), most=5)}. "
+            "Leave out all but one line of each."
+        )
+    return groups

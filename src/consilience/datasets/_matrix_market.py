@@ -35,7 +35,11 @@ def read_matrix_market(source: Path) -> Any:
     _check_promise(source, header)
     errors = (*CUT_SHORT, ValueError, OverflowError, TypeError)
     with refusing_damage(source, errors):
-        matrix = io.mmread(source)
+        if source.name.lower().endswith(".gz"):  # SciPy looks for small letters only
+            with open_bytes(source) as file:
+                matrix = io.mmread(file)
+        else:
+            matrix = io.mmread(source)
     if tuple(matrix.shape) != (header.rows, header.columns):
         raise _damaged(source, "its lines do not make the matrix of its header")
     if sparse.issparse(matrix):

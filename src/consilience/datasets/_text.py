@@ -12,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from consilience._validation import Interval, NoneValue, Options, check_value
+from consilience._validation import Interval, NoneValue, Options, check_value, shown
 from consilience.datasets._stems import stem
 from consilience.errors import InvalidInputError
 
@@ -115,7 +115,7 @@ def count_terms(
     Raises
     ------
     InvalidInputError
-        If no document has a term.
+        If this is no list of documents, or no document has a term.
 
     Examples
     --------
@@ -125,10 +125,16 @@ def count_terms(
     """
     from sklearn.feature_extraction.text import CountVectorizer
 
+    if isinstance(texts, str | bytes) or not isinstance(texts, Iterable):
+        raise InvalidInputError(
+            f"texts of count_terms must be a list of documents. Got {shown(texts)} instead."
+        )
     vectorizer = CountVectorizer(analyzer=analyse)
     try:
         counts = vectorizer.fit_transform(texts)
     except ValueError as error:
+        if "empty vocabulary" not in str(error):  # of the analyser's own
+            raise
         raise InvalidInputError(
             "No document has a term: all are empty, or hold only numbers and stop words."
         ) from error
