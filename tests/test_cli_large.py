@@ -111,6 +111,8 @@ def test_options_that_need_memory_are_refused(table, capsys):
         ["--known", "links.csv"],
         ["--methods", "sec,kcc"],
         ["--impute", "mean"],
+        ["--sheet", "first"],
+        ["--layer", "counts"],
         ["--ordinal", "a=x,y"],
     ):
         assert run(table, *LARGE, *option) == 2

@@ -12,6 +12,8 @@ import consilience as cs
 from consilience._cli.folders import MODEL, PROFILE
 from consilience.cli import main
 
+Console = pytest.importorskip("rich.console").Console
+
 
 @pytest.fixture
 def shop(tmp_path, monkeypatch):
@@ -92,6 +94,18 @@ def test_a_run_without_them_takes_the_tables_of_the_run_before_away(shop):
     assert main(shop) == 0
     assert main([*shop, "--force", "--no-report"]) == 0
     assert not [name for name in PROFILE if Path("consilience-shop", name).exists()]
+
+
+@pytest.mark.parametrize(("k", "words"), [(11, "1 more cluster"), (12, "2 more clusters")])
+def test_clusters_that_are_not_told_of_are_counted(k, words):
+    from consilience._cli.show_profile import show_profile
+    from consilience.explain import profile
+
+    labels = np.repeat(np.arange(k), 3)
+    out = io.StringIO()
+    X = labels[:, None] + np.tile([0.0, 0.1, 0.2], k)[:, None]
+    show_profile(profile(X, labels), Console(file=out, width=80))
+    assert f"... and {words}" in map(str.strip, out.getvalue().splitlines())
 
 
 def test_labels_alone_have_no_columns_to_speak_of(tmp_path, monkeypatch, capsys):

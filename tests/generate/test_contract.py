@@ -1,6 +1,7 @@
 """What every generator keeps: seeds, workers, records, bad input."""
 
 import warnings
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -8,9 +9,10 @@ from sklearn.base import BaseEstimator, ClusterMixin, clone
 from sklearn.cluster import DBSCAN, KMeans
 
 from consilience import NOISE, UNSEEN, generate
-from consilience.errors import ConsilienceError, ConsilienceWarning
+from consilience.errors import ConsilienceError, ConsilienceWarning, InvalidParameterError
 from consilience.generate import (
     Combined,
+    CommunityEnsemble,
     DistanceEnsemble,
     EstimatorEnsemble,
     GraphEnsemble,
@@ -53,6 +55,15 @@ GENERATORS = {
     "fdc": generate.fdc(3, 4),
     "odc": generate.odc(3, 4),
 }
+
+EVERY = [*{type(made): made for made in GENERATORS.values()}.values(), CommunityEnsemble(2)]
+SHARES = [
+    (made, name)
+    for made in EVERY
+    for name in ("max_samples", "max_features", "max_edges")
+    if name in made.get_params(deep=False)
+]
+GRAPH = [(0, 1), (0, 2), (1, 2), (2, 3), (3, 4)]
 
 
 @pytest.fixture(params=sorted(GENERATORS))
@@ -248,8 +259,17 @@ def test_bad_clusterers_are_refused(X):
         EstimatorEnsemble(KMeans).generate(X)
     with pytest.raises(ValueError, match="'estimators'"):
         EstimatorEnsemble([]).generate(X)
-    with pytest.raises(ValueError, match="'generators' parameter of Combined"):
-        Combined([KMeans()]).generate(X)
+    for wrong in (KMeans(), SimpleNamespace(generate=lambda X: None)):  # which cannot be copied
+        with pytest.raises(ValueError, match="'generators' parameter of Combined"):
+            Combined([wrong]).generate(X)
+
+
+@pytest.mark.parametrize(("generator", "name"), SHARES)
+def test_shares_whose_ends_are_swapped_or_that_are_too_large_are_refused(generator, name, X):
+    X = GRAPH if isinstance(generator, CommunityEnsemble) else X
+    for wrong, message in (((0.9, 0.5), "Swap the two ends"), (10_000, "at most the number of")):
+        with pytest.raises(InvalidParameterError, match=f"'{name}' parameter.*{message}"):
+            clone(generator).set_params(**{name: wrong}).generate(X)
 
 
 def test_two_objects_are_enough_and_one_is_not():

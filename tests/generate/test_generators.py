@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 from scipy import sparse
-from sklearn.cluster import DBSCAN, KMeans
+from sklearn.cluster import DBSCAN, FeatureAgglomeration, KMeans
+from sklearn.decomposition import PCA
 from sklearn.mixture import GaussianMixture
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler, normalize
@@ -11,7 +12,15 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from consilience import NOISE, UNSEEN, generate
 from consilience.errors import InvalidParameterError
-from consilience.generate import NJW, PAM, Combined, EstimatorEnsemble, KMeansEnsemble, Linkage
+from consilience.generate import (
+    NJW,
+    PAM,
+    Combined,
+    EstimatorEnsemble,
+    KMeansEnsemble,
+    Linkage,
+    MembershipEnsemble,
+)
 from consilience.generate._draw import Clusters, draw_subset, member_seeds, subset_size
 from consilience.generate._plan import _changed_data
 from consilience.generate.distances import spectral_rows
@@ -122,6 +131,15 @@ def test_number_of_clusters_reaches_pipelines_and_mixtures(X):
     models = [make_pipeline(StandardScaler(), KMeans(n_init=1)), GaussianMixture(reg_covar=1e-2)]
     ensemble = EstimatorEnsemble(models, [2, 3], random_state=0).generate(X)
     assert ensemble.n_clusters.tolist() == [2, 3, 2, 3]
+
+
+@pytest.mark.parametrize("first", [PCA(2), FeatureAgglomeration(2)])
+def test_of_a_pipeline_only_the_last_step_gets_the_number_of_clusters(X, first):
+    for last in (KMeans(n_init=1), GaussianMixture(reg_covar=1e-2)):
+        made = EstimatorEnsemble(make_pipeline(first, last), [5, 6], random_state=0).generate(X)
+        assert made.n_clusters.tolist() == [5, 6]
+    soft = MembershipEnsemble(2, [5, 6], estimators=make_pipeline(first, last), random_state=0)
+    assert [member.shape[1] for member in map(soft.generate(X).of_member, (0, 1))] == [5, 6]
 
 
 def test_woec_has_two_halves(X):

@@ -122,6 +122,8 @@ def test_views_from_files(frames, tmp_path, monkeypatch):
     summary = json.loads(Path("consilience-rna/summary.json").read_text())
     assert summary["data"]["n_objects"] == 240
     assert summary["views"]["names"] == ["rna", "protein"]
+    needs_data = ["--method", "wosp", "-k", "3", "--force"]
+    assert main([*words, *options[:2], *needs_data, *options[4:]]) == 0
     assert main([*words, "rna.csv"]) == 2
     assert main(["cluster", "--view", "rna.csv"]) == 2
 

@@ -12,7 +12,17 @@ from consilience.workflow.large import does_not_fit, workers_at
 __all__ = ["check_by_blocks", "goes_by_blocks", "memory_of", "opened", "workers_for"]
 
 # How a table is read that must be in memory.
-_READING = ("truth_column", "columns", "impute", "encode", "ordinal", "encoding", "transpose")
+_READING = (
+    "truth_column",
+    "columns",
+    "impute",
+    "encode",
+    "ordinal",
+    "encoding",
+    "sheet",
+    "layer",
+    "transpose",
+)
 
 
 def goes_by_blocks(wish: Any, *, n_values: int, owner: str) -> str | None:

@@ -72,7 +72,7 @@ def check_methods(wish: ClusterWish) -> tuple[str, ...]:
                 f"There is no method {name!r}. The methods are {', '.join(sorted(table))}; "
                 "'consilience methods' describes them."
             )
-        if table[name].needs_data and wish.data is None:
+        if table[name].needs_data and wish.data is None and not wish.view:
             raise InvalidParameterError(
                 f"The method {name!r} needs the data, not only labels. Name the file with the "
                 f"data too: consilience cluster DATA --labels {wish.labels}."

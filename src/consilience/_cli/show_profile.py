@@ -10,6 +10,7 @@ import numpy as np
 from consilience._cli.folders import PROFILE
 from consilience._cli.outputs import write_table
 from consilience._cli.show import tell
+from consilience._words import plural
 from consilience.explain import Profile
 from consilience.explain._words import apart_words, matter_words, rule_words
 
@@ -44,7 +45,8 @@ def show_profile(profile: Profile, console: "Console") -> None:
             lines.add_row(f"  {name}", Text(words))  # a column's name may look like markup
             name = ""
     if len(clusters) > _MOST_CLUSTERS:
-        lines.add_row("", f"... and {len(clusters) - _MOST_CLUSTERS} more clusters")
+        rest = plural(len(clusters) - _MOST_CLUSTERS, "more cluster")
+        lines.add_row("", f"... and {rest}")
     console.print(lines)
     tell(
         console,

@@ -116,8 +116,8 @@ def check_fits(generator: Any, clusters: Clusters | None, shape: tuple[int, int]
     """Raise unless every member of a generator finds the objects and features it asks for."""
     owner = type(generator).__name__
     n_objects, n_features = shape
-    _check_share("max_samples", generator.max_samples, "objects, n_samples", n_objects, owner)
-    _check_share("max_features", generator.max_features, "features, n_features", n_features, owner)
+    check_share("max_samples", generator.max_samples, "objects, n_samples", n_objects, owner)
+    check_share("max_features", generator.max_features, "features, n_features", n_features, owner)
     seen = subset_size(generator.max_samples, n_objects)
     if clusters is not None and clusters.high > seen:
         raise InvalidParameterError(
@@ -127,7 +127,8 @@ def check_fits(generator: Any, clusters: Clusters | None, shape: tuple[int, int]
         )
 
 
-def _check_share(name: str, value: Any, noun: str, total: int, owner: str) -> None:
+def check_share(name: str, value: Any, noun: str, total: int, owner: str) -> None:
+    """Raise unless the ends of a range are in order, and a number is at most the whole."""
     if isinstance(value, tuple) and value[0] > value[1]:
         raise InvalidParameterError(
             f"The {name!r} parameter of {owner} must be a range (low, high) with low <= high. "

@@ -14,7 +14,7 @@ from consilience.rows import rows_of
 
 __all__ = ["Combined"]
 
-_GENERATOR = HasMethods(("generate",), "a generator")
+_GENERATOR = HasMethods(("generate", "get_params", "set_params"), "a generator")
 
 
 def _are_generators(value: Any) -> bool:
@@ -46,7 +46,7 @@ class Combined(CallbackSupportMixin, BaseEstimator):
 
     _constraints: ClassVar[dict[str, Any]] = {
         **Generator._common_constraints,
-        "generators": [Satisfies(_are_generators, "a list of at least one generator")],
+        "generators": [Satisfies(_are_generators, f"a list of at least one of {_GENERATOR}")],
     }
 
     def __init__(

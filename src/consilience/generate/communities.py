@@ -14,7 +14,7 @@ from consilience._validation import N_MEMBERS, Interval, NoneValue, Satisfies
 from consilience.datasets._graphs import as_graph, upper_edges
 from consilience.errors import InvalidInputError
 from consilience.generate._base import Generator, Made, Order, Stopwatch, compact
-from consilience.generate._draw import SHARE, draw_subset
+from consilience.generate._draw import SHARE, check_share, draw_subset
 from consilience.rows import Rows
 
 __all__ = ["CommunityEnsemble"]
@@ -130,6 +130,7 @@ class CommunityEnsemble(Generator):
             raise InvalidInputError(
                 f"{type(self).__name__} was given a graph of one node. Give at least two."
             )
+        check_share("max_edges", self.max_edges, "edges, n_edges", X.nnz // 2, type(self).__name__)
         return self.n_members
 
     def _make(self, X: Any, orders: Sequence[Order]) -> list[Made]:

@@ -1,7 +1,6 @@
 """Members that need distances only: any metric, or a matrix of distances that somebody has."""
 
 from collections.abc import Sequence
-from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,7 +14,14 @@ from consilience._threads import one_thread
 from consilience._validation import COUNT, N_MEMBERS, Options, Satisfies
 from consilience.errors import InvalidInputError, InvalidParameterError
 from consilience.generate._base import Generator, Made, Order, Stopwatch, compact
-from consilience.generate._draw import N_CLUSTERS, SHARE, Clusters, draw_subset, subset_size
+from consilience.generate._draw import (
+    N_CLUSTERS,
+    SHARE,
+    Clusters,
+    check_share,
+    draw_subset,
+    subset_size,
+)
 from consilience.generate.graphs import cluster_graph, links_of
 from consilience.kernels.data.pam import pam
 from consilience.kernels.links.agglomerate import agglomerate
@@ -220,11 +226,7 @@ class DistanceEnsemble(Generator):
 
     def _prepare(self, X: Any) -> int:
         high, owner = self._clusters(X).high, type(self).__name__
-        if isinstance(self.max_samples, Integral) and int(self.max_samples) > len(X):
-            raise InvalidParameterError(
-                f"The 'max_samples' parameter of {owner} must be at most the number of objects, "
-                f"n_samples={len(X)}. Got {self.max_samples} instead."
-            )
+        check_share("max_samples", self.max_samples, "objects, n_samples", len(X), owner)
         seen = min(subset_size(self.max_samples, len(X)), _MOST_OBJECTS)
         if high > seen:
             raise InvalidParameterError(

@@ -5,7 +5,6 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
 
 from consilience._labels import NOISE, UNSEEN, smallest_type
 from consilience._maps import let_go
@@ -22,6 +21,7 @@ from consilience.generate._base import (
     compact,
     compact_in_place,
 )
+from consilience.generate._configured import configured
 from consilience.generate._draw import (
     N_CLUSTERS,
     SHARE,
@@ -197,7 +197,7 @@ class EstimatorEnsemble(Generator):
         watch = Stopwatch()
         plan = self._plan(X.shape, order)
         try:
-            model = _configured(plan.clusterer, plan.n_clusters, plan.seed)
+            model = configured(plan.clusterer, plan.n_clusters, plan.seed)
             labels, centres = _fit(model, X, plan.rows, plan.features, self.assign)
         except Exception as error:
             # Whatever a clusterer of the user's raises, the other members are worth having.
@@ -244,7 +244,7 @@ def _fitted_sample(plan: _Plan, seen: NDArray[Any], edges: NDArray[np.int64]) ->
     watch, nobody = Stopwatch(), np.empty(0, np.int64)
     try:
         with one_thread():
-            model = _configured(plan.clusterer, plan.n_clusters, plan.seed)
+            model = configured(plan.clusterer, plan.n_clusters, plan.seed)
             own = _checked(model.fit_predict(seen), len(seen))
             centres = fitted_centres(model, seen, own, plan.features)
     except Exception as error:
@@ -288,25 +288,6 @@ def _placed_everywhere(
 def _rounds(clusters: Clusters | None) -> int:
     """Members each clusterer makes before the next has its turn: one for a listed number."""
     return 1 if clusters is None else max(1, len(clusters.turns))
-
-
-def _configured(clusterer: Any, n_clusters: int | None, seed: int) -> Any:
-    """A fresh copy with its number of clusters and random state set, where it has them."""
-    model = clone(clusterer)
-    changes: dict[str, Any] = {}
-    for name in model.get_params(deep=True):
-        last = name.rpartition("__")[2]
-        if last == "random_state":
-            changes[name] = seed
-        elif n_clusters is not None and last == "n_clusters":
-            changes[name] = n_clusters
-    if (
-        n_clusters is not None
-        and hasattr(model, "predict_proba")
-        and hasattr(model, "n_components")
-    ):
-        changes["n_components"] = n_clusters
-    return model.set_params(**changes)
 
 
 def _fit(

@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.mixture import GaussianMixture
 
@@ -15,6 +14,7 @@ from consilience._threads import one_thread
 from consilience._validation import N_MEMBERS, HasMethods, NoneValue, Options, Satisfies
 from consilience.errors import InvalidParameterError
 from consilience.generate._base import Generator, Made, Order, Stopwatch, compact
+from consilience.generate._configured import configured
 from consilience.generate._draw import N_CLUSTERS, SHARE, Clusters, check_fits, draw_subset
 from consilience.generate.fuzzy import FuzzyCMeans
 from consilience.soft_ensemble import SoftEnsemble
@@ -152,7 +152,7 @@ class MembershipEnsemble(Generator):
         }
         known = X if features is None else X[:, features]
         try:
-            model = _configured(chosen, k, int(rng.integers(2**31 - 1)))
+            model = configured(chosen, k, int(rng.integers(2**31 - 1)), soft=True)
             table = _fitted_memberships(model, known, rows, self.assign)
             member = SoftEnsemble([table])  # which checks them
         except Exception as error:
@@ -178,19 +178,6 @@ class MembershipEnsemble(Generator):
     def _gathered(self, good: list[Made], index: Any) -> SoftEnsemble:
         tables = [made.memberships for made in good if isinstance(made, _MadeSoft)]
         return SoftEnsemble(tables, index=index, records=[made.record for made in good])
-
-
-def _configured(model: Any, n_clusters: int, seed: int) -> Any:
-    """A fresh copy with its number of clusters and random state set, where it has them."""
-    model = clone(model)
-    changes: dict[str, Any] = {}
-    for name in model.get_params(deep=True):
-        last = name.rpartition("__")[2]
-        if last == "random_state":
-            changes[name] = seed
-        elif last in ("n_clusters", "n_components"):
-            changes[name] = n_clusters
-    return model.set_params(**changes)
 
 
 def _fitted_memberships(model: Any, X: Any, rows: NDArray[np.int64] | None, assign: str) -> Floats:

@@ -21,7 +21,14 @@ from consilience.datasets._association import association_weights
 from consilience.datasets._mixed import as_mixed
 from consilience.errors import InvalidInputError, InvalidParameterError
 from consilience.generate._base import Generator, Made, Order, Stopwatch, compact
-from consilience.generate._draw import N_CLUSTERS, SHARE, Clusters, Indices, subset_size
+from consilience.generate._draw import (
+    N_CLUSTERS,
+    SHARE,
+    Clusters,
+    Indices,
+    check_share,
+    subset_size,
+)
 from consilience.kernels.kmeans.prototypes import prototypes
 from consilience.rows import Rows
 
@@ -243,11 +250,8 @@ class MixedEnsemble(Generator):
                 f"The 'n_clusters' parameter of {type(self).__name__} must be at most the number "
                 f"of objects, {n}. Got {self.n_clusters!r} instead. Ask for fewer clusters."
             )
-        if isinstance(self.max_features, Integral) and self.max_features > X.shape[1]:
-            raise InvalidParameterError(
-                f"The 'max_features' parameter of {type(self).__name__} must be at most the number "
-                f"of features, n_features={X.shape[1]}. Got {self.max_features} instead."
-            )
+        owner, width = type(self).__name__, X.shape[1]
+        check_share("max_features", self.max_features, "features, n_features", width, owner)
         return self.n_members
 
     def _make(self, X: Any, orders: Sequence[Order]) -> list[Made]:

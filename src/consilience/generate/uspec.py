@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import check_random_state
 
 from consilience._units import squarable
-from consilience._validation import Interval, NoneValue, RandomState, check_params
+from consilience._validation import N_MEMBERS, Interval, NoneValue, RandomState, check_params
 from consilience.engines import Blocks, engine_for, label_room, releasing
 from consilience.errors import InvalidParameterError
 from consilience.generate._base import (
@@ -190,7 +190,7 @@ class USPECEnsemble(Generator):
 
     _constraints: ClassVar[dict[str, Any]] = {
         **Generator._common_constraints,
-        "n_members": [_COUNT],
+        "n_members": [N_MEMBERS],
         "n_clusters": [N_CLUSTERS],
         "n_representatives": [Interval(Integral, 2), NoneValue()],
         "n_neighbors": [_COUNT],
