@@ -212,6 +212,24 @@ def test_more_clusters_than_objects_left():
     assert model.labels_.tolist() == [-1, -1, 0, 0, 1, 1, 1, 1]
 
 
+def test_more_clusters_than_objects_are_refused_as_by_the_consensus_itself():
+    """Nothing is flagged yet: it is not for ambiguous objects that there are too few."""
+    messages = []
+    for model in (EAC(20), AmbiguityAware(EAC(20))):
+        with pytest.raises(InvalidParameterError, match="n_clusters") as refused:
+            model.fit(ensemble=MEMBERS)
+        messages.append(str(refused.value))
+    assert messages[0] == messages[1]
+
+
+def test_the_number_trained_on_is_the_one_said(seed):
+    """One of each cluster, where that is more than ``max_train``."""
+    data, _, ensemble = mixture(seed)
+    model = AmbiguityAware(EAC(3), action="svm", max_train=2, random_state=seed)
+    with pytest.warns(ConsilienceWarning, match=r"trained on 3 of 1\d\d objects"):
+        model.fit(data, ensemble=ensemble)
+
+
 def test_data_are_needed_for_allocation_and_must_be_finite():
     with pytest.raises(InvalidInputError, match=r"allocate ambiguous objects. Got no X"):
         AmbiguityAware(EAC(2), action="svm").fit(ensemble=TORN)

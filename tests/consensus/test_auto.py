@@ -17,7 +17,7 @@ from consilience.consensus import _lines as lines
 from consilience.consensus import _support as support
 from consilience.consensus import auto
 from consilience.datasets import make_spirals
-from consilience.errors import InvalidParameterError
+from consilience.errors import ConsilienceWarning, InvalidParameterError
 
 
 def blobs(n=150, d=3, k=3, seed=0):
@@ -60,6 +60,14 @@ def test_a_number_that_is_given_is_kept():
     X, _ = blobs(60)
     for k in (2, 20):
         assert fitted(X, n_clusters=k).n_clusters_ == k
+
+
+def test_a_number_that_cannot_be_kept_is_said(monkeypatch):
+    monkeypatch.setitem(auto.EFFORTS, "quick", auto._Effort(40, 19, 2))
+    labels = np.random.default_rng(0).integers(0, 6, (60, 6))
+    with pytest.warns(ConsilienceWarning, match=r"n_clusters=50 was asked for.*effort") as said:
+        model = fitted(ensemble=labels, n_clusters=50, effort="quick")
+    assert f"{model.n_clusters_} groups" in str(said[0].message)
 
 
 def test_one_column_with_two_groups_is_clear():

@@ -22,6 +22,12 @@ def test_a_large_ensemble_gets_a_method_of_linear_memory(n, known):
     assert found.why.endswith(".")
 
 
+@pytest.mark.parametrize("kind", [np.int32, np.int64, np.uint16])
+def test_numpys_numbers_are_numbers(kind):
+    n = min(np.iinfo(kind).max, 10**6)
+    assert default_method(kind(n), kind(100)) == default_method(int(n), 100)
+
+
 @pytest.mark.parametrize("n_objects", [300, 10**6])
 def test_what_is_taken_finds_plain_groups(n_objects):
     X, y = make_gaussians(300, 3, 4, separation=8, random_state=0)

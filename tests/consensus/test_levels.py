@@ -192,5 +192,7 @@ def test_bad_arguments_are_refused():
     found = levels(ensemble, [0, 0, 1])
     assert isinstance(found, Levels)
     assert isinstance(found.splits[0], Split)
-    with pytest.raises(InvalidParameterError, match="from 1 to 2"):
-        found.at(3)
+    for wrong in (0, 3, True, 1.0):
+        with pytest.raises(InvalidParameterError, match="at least 1 and at most 2"):
+            found.at(wrong)
+    np.testing.assert_array_equal(found.at(np.int64(2)), found.at(2))

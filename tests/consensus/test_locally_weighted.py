@@ -288,6 +288,15 @@ def test_more_clusters_than_the_members_have_is_refused():
     assert lwea(ensemble, 4).n_clusters == 4
 
 
+@pytest.mark.parametrize("normalise", [False, True])
+def test_a_theta_that_leaves_no_cluster_a_weight(normalise):
+    ensemble = Ensemble([[0, 0, 1, 1, 2, 2], [0, 1, 1, 2, 2, 0], [0, 1, 2, 0, 1, 2]])
+    options = {"theta": 1e-6, "normalise": normalise}
+    assert lwea(ensemble, 2, **options).n_clusters == 2
+    with pytest.raises(InvalidParameterError, match=r"'theta' parameter of LWGP .* Got 1e-06"):
+        lwgp(ensemble, 2, **options)
+
+
 def test_a_single_cluster_is_returned_with_a_warning():
     ensemble = Ensemble([[0, 0, 0, 0], [-1, -2, -1, -1], [-1, -1, -2, -1]])
     with pytest.warns(ConsilienceWarning, match="one cluster; LWGP returns it. n_clusters=2"):

@@ -209,6 +209,15 @@ def test_matrices_too_large_are_refused_with_a_remedy(method, seed):
         method(noisy(seed)[0], 3, max_memory="1 KB")
 
 
+def test_the_memory_is_that_of_the_tree_that_stands_in_as_well(seed):
+    ensemble, options = noisy(seed)[0], {"min_rows": 10**6, "linkage": "complete"}
+    with (
+        pytest.warns(ConsilienceWarning, match="EAC was used"),
+        pytest.raises(MemoryBudgetError, match="max_memory"),
+    ):
+        pta(ensemble, 3, max_memory="1 KB", **options)
+
+
 @pytest.mark.parametrize(("method", "estimator"), [(pta, PTA), (ptgp, PTGP)])
 @pytest.mark.parametrize("name", ["n_neighbors", "n_steps", "min_rows"])
 @pytest.mark.parametrize("bad", [0, 1.5, "many"])

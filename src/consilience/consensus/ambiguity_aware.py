@@ -103,11 +103,11 @@ def reallocate(
         )
         return allocated
     if len(train) > max_train:
+        n, train = len(train), _sample(labels, train, max_train, random_state)
         warn(
-            f"The support vector machine is trained on {max_train} of {len(train)} objects, drawn "
-            "at random. A larger 'max_train' would use more."
+            f"The support vector machine is trained on {len(train)} of {n} objects, drawn at "
+            "random. A larger 'max_train' would use more."
         )
-        train = _sample(labels, train, max_train, random_state)
     X, _ = squarable(X)  # columns are scaled anyway
     scaled = _scaler(X[train])
     rows = scaled(X[train])
@@ -285,7 +285,8 @@ class AmbiguityAware(Consensus, kw_only=False, rules=_RULES):
             warn(f"Only {len(kept)} objects are not ambiguous: there is nothing to cluster.")
             labels[kept] = 0
         else:
-            best, information = self._best(ensemble.take(kept), None if X is None else X[kept])
+            some = None if X is None else X[kept]
+            best, information = self._best(ensemble.take(kept), some, fit_into=True)
             labels[kept] = best.labels_
         if labels.max() >= 0:
             self._find_candidates(ensemble, labels)
@@ -300,12 +301,18 @@ class AmbiguityAware(Consensus, kw_only=False, rules=_RULES):
             )
         return best, information, labels
 
-    def _best(self, ensemble: Ensemble, X: Any) -> tuple[Any, NDArray[np.float64]]:
-        """The fitted consensus that shares the most with the members, and how much each shares."""
+    def _best(
+        self, ensemble: Ensemble, X: Any, *, fit_into: bool = False
+    ) -> tuple[Any, NDArray[np.float64]]:
+        """The fitted consensus that shares the most with the members, and how much each shares.
+
+        To fit into the objects that are left, no more clusters are asked for than there are.
+        """
         fitted = []
         for one in self._estimators():
             model = with_defaults(one, self.random_state, self.n_jobs)
-            _fit_into(model, ensemble.n_objects)
+            if fit_into:
+                _fit_into(model, ensemble.n_objects)
             fitted.append(model.fit(X, ensemble=ensemble))
         information = np.array([shared_information(m.labels_, ensemble) for m in fitted])
         # The first of equals.

@@ -25,6 +25,7 @@ from consilience.consensus._registry import consensus_method
 from consilience.consensus._solve import ConsensusResult, solve
 from consilience.consensus._support import Support, supports
 from consilience.ensemble import Ensemble
+from consilience.errors import warn
 from consilience.evidence import co_association
 from consilience.generate import default_generator
 from consilience.kernels._parallel import by_rows
@@ -165,9 +166,12 @@ def autoconsensus(
         with one_thread(), config_context(array_api_dispatch=False), warnings.catch_warnings():
             # Copies make fewer clusters than a line is asked for, and that is all right.
             warnings.simplefilter("ignore", ConvergenceWarning)
-            return _on_a_sample(
+            result = _on_a_sample(
                 placed, wanted, data, max_clusters, EFFORTS[effort], rng, device, n_jobs
             )
+        if wanted is not None:
+            _say_if_another(wanted, result)
+        return result
 
     run_in_order = ordered(run, data=True, n_jobs=n_jobs)
     return solve(
@@ -240,6 +244,18 @@ def _on_a_sample(
         details["ran_on"] = {"consensus": "cpu", "labels of all objects": device}
     everybody = by_votes(ensemble, some, labels, device, n_jobs=n_jobs)
     return ConsensusResult(everybody, details=details)
+
+
+def _say_if_another(k: int, result: ConsensusResult) -> None:
+    """Warn if the groups found are not as many as were asked for."""
+    n_groups, looked_at = len(np.unique(result.labels)), result.details["n_looked_at"]
+    if n_groups == k:
+        return
+    warn(
+        f"n_clusters={k} was asked for, but no line of AutoConsensus comes to so many among the "
+        f"{looked_at} objects that it looks at; {n_groups} groups are the nearest. A larger "
+        "'effort' looks at more objects; another method keeps any number."
+    )
 
 
 def _agreement(scene: Scene, support: Support, best: int) -> float:

@@ -80,6 +80,7 @@ and gives a dendrogram to look at.'
     for name, value in (("n_objects", n_objects), ("n_members", n_members)):
         check_value(name, value, [Interval(Integral, 1)], owner="default_method")
     check_value("n_clusters_known", n_clusters_known, [Boolean()], owner="default_method")
+    n_objects, n_members = int(n_objects), int(n_members)  # a square may leave NumPy's types
     quick = n_objects**2 * n_members <= _QUICK
     if quick and n_clusters_known:
         return _taken(

@@ -6,7 +6,7 @@ objects; the method combines these; and every object takes what its row was give
 that of all objects in memory, label for label.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -244,7 +244,11 @@ def _of_rows(method: Method, rows: Collapsed, k: int, how: dict[str, Any]) -> Co
         f"{int(rows.counts[unseen].sum())} objects were seen by no member; they were put into the "
         "largest cluster. Their confidence is 0."
     )
-    return ConsensusResult(labels, n_clusters=result.n_clusters, details=result.details)
+    memberships = result.memberships
+    if memberships is not None:
+        memberships = np.zeros((rows.n_objects, memberships.shape[1]))
+        memberships[~unseen] = result.memberships
+    return replace(result, labels=labels, memberships=memberships)
 
 
 def _spread(

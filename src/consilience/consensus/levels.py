@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,14 @@ from sklearn import config_context
 from sklearn.metrics import euclidean_distances
 from sklearn.utils import check_random_state
 
-from consilience._validation import Boolean, RandomState, Satisfies, as_array, check_value
+from consilience._validation import (
+    Boolean,
+    Interval,
+    RandomState,
+    Satisfies,
+    as_array,
+    check_value,
+)
 from consilience._words import listed, plural
 from consilience.consensus._clarity import Clarity, Verdict, judge
 from consilience.consensus._group_tree import Node, group_tree
@@ -134,8 +142,7 @@ class Levels:
             From 1 on.
         """
         most = self.n_groups
-        whole = [Satisfies(lambda k: isinstance(k, int) and 1 <= k <= most, f"from 1 to {most}")]
-        check_value("n_groups", n_groups, whole, owner="Levels.at")
+        check_value("n_groups", n_groups, [Interval(Integral, 1, most)], owner="Levels.at")
         place = np.zeros(most, np.int32)
         for split in self.splits:
             if split.level is not None and split.level <= n_groups:

@@ -23,6 +23,7 @@ from consilience.consensus._rows import Rows, distinct_rows
 from consilience.consensus._rules import LINKS, MISSING, Link
 from consilience.consensus._solve import ConsensusResult, solve
 from consilience.ensemble import Ensemble
+from consilience.errors import InvalidParameterError
 from consilience.evidence import Missing
 from consilience.kernels._parallel import by_rows
 from consilience.kernels.labels.products import row_sums
@@ -181,6 +182,7 @@ def lwgp(
     def run(placed: Ensemble, k: int, _: Any) -> ConsensusResult:
         rows = distinct_rows(placed, n_jobs=n_jobs)
         certainty = cluster_certainty(rows, theta, normalise=normalise, n_jobs=n_jobs)
+        _check_weights(rows, certainty, k, theta)
         result = cut_rows(
             rows, k, owner="LWGP", random_state=random_state, weights=certainty, n_jobs=n_jobs
         )
@@ -188,6 +190,17 @@ def lwgp(
         return result
 
     return solve(ensemble, n_clusters, run, owner="LWGP", X=X, n_jobs=n_jobs)
+
+
+def _check_weights(rows: Rows, certainty: Floats, k: int, theta: float | None) -> None:
+    """Raise where so few clusters of the graph have a weight that it has no k parts."""
+    cut = np.repeat(rows.dividing_members(k), np.diff(rows.starts))
+    left = int(np.count_nonzero(certainty[cut]))
+    if left < min(k, len(certainty)):
+        raise InvalidParameterError(
+            f"The 'theta' parameter of LWGP must leave at least n_clusters={k} clusters of the "
+            f"members a weight above 0. Got {theta}, which leaves {left}. Raise it."
+        )
 
 
 def cluster_certainty(
@@ -228,6 +241,8 @@ def own_similarity(rows: Rows, certainty: Floats, missing: Missing) -> Floats:
 def _stretch(distances: Floats, own: Floats) -> None:
     """Distances, in place, of similarities over the largest of them and of ``own``."""
     largest = max(float(own.max()), 1.0 - float(distances.min()))
+    if largest <= 0:
+        return  # by a theta of next to nothing nothing is similar, and all are as far as can be
     np.subtract(1.0, distances, out=distances)
     distances /= largest
     np.subtract(1.0, distances, out=distances)

@@ -124,7 +124,8 @@ def pta(
     def run(placed: Ensemble, k: int, _: Any) -> ConsensusResult:
         rows = distinct_rows(placed)
         if rows.n_rows < min_rows:
-            return _too_few(placed, k, rows, linkage, missing, n_jobs, owner="PTA")
+            options = {"linkage": linkage, "missing": missing, "max_memory": max_memory}
+            return _too_few(placed, k, rows, options, n_jobs, owner="PTA")
         paths, took = row_paths(rows, n_neighbors, n_steps, missing, budget)
         np.subtract(1.0, paths, out=paths)
         np.fill_diagonal(paths, 0.0)
@@ -193,7 +194,8 @@ def ptgp(
     def run(placed: Ensemble, k: int, _: Any) -> ConsensusResult:
         rows = distinct_rows(placed)
         if rows.n_rows < min_rows:
-            return _too_few(placed, k, rows, "average", missing, n_jobs, owner="PTGP")
+            options = {"missing": missing, "max_memory": max_memory}
+            return _too_few(placed, k, rows, options, n_jobs, owner="PTGP")
         alone = check_n_columns(rows, k, owner="PTGP")
         if alone is not None:
             return alone
@@ -208,8 +210,7 @@ def _too_few(
     placed: Ensemble,
     k: int,
     rows: Rows,
-    linkage: Link,
-    missing: Missing,
+    options: dict[str, Any],
     n_jobs: int | None,
     *,
     owner: str,
@@ -220,7 +221,7 @@ def _too_few(
         f"{owner}; EAC was used instead. More members, or more clusters in each, would help; "
         "min_rows=1 insists.",
     )
-    tree = eac(placed, k, linkage=linkage, missing=missing, n_jobs=n_jobs)
+    tree = eac(placed, k, n_jobs=n_jobs, **options)
     return ConsensusResult(tree.labels, solver="eac", details={"linkage": tree.linkage})
 
 
