@@ -10,8 +10,9 @@ from scipy.spatial.distance import squareform
 from strategies import ensembles
 
 from consilience import Ensemble
-from consilience.errors import ConsilienceWarning, InvalidParameterError
-from consilience.evidence import CoAssociation, co_association, coassociation
+from consilience.errors import ConsilienceWarning, InvalidInputError, InvalidParameterError
+from consilience.evidence import CoAssociation, co_association, coassociation, fractions
+from consilience.soft_ensemble import SoftEnsemble
 
 MISSING = st.sampled_from(["pair", "all"])
 
@@ -146,3 +147,50 @@ def test_one_object_has_no_pairs(missing):
 def test_a_type_that_is_no_float_is_refused(dtype, form):
     with pytest.raises(InvalidParameterError, match="'dtype' parameter of co_association"):
         co_association(Ensemble([[0, 0, 1]]), dtype=dtype, form=form)
+
+
+def test_numbers_of_numpy_are_numbers_and_truth_values_are_not():
+    ensemble = Ensemble([[0, 0, 1], [0, 1, 1]])
+    two = co_association(ensemble, form="nearest", n_neighbors=np.int64(2))
+    wanted = co_association(ensemble, form="nearest", n_neighbors=2)
+    np.testing.assert_array_equal(two.toarray(), wanted.toarray())
+    for bad in (True, 2.0):
+        with pytest.raises(
+            InvalidParameterError, match=r"'n_neighbors' .* a whole number at least"
+        ):
+            co_association(ensemble, form="nearest", n_neighbors=bad)
+
+
+@given(ensembles(), MISSING, st.integers(-15, 15), st.integers(-15, 15))
+def test_rows_are_those_of_the_matrix_or_refused(ensemble, missing, start, stop):
+    dense = co_association(ensemble, missing=missing)
+    operator = CoAssociation(ensemble, missing=missing)
+    if 0 <= start <= stop <= ensemble.n_objects:
+        np.testing.assert_array_equal(operator.rows(start, stop), dense[start:stop])
+    else:
+        with pytest.raises(InvalidParameterError, match=f"Got {start} to {stop}"):
+            operator.rows(start, stop)
+    if -ensemble.n_objects <= start < ensemble.n_objects:
+        np.testing.assert_array_equal(operator.row(start), dense[start])
+
+
+def test_the_operator_takes_labels_only():
+    soft = SoftEnsemble([np.array([[0.9, 0.1], [0.4, 0.6]])])
+    with pytest.raises(InvalidParameterError, match="must hold labels"):
+        CoAssociation(soft)
+    with pytest.raises(InvalidParameterError, match="'ensemble' parameter of CoAssociation"):
+        CoAssociation([[0, 1]])
+    expected = co_association(soft, form="operator")
+    np.testing.assert_allclose(expected.rows(0, 2), co_association(soft))
+    crisp = SoftEnsemble([np.array([[1.0, 0.0], [0.0, 1.0]])])
+    assert CoAssociation(crisp).rows(0, 2).tolist() == [[1, 0], [0, 1]]
+
+
+def test_shares_of_counts_in_any_layout_and_of_one_shape():
+    joined, seen = np.array([[2, 1, 0], [1, 1, 0]]), np.array([[2, 2, 0], [4, 1, 3]])
+    wanted = [[1, 0.5, 0], [0.25, 1, 0]]
+    for form in (np.asarray, np.asfortranarray, np.ndarray.tolist):
+        np.testing.assert_array_equal(fractions(form(joined), form(seen), 4), wanted)
+    for bad in (seen[:1], seen.T, seen.ravel()):
+        with pytest.raises(InvalidInputError, match=r"'seen' .* shape \(2, 3\)"):
+            fractions(joined, bad, 4)

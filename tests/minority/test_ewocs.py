@@ -689,3 +689,16 @@ def test_hyperplanes_have_no_divergence_to_be_asked_about(toy):
         for weak in ("split", weak_clusterer("split")):
             model = EWOCS(weak, **params, **options).fit(toy[0])
             np.testing.assert_array_equal(model.scores_, wanted)
+
+
+@pytest.mark.parametrize("aggregate", ["log", "mean"])
+@pytest.mark.parametrize("weak", ["split", "hard", "soft"])
+def test_objects_of_little_or_no_weight_have_scores_and_get_them_again(weak, aggregate, seed):
+    rng = np.random.default_rng(seed)
+    X = np.r_[rng.normal(size=(60, 2)), rng.normal(size=(60, 2)) + 9]
+    weights = np.r_[np.ones(60), np.zeros(40), np.full(20, 0.01)]
+    options = {"aggregate": aggregate, "threshold": "2gauss", "n_repetitions": 30}
+    model = EWOCS(weak, random_state=seed, **options).fit(X, sample_weight=weights)
+    assert np.isfinite(model.scores_).all()
+    assert model.scores_[60:].max() <= model.scores_[:60].max()
+    np.testing.assert_allclose(model.score_samples(X), model.scores_, rtol=1e-9, atol=1e-12)

@@ -6,7 +6,6 @@ that saw both. Co-association is c / N (``missing="pair"``) or c / R for R membe
 diagonal is 1.
 """
 
-from numbers import Integral
 from typing import Any, Literal
 
 import numpy as np
@@ -16,17 +15,17 @@ from scipy.sparse.linalg import LinearOperator
 
 from consilience._threads import one_thread
 from consilience._validation import (
+    COUNT,
     DEVICE,
     MISSING,
-    Interval,
     Options,
     Satisfies,
     check_jobs,
     check_value,
 )
 from consilience.engines import engine_for
-from consilience.ensemble import Ensemble, takes_ensemble
-from consilience.errors import warn
+from consilience.ensemble import Ensemble, takes_ensemble, usable_ensemble
+from consilience.errors import InvalidInputError, InvalidParameterError, warn
 from consilience.evidence._soft import (
     expected_nearest,
     expected_pairs,
@@ -130,7 +129,7 @@ def co_association(
     check_value("device", device, DEVICE, owner=owner)
     jobs = 1 if n_jobs is None else n_jobs
     if form == "nearest":
-        check_value("n_neighbors", n_neighbors, [Interval(int, 1)], owner=owner)
+        check_value("n_neighbors", n_neighbors, COUNT, owner=owner)
     if form == "operator":
         return operator_of(ensemble, missing=missing)
     if isinstance(ensemble, SoftEnsemble):
@@ -164,9 +163,17 @@ def fractions(
     dtype: DTypeLike = np.float64,
 ) -> NDArray[np.floating[Any]]:
     """Counts as shares: of the members that saw the pair (0 / 0 is 0), or of all."""
-    check_value("n_members", n_members, [Interval(Integral, 1)], owner="fractions")
+    check_value("n_members", n_members, COUNT, owner="fractions")
     check_value("dtype", dtype, [_FLOATS], owner="fractions")
-    return shares_of(np.ascontiguousarray(joined), seen, n_members, dtype)
+    joined = np.ascontiguousarray(joined)
+    if seen is not None:
+        seen = np.ascontiguousarray(seen)
+        if seen.shape != joined.shape:
+            raise InvalidInputError(
+                f"The 'seen' parameter of fractions must have shape {joined.shape}, as 'joined' "
+                f"has: a count for each pair. Got shape {seen.shape} instead."
+            )
+    return shares_of(joined, seen, n_members, dtype)
 
 
 def _warn_of_strangers(seen: NDArray[Any]) -> None:
@@ -241,6 +248,8 @@ class CoAssociation(LinearOperator):
 
     def __init__(self, ensemble: Ensemble, *, missing: Missing = "pair") -> None:
         check_value("missing", missing, MISSING, owner="CoAssociation")
+        if not isinstance(self, _Expected):
+            ensemble = usable_ensemble(ensemble, owner="CoAssociation")
         super().__init__(np.dtype(np.float64), (ensemble.n_objects, ensemble.n_objects))
         self.ensemble = ensemble
         self.missing = missing
@@ -254,6 +263,7 @@ class CoAssociation(LinearOperator):
 
     def rows(self, start: int, stop: int) -> NDArray[np.float64]:
         """Rows ``start`` to ``stop`` of the matrix."""
+        self._check_rows(start, stop)
         members = self.ensemble.members
         shape = (stop - start, self.shape[0])
         joined = np.empty(shape, count_type(self.ensemble.n_members))
@@ -264,8 +274,18 @@ class CoAssociation(LinearOperator):
         return shares
 
     def row(self, i: int) -> NDArray[np.float64]:
-        """One row of the matrix."""
-        return self.rows(i, i + 1)[0]
+        """One row of the matrix, the last one at -1."""
+        start = i + self.shape[0] if i < 0 else i
+        return self.rows(start, start + 1)[0]
+
+    def _check_rows(self, start: int, stop: int) -> None:
+        """Refuse rows that are not there: kernels read wherever they are told to."""
+        n = self.shape[0]
+        if not 0 <= start <= stop <= n:
+            raise InvalidParameterError(
+                f"The 'start' and 'stop' parameters of CoAssociation.rows must be places among the "
+                f"{n} objects, in order. Got {start} to {stop} instead."
+            )
 
     def _matmat(self, V: NDArray[Any]) -> NDArray[np.float64]:
         V = np.asarray(V, float)
@@ -298,6 +318,7 @@ class _Expected(CoAssociation):
         self._own = 1.0 - (ensemble.memberships**2).sum(axis=1) / ensemble.n_members
 
     def rows(self, start: int, stop: int) -> NDArray[np.float64]:
+        self._check_rows(start, stop)
         with one_thread():
             return expected_rows(self.ensemble, start, stop, by_pair=self._pairwise)
 

@@ -92,6 +92,7 @@ class _Maker:
         self, weak: WeakClusterer, X: Any, parts: list[Terms], seed: int, kept: int
     ) -> None:
         self.weak, self.X, self.parts, self.seed, self.kept = weak, X, parts, seed, kept
+        self.lightest = weak.lightest
         self.lengths = [len(part.offset) for part in parts]
         self.n_objects = sum(self.lengths)
         self.buffer: NDArray[Any] = np.empty(0)
@@ -101,9 +102,16 @@ class _Maker:
         which, sizes = order
         draw = which if isinstance(which, Draw) else self.weak.draw(self.seed, which)
         model = self.weak.model(self.X, draw)
+        is_new = sizes is not None
         if not self.weak.soft:
-            return Repetition(draw, *self._hard(model, sizes))
-        return Repetition(draw, *self._soft(model, sizes, Scratch(model.offset.dtype)))
+            sizes, scores = self._hard(model, sizes)
+        else:
+            sizes, scores = self._soft(model, sizes, Scratch(model.offset.dtype))
+        if is_new or self.weak.counts is not None:
+            # An object that counted for nothing may be alone in its cluster. Others have more than
+            # this, so that fitted objects get the scores they had.
+            np.maximum(scores, self.lightest / draw.n_clusters, out=scores)
+        return Repetition(draw, sizes, scores)
 
     def _hard(self, model: Terms, sizes: Floats | None) -> tuple[Floats, Floats]:
         """Sizes of the clusters and the size of each object's own."""
@@ -111,8 +119,7 @@ class _Maker:
         if sizes is None:
             counts = self.weak.counts
             sizes = np.bincount(labels, counts, minlength=len(model.offset)).astype(np.float64)
-            return sizes, sizes[labels]
-        return sizes, np.maximum(sizes, 1.0)[labels]
+        return sizes, np.maximum(sizes, self.lightest)[labels]
 
     def _soft(self, model: Terms, sizes: Floats | None, scratch: Scratch) -> tuple[Floats, Floats]:
         """Sizes of the clusters, and each object's mean of them by its grades."""

@@ -355,8 +355,6 @@ def score_new(
     total = np.zeros(sum(len(part.offset) for part in parts))
     with one_thread():
         for repetition in in_order(weak, kept, parts, orders, seed=0, kept=_KEPT, workers=threads):
-            # A new object may be alone in a cluster that was empty before.
-            repetition.scores[:] = np.maximum(repetition.scores, 1 / repetition.draw.n_clusters)
             k, trained = repetition.draw.n_clusters, len(running.total)
             total += _aggregated(repetition.scores, k, trained, running.aggregate)
     return total / max(running.n_repetitions, 1)

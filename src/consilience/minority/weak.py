@@ -154,6 +154,14 @@ class WeakClusterer:
         labels = self.labels(objects, model)
         return np.eye(len(model.offset))[labels]
 
+    @property
+    def lightest(self) -> float:
+        """Least that an object with any weight counts.
+
+        One without weight, or a new one, is taken for as much where nothing else is near.
+        """
+        return 1.0 if self.counts is None else float(self.counts[self.counts > 0].min())
+
     def _n_clusters(self, rng: np.random.Generator) -> int:
         """Uniform between 2 and k_max; one object has one cluster."""
         counted = self.n_objects if self.counts is None else int((self.counts > 0).sum())
