@@ -14,6 +14,7 @@ from consilience.experiments import (
     ewocs_criteria,
     ewocs_sensitivity,
     ewocs_toy,
+    relations,
 )
 from consilience.experiments._cells import Cell, Plan, of
 from consilience.experiments._ewocs_systems import PAPERS, by_threshold
@@ -209,6 +210,18 @@ def test_sizes_are_fitted_by_powers(monkeypatch):
     # Two scales of repetitions and of time to convergence; learning and scoring.
     assert len(claims) == 6
     assert {claim.runs for claim in claims} == {6}
+
+
+def test_sizes_beyond_the_collection_are_one_and_said_to_be(sentences, monkeypatch):
+    monkeypatch.setattr(ewocs_convergence, "_MOST", 100)
+    some = {types: relations.PAIRS[types] for types in ("LOC-PER", "LOC-LOC")}
+    monkeypatch.setattr(relations, "PAIRS", some)
+    n = ewocs_convergence.all_pairs(sentences).shape[0]
+    plan = {"runs": 1, "sets": ("RELATIONS",), "data_home": sentences}
+    cells = run("ewocs-figures16-17", members=(20, n, n + 1, n + 9, 20), **plan)
+    assert {cell.row.rpartition("=")[2] for cell in cells} == {"20", str(n)}
+    assert {cell.note for cell in cells} == {f"only {n} objects for n={n + 1} and {n + 9}"}
+    assert {cell.note for cell in run("ewocs-figures16-17", members=(20, n), **plan)} == {""}
 
 
 def test_a_power_law_is_recovered():

@@ -1,5 +1,7 @@
 """What is concluded from cells, at the smallest numbers of runs and at every limit."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -14,6 +16,7 @@ from consilience.experiments import (
     selection,
 )
 from consilience.experiments._cells import Cell
+from consilience.experiments._registry import conclude
 from consilience.experiments._runs import Work
 
 AUTO, MAH = ewocs_sensitivity.AUTO, ewocs_sensitivity.MAH
@@ -58,6 +61,27 @@ def test_where_the_best_width_may_lie(top, holds):
     assert claim.statement == f"alpha=3: F1 has its maximum around gamma=10 (here at {top:g})"
     assert bool(claim.holds) == holds
     assert claim.difference == pytest.approx(np.log10(top / 10))
+
+
+@pytest.mark.parametrize("name", ["ewocs-figure9", "ewocs-figure10"])
+def test_dimensions_are_judged_one_by_one(name):
+    rng = np.random.default_rng(0)
+    columns = ("BBCPRESS", "AUTOHDS, n_part=10", "kMD, s_min=10", "DGRADE MAH", AUTO, MAH)
+    own, far = (
+        curve(*means)
+        + [cell(f"F1, gamma={g}", "alpha=3", *rng.random(2)) for g in (1, 10, 100)]
+        + [cell(f"F1, k={k}", column, *rng.random(2)) for column in columns[:3] for k in (1, 2)]
+        + [cell("F1", column, *rng.random(2)) for column in columns[3:]]
+        for means in ((50.0, 52.0, 54.0), (10.0, 12.0, 14.0))
+    )
+    alone = conclude(name, own), conclude(name, far)
+    together = conclude(name, [*own, *(replace(one, data="8-D") for one in far)])
+    assert together == [
+        replace(claim, statement=f"{data}: {claim.statement}")
+        for data, claims in zip(("2-D", "8-D"), alone, strict=True)
+        for claim in claims
+    ]
+    assert alone[0]
 
 
 @pytest.mark.parametrize("n", [1, 2, 3])

@@ -10,7 +10,7 @@ import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from consilience.errors import ConsilienceWarning, InvalidInputError
-from consilience.experiments import EXPERIMENTS, Plan
+from consilience.experiments import EXPERIMENTS, Plan, ewocs_convergence, relations
 from consilience.experiments._ewocs_runs import cells_of, kept, setting_of
 from consilience.experiments._runs import Work, groups_of_runs, seeds
 
@@ -132,6 +132,21 @@ def test_only_parts_that_every_run_has_are_shown_and_the_others_named(tmp_path):
     assert groups(Plan(store=tmp_path, stored_only=True), table="other") == []
 
 
+def test_runs_without_a_part_in_common_do_not_vanish(tmp_path):
+    groups(Plan(store=tmp_path), works(("one",), (0,), parts=("high",)))
+    groups(Plan(store=tmp_path), works(("one",), (1, 2), parts=("low",)))
+    (group,) = groups(Plan(store=tmp_path, stored_only=True))
+    assert group.runs == [{("row", "low"): n + 3 / 7} for n in (1, 2)]
+    assert group.note == "low: 2 of 3 runs; high: 1 of 3 runs"
+
+
+@pytest.mark.parametrize("stored_only", [False, True])
+def test_what_is_asked_for_twice_is_made_and_counted_once(stored_only, tmp_path):
+    groups(Plan(store=tmp_path))
+    plan = Plan(store=tmp_path if stored_only else None, stored_only=stored_only)
+    assert repr(groups(plan, [*works(), *works()])) == WHOLE
+
+
 def test_different_figures_for_one_run_are_refused(tmp_path):
     groups(Plan(store=tmp_path))
     (path,) = tmp_path.iterdir()
@@ -209,6 +224,19 @@ def test_tables_of_the_minority_paper_go_on_where_they_were_stopped(
     assert len(list(store.iterdir())) == 2
     assert together == cells(Plan(runs=2, **plan))
     assert together == cells(Plan(runs=2, store=store, stored_only=True, **plan))
+
+
+def test_what_is_kept_is_shown_without_the_data(sentences, tmp_path, monkeypatch):
+    monkeypatch.delenv("CONSILIENCE_DATA", raising=False)
+    monkeypatch.setattr(ewocs_convergence, "_MOST", 100)
+    some = {types: relations.PAIRS[types] for types in ("LOC-PER", "LOC-LOC")}
+    monkeypatch.setattr(relations, "PAIRS", some)
+    sizes = {"ewocs-table6": None, "ewocs-figures16-17": (20, 40)}
+    for (name, members), data in zip(sizes.items(), ("LOC-PER", "RELATIONS"), strict=True):
+        plan = {"runs": 1, "sets": (data,), "members": members, "store": tmp_path / "kept"}
+        made = list(EXPERIMENTS[name].run(Plan(data_home=sentences, **plan)))
+        assert made[0]
+        assert made == list(EXPERIMENTS[name].run(Plan(stored_only=True, **plan)))
 
 
 OF_MEMBERS = {"ewocs-table6": 1, "ewocs-figure10": 1}  # whose runs do not hang on --members

@@ -52,6 +52,22 @@ def test_a_cell_holds_what_the_methods_find(toy1):
         assert mine.values[run] == pytest.approx(adjusted_rand_score(y, found))
 
 
+def test_several_sizes_have_a_row_each_for_every_index():
+    plan = {"runs": 2, "sets": ("Toy1",), "columns": ("MCLA", "WOSP")}
+    both = {members: [c for part in woec_table2(Plan(members=members, **plan)) for c in part]
+            for members in ((6,), (8,), (6, 8, 6))}  # fmt: skip
+    for cell in both[6, 8, 6]:
+        index, _, size = cell.row.partition(", R=")
+        assert cell.values == of(both[int(size),], row=index, column=cell.column).values
+    rows = [(cell.row, cell.column) for cell in both[6, 8, 6]]
+    assert len(set(rows)) == len(rows) == 12
+    alone = [claim.statement for claim in conclude("woec-table2", both[6,])]
+    assert [claim.statement for claim in conclude("woec-table2", both[6, 8, 6])] == [
+        words.replace("ARI", row) for row in ("ARI, R=6", "ARI, R=8") for words in alone
+    ]
+    assert alone
+
+
 def test_members_lie_between_their_extremes(toy1):
     for row in ("RI", "ARI", "NMI"):
         low, mean, high = (of(toy1, row=row, column=name) for name in ("Min", "Mean", "Max"))

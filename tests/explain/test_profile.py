@@ -335,6 +335,42 @@ def test_split_categories_are_one_column_again():
     # Categories that a constant column stood for are left out with it: then none is known.
 
 
+def test_a_column_put_together_has_a_name_of_its_own():
+    X = np.column_stack([np.eye(2)[np.arange(12) % 2], np.arange(12.0)])
+    table = columns_of(X, 12, names=["a=x", "a=y", "a"], sources=["a", "a", "b"])
+    assert table.names == ("a", "a (2)")
+    (one,) = table.categories
+    assert (one.name, one.levels) == ("a (2)", ("x", "y"))
+    both = profile(X, np.arange(12) // 6, columns=["a=x", "a=y", "a"], sources=["a", "a", "b"])
+    assert sorted(both.columns["column"]) == ["a", "a (2)"]
+
+
+def test_categories_are_known_in_any_unit_and_missing_where_all_are():
+    X = np.vstack([np.eye(3)[[0, 1, 2, 2]], np.full(3, np.nan)])
+    for given in (X, (X - 0.25) * 3.0, X.astype(object)):
+        (one,) = columns_of(given, 5, names=["c=a", "c=b", "c=d"], sources="ccc").categories
+        assert one.codes.tolist() == [0, 1, 2, 2, -1]
+
+
+@pytest.mark.parametrize(
+    ("X", "why"),
+    [
+        (np.arange(12.0).reshape(4, 3), "Column 'c0' holds more than two numbers"),
+        (np.ones((4, 3)), "An object has several of them"),
+        (np.full((4, 3), "x"), "Column 'c0' holds texts"),
+    ],
+)
+def test_columns_of_one_source_that_are_no_categories_are_refused(X, why):
+    with pytest.raises(InvalidInputError, match=f"'sources' parameter of profile.*'a'.*{why}"):
+        profile(X, [0, 0, 1, 1], sources=["a", "a", "b"])
+
+
+def test_groups_that_are_called_alike_are_refused():
+    labels = np.array([1, 1, "1", "1"], dtype=object)
+    with pytest.raises(InvalidInputError, match=r"'labels' parameter.*both called '1'"):
+        profile(np.arange(4.0)[:, None], labels)
+
+
 def test_names_of_groups_are_kept():
     assert profile(np.arange(4.0)[:, None], ["b", "b", "a", "a"]).clusters["cluster"].tolist() == [
         "b",

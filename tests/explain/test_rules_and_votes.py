@@ -11,7 +11,8 @@ from strategies import ensembles
 from consilience import Ensemble
 from consilience.evidence import confidence
 from consilience.explain import profile
-from consilience.explain._objects import closeness, votes
+from consilience.explain._examples import _reason
+from consilience.explain._objects import Votes, closeness, votes
 from consilience.explain._rules import MOST_CONDITIONS, Feature, find_rule
 
 
@@ -91,6 +92,9 @@ def test_no_rule_where_there_is_nothing_to_tell():
     assert find_rule([Feature("a", np.ones(3))], inside) is None
     assert find_rule([Feature("a", np.arange(3.0))], np.ones(3, bool)) is None
     assert find_rule([Feature("a", np.full(3, np.nan))], inside) is None
+    # Of a group whose values are all missing no condition holds.
+    values = np.array([np.nan, np.nan, np.nan, 1, 2, 3, 4, 5, 6, 7])
+    assert find_rule([Feature("a", values)], np.isnan(values)) is None
 
 
 def test_rules_of_very_many_objects_are_counted_on_all(monkeypatch):
@@ -147,6 +151,18 @@ def test_votes_are_those_counted_one_by_one(data):
         got = (found.groups[i].tolist(), *(int(part[i]) for part in found[1:]))
         assert got == wanted
         assert sum(wanted[0]) + sum(wanted[1:]) == ensemble.n_members
+
+
+@pytest.mark.parametrize(
+    ("n", "words"),
+    [
+        (1, "1 is undecided, 1 calls it noise, 1 never saw it"),
+        (2, "2 are undecided, 2 call it noise, 2 never saw it"),
+    ],
+)
+def test_one_clustering_is_spoken_of_as_one(n, words):
+    said = Votes(np.array([[5, 0]]), *(np.array([n]) for _ in range(3)))
+    assert _reason(said, 0, "ab").endswith(f"cluster a, {words}")
 
 
 def test_closeness_is_the_evidence_for_the_own_group():

@@ -82,13 +82,14 @@ def groups_of_runs(plan: Plan, table: str, works: Sequence[Work]) -> Iterator[Gr
     table : str
         Name of the experiment.
     works : sequence of Work
-        In the order of the table.
+        In the order of the table; what is there twice is made and counted once.
 
     Yields
     ------
     Group
         Without those that have no run, which only ``stored_only`` can leave.
     """
+    works = list({work.key: work for work in works}.values())
     store = _Store(None if plan.store is None else Path(plan.store), table)
     wanted = [] if plan.stored_only else [(work, store.missing(work)) for work in works]
     todo = [(work, parts) for work, parts in wanted if parts]
@@ -128,16 +129,21 @@ def _make(work: Work, parts: tuple[str, ...]) -> tuple[Work, Parts]:
 
 
 def _group(store: "_Store", works: Sequence[Work]) -> Group:
-    """The runs that are there, each with the parts that all of them have."""
+    """The runs that are there, each with the parts that all of them have.
+
+    Where no part is in all of them, those that have the part that most have.
+    """
     runs = [kept for work in works if (kept := store.run(work))]
-    notes, shown = [], []
-    for part in works[0].parts:
-        count = sum(part in run for run in runs)
-        if count == len(runs):
-            shown.append(part)
-        else:
-            notes.append(f"{part}: {count} of {len(runs)} runs" if count else f"{part} not run")
-    scores = [{key: run[part][key] for part in shown for key in run[part]} for run in runs]
+    counts = {part: sum(part in run for run in runs) for part in works[0].parts}
+    most = max(counts, key=counts.__getitem__, default="")
+    shown_runs = [run for run in runs if most in run]
+    shown = [part for part in counts if all(part in run for run in shown_runs)]
+    notes = [
+        f"{part}: {count} of {len(runs)} runs" if count else f"{part} not run"
+        for part, count in counts.items()
+        if count < len(runs)
+    ]
+    scores = [{key: run[part][key] for part in shown for key in run[part]} for run in shown_runs]
     return Group(works[0].data, works[0].setting, scores, "; ".join(notes))
 
 

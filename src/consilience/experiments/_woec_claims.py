@@ -21,14 +21,16 @@ _TOYS = ("Toy1", "Toy2", "Toy3")
 def claims_of_table2(cells: Sequence[Cell]) -> list[Claim]:
     """Shifted centres gain on Toy1 and Toy2, where they exceed the best member; not on Toy3."""
     claims = []
-    for data in _TOYS[:2]:
-        for method in _SHIFTED:
-            claims += _above(cells, method, ("MCLA",), data, "ARI")
-            claims += _above(cells, method, _OTHERS, data, "ARI")
-            claims += _above(cells, method, ("Max",), data, "ARI")
-    for method in ("MCLA", "WOMC"):
-        for rival in _SHIFTED:
-            claims += _above(cells, method, (rival,), "Toy3", "ARI")
+    # Of several sizes each has a row, such as "ARI, R=20".
+    for row in dict.fromkeys(cell.row for cell in cells if cell.row.partition(", ")[0] == "ARI"):
+        for data in _TOYS[:2]:
+            for method in _SHIFTED:
+                claims += _above(cells, method, ("MCLA",), data, row)
+                claims += _above(cells, method, _OTHERS, data, row)
+                claims += _above(cells, method, ("Max",), data, row)
+        for method in ("MCLA", "WOMC"):
+            for rival in _SHIFTED:
+                claims += _above(cells, method, (rival,), "Toy3", row)
     return claims
 
 

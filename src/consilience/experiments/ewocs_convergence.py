@@ -13,9 +13,17 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import stats
 
+from consilience._words import listed
 from consilience.datasets import make_minority
 from consilience.experiments._cells import Cell, Claim, Plan
-from consilience.experiments._ewocs_runs import PAPER, Columns, cells_of, kept
+from consilience.experiments._ewocs_runs import (
+    PAPER,
+    Columns,
+    cells_of,
+    kept,
+    rows_of,
+    steps_of,
+)
 from consilience.experiments._ewocs_systems import Scores
 from consilience.experiments._registry import experiment, wanted
 from consilience.experiments.relations import all_pairs
@@ -126,26 +134,36 @@ def ewocs_figures16_17(plan: Plan) -> Iterator[list[Cell]]:
         One kind of data.
     """
     for name in wanted("ewocs-figures16-17", "sets", plan.sets, tuple(_SIZES)):
-        sizes = tuple(sorted(plan.members or _SIZES[name]))
-        everything = all_pairs(plan.data_home) if name == _RELATIONS else None
+        sizes = steps_of(plan, _SIZES[name])
+        # What is only shown needs no data.
+        loaded = name == _RELATIONS and not plan.stored_only
+        everything = all_pairs(plan.data_home) if loaded else None
         setting = f"n={','.join(map(str, sizes))}"
         args = (name, sizes, everything)
         runs = kept(plan, "ewocs-figures16-17", name, setting, _over_sizes, *args, default=3)
-        yield cells_of("Figures 16, 17", name, runs)
+        yield cells_of("Figures 16, 17", name, runs, note=_too_large(sizes, runs))
 
 
 def _over_sizes(name: str, sizes: Sequence[int], everything: Any, run: int) -> Columns:
     columns: Columns = {column: {} for column in (*SCALES, "learning", "scoring")}
+    if name == _RELATIONS:  # a collection may have fewer objects than were asked for
+        sizes = sorted({min(n, everything.shape[0]) for n in sizes})
     for n in sizes:
         X = _objects(name, n, everything, run)
         settled = _settle(X, _KERNEL[name], run)
-        # A collection may have fewer objects than were asked for.
-        end = f", n={X.shape[0] if name == _RELATIONS else n}"
+        end = f", n={n}"
         for scale in SCALES:
             columns[scale] |= _of_scale(settled, scale, end)
         columns["learning"][f"milliseconds a repetition{end}"] = 1000 * settled.learning
         columns["scoring"][f"milliseconds a repetition{end}"] = 1000 * settled.scoring
     return columns
+
+
+def _too_large(sizes: Sequence[int], runs: Sequence[Columns]) -> str:
+    """Sizes that were asked for and are more than there are objects, in words; "" without any."""
+    shown = {int(row.rpartition("=")[2]) for row in rows_of(runs)}
+    larger = [n for n in sizes if shown and n > max(shown)]
+    return f"only {max(shown)} objects for n={listed(map(str, larger))}" if larger else ""
 
 
 def _objects(name: str, n: int, everything: Any, run: int) -> Any:

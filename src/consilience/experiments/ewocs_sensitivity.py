@@ -4,6 +4,7 @@ Best F1 on two-dimensional generated sets; every setting sees the same sets.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from math import nan
 from typing import Any
 
@@ -20,16 +21,35 @@ from consilience.experiments._ewocs_runs import (
     steps_of,
 )
 from consilience.experiments._ewocs_systems import PAPERS, System, best_measures, synthetic
-from consilience.experiments._registry import experiment, wanted
+from consilience.experiments._registry import Judge, experiment, wanted
 from consilience.minority import EWOCS, KMD, AutoHDS, BBCPress
 
 __all__ = ["ewocs_figure9", "ewocs_figure10"]
 
+_OWN = ("2-D",)
 AUTO, MAH = "EW-SRBC 100x100 G(AUTO)", "EW-SRBC 100x100 MAH"
 _REMARK = (
     "Best F1 in per cent on two-dimensional generated sets, another one every run; the paper "
     "prints the figures without their numbers, and the ranges of the parameters are ours."
 )
+
+
+def _by_dimension(judge: Judge) -> Judge:
+    """A judge of one dimension for cells of several: each is judged by itself, and named.
+
+    The figure's own dimension, where there is no other, is not.
+    """
+
+    def judged(cells: Sequence[Cell]) -> list[Claim]:
+        sets = tuple(dict.fromkeys(cell.data for cell in cells))
+        return [
+            claim if sets == _OWN else replace(claim, statement=f"{data}: {claim.statement}")
+            for data in sets
+            for claim in judge([cell for cell in cells if cell.data == data])
+        ]
+
+    return judged
+
 
 # ---- Figure 9 --------------------------------------------------------------------------------
 
@@ -82,7 +102,7 @@ def _growth(cells: Sequence[Cell]) -> list[Claim]:
     title="Figure 9: parameters of EW-SRBC, two-dimensional generated data",
     paper=PAPER,
     needs_data=False,
-    judge=_claims_of_figure9,
+    judge=_by_dimension(_claims_of_figure9),
     remarks=(
         _REMARK,
         "First repetitions R and clusters k_max with G(10,10), then alpha and gamma with "
@@ -104,7 +124,7 @@ def ewocs_figure9(plan: Plan) -> Iterator[list[Cell]]:
     list of Cell
         The two parts of the figure, of one dimension.
     """
-    asked = ("2-D",) if plan.sets is None else plan.sets
+    asked = _OWN if plan.sets is None else plan.sets
     steps = steps_of(plan, _STEPS)
     for name in wanted("ewocs-figure9", "sets", asked, ("2-D", "3-D", "5-D", "8-D")):
         setting = setting_of(steps)
@@ -192,7 +212,7 @@ def _named(cell: Cell) -> str:
     title="Figure 10: parameters of BBCPRESS, AUTOHDS and kMD, two-dimensional generated data",
     paper=PAPER,
     needs_data=False,
-    judge=_claims_of_figure10,
+    judge=_by_dimension(_claims_of_figure10),
     remarks=(
         _REMARK,
         "Clusters of BBCPRESS (told the number of foreground objects; mean of two starts); n_eps "
@@ -213,7 +233,7 @@ def ewocs_figure10(plan: Plan) -> Iterator[list[Cell]]:
     list of Cell
         The three parts of the figure, of one dimension.
     """
-    asked = ("2-D",) if plan.sets is None else plan.sets
+    asked = _OWN if plan.sets is None else plan.sets
     for name in wanted("ewocs-figure10", "sets", asked, ("2-D", "3-D", "5-D", "8-D")):
         runs = kept(plan, "ewocs-figure10", name, "", _settings, name, default=5)
         yield cells_of("Figure 10", name, runs)

@@ -71,7 +71,8 @@ def _over_pairs(
     """Results of a job on every division of the pairs of each two types."""
     setting = " ".join(map(setting_of, steps))
     for types in wanted(name, "sets", plan.sets, tuple(PAIRS)):
-        pairs = load_conll04(PAIRS[types], plan.data_home)
+        # What is only shown needs no data.
+        pairs = None if plan.stored_only else load_conll04(PAIRS[types], plan.data_home)
         yield types, kept(plan, name, types, setting, job, pairs, *steps, default=RUNS)
 
 

@@ -105,7 +105,7 @@ def woec_table2(plan: Plan) -> Iterator[list[Cell]]:
     list of Cell
         The cells of one data set, one a method and index.
     """
-    sizes = plan.members or (40,)
+    sizes = tuple(dict.fromkeys(plan.members or (40,)))
     parts = tuple(wanted("woec-table2", "columns", plan.columns, _COLUMNS))
     works = [
         Work(name, f"R={size}", seed, _toy_run, (name, size), parts)
@@ -114,7 +114,7 @@ def woec_table2(plan: Plan) -> Iterator[list[Cell]]:
         for seed in seeds(plan, RUNS)
     ]
     for group in groups_of_runs(plan, "woec-table2", works):
-        yield _cells("2", group, row=None if len(sizes) == 1 else group.setting)
+        yield _cells("2", group, end="" if len(sizes) == 1 else f", {group.setting}")
 
 
 @experiment(
@@ -304,13 +304,13 @@ def _consensus(
     return by_column
 
 
-def _cells(table: str, group: Group, row: str | None = None) -> list[Cell]:
-    """Cells of one data set; ``row`` names the row by something else than the index."""
+def _cells(table: str, group: Group, row: str | None = None, end: str = "") -> list[Cell]:
+    """Cells of one data set; ``row`` names the row by something else than the index and its end."""
     figures = published("woec")
     cells = []
     for index, column in group.runs[0]:
         values = tuple(float(scores[index, column]) for scores in group.runs)
-        name = index if row is None else row
+        name = f"{index}{end}" if row is None else row
         value, spread = figures.get((table, group.data, name, column), (np.nan, np.nan))
         cells.append(Cell(table, group.data, name, column, values, value, spread, group.note))
     return cells

@@ -87,7 +87,8 @@ def columns_of(
     Raises
     ------
     InvalidInputError
-        If the table has other objects, or as many names as it has no columns.
+        If the table has other objects, or as many names as it has no columns; or columns of one
+        source are not one column of categories.
     """
     if X is None:
         return Columns(n_objects, (), np.empty((n_objects, 0)))
@@ -163,7 +164,7 @@ def _of_kinds(X: Any, names: tuple[str, ...], sources: Sequence[str]) -> Columns
             categories.append(made)
         else:
             texts.append(name)
-    categories += _joined(np.asarray(X), names, sources, split) if split else ()
+    categories += _joined(X, names, sources, split)
     why = {"nearly every object has another text": texts, "no value is known": empty}
     notes = tuple(
         f"Left out, as {reason}: {listed(gone, most=10)}." for reason, gone in why.items() if gone
@@ -224,14 +225,36 @@ def _split(sources: Sequence[str]) -> set[str]:
 
 
 def _joined(
-    X: NDArray[Any], names: tuple[str, ...], sources: Sequence[str], split: set[str]
+    X: Any, names: tuple[str, ...], sources: Sequence[str], split: set[str]
 ) -> Iterator[Categories]:
     """Categories that were split into columns of 0 and one other number, as one column again."""
-    for source in dict.fromkeys(sources):
-        if source not in split:
-            continue
+    wanted = [source for source in dict.fromkeys(sources) if source in split]
+    alone = [name for name, source in zip(names, sources, strict=False) if source not in split]
+    unique = _unique([*alone, *wanted])[len(alone) :]
+    for source, name in zip(wanted, unique, strict=True):
         places = [j for j, one in enumerate(sources) if one == source]
-        has = X[:, places] > 0
+        has = np.column_stack([_has(*_column(X, j), names[j], source) for j in places])
+        if (has.sum(axis=1) > 1).any():
+            raise _no_categories(source, "An object has several of them")
         codes = np.where(has.any(axis=1), has.argmax(axis=1), -1).astype(np.int64)
-        levels = tuple(names[j].removeprefix(f"{source}=") for j in places)
-        yield Categories(source, codes, levels)
+        yield Categories(name, codes, tuple(names[j].removeprefix(f"{source}=") for j in places))
+
+
+def _has(
+    values: NDArray[Any], missing: NDArray[np.bool_], name: str, source: str
+) -> NDArray[np.bool_]:
+    """Who has a category, by its column: one number above 0 says so, one that is not says no."""
+    known = values[~missing]
+    if values.dtype.kind not in "biuf":
+        raise _no_categories(source, f"Column {name!r} holds texts")
+    if any(len(np.unique(known[part])) > 1 for part in (known > 0, known <= 0)):
+        raise _no_categories(source, f"Column {name!r} holds more than two numbers")
+    return np.asarray((values > 0) & ~missing)
+
+
+def _no_categories(source: str, why: str) -> InvalidInputError:
+    return InvalidInputError(
+        f"The 'sources' parameter of profile gives several columns the source {source!r}, as the "
+        f"categories of one column: one number for who has it, another for who has not. {why}. "
+        "Give columns that stand for themselves sources of their own."
+    )

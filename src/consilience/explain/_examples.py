@@ -111,9 +111,9 @@ def _reason(said: Votes, i: int, names: Sequence[Any]) -> str:
     """
     counts = said.groups[i]
     silent = {
-        "undecided": int(said.undecided[i]),
-        "call it noise": int(said.left_out[i]),
-        "never saw it": int(said.unseen[i]),
+        ("is undecided", "are undecided"): int(said.undecided[i]),
+        ("calls it noise", "call it noise"): int(said.left_out[i]),
+        ("never saw it", "never saw it"): int(said.unseen[i]),
     }
     total = int(counts.sum()) + sum(silent.values())
     order = [g for g in np.argsort(-counts, kind="stable").tolist() if counts[g]]
@@ -122,8 +122,5 @@ def _reason(said: Votes, i: int, names: Sequence[Any]) -> str:
         parts[0] = parts[0].replace(" with", f" of {total} clusterings put it with", 1)
     more = int(counts[order[3:]].sum())
     parts += [f"{more} with others"] if more else []
-    for words, n in silent.items():
-        if n:
-            verb = ("is " if n == 1 else "are ") if words == "undecided" else ""
-            parts.append(f"{n} {verb}{words}")
+    parts += [f"{n} {one if n == 1 else several}" for (one, several), n in silent.items() if n]
     return ", ".join(parts)

@@ -235,8 +235,16 @@ def _groups(labels: Any) -> tuple[Codes, list[Any]]:
     values = as_array(labels if hasattr(labels, "__array__") else list(labels))
     _, first = np.unique(codes[codes >= 0], return_index=True)
     named = values[codes >= 0][first].tolist()
-    whole = values.dtype.kind in "iufb"
-    return codes, [int(name) for name in named] if whole else [str(name) for name in named]
+    if values.dtype.kind in "iufb":
+        return codes, [int(name) for name in named]
+    names = [str(name) for name in named]
+    if len(set(names)) < len(names):
+        twice = max(names, key=names.count)
+        raise InvalidInputError(
+            f"The 'labels' parameter of profile has two groups that are both called {twice!r} in "
+            "words. Give each group a name of its own."
+        )
+    return codes, names
 
 
 def _readable(table: Columns) -> tuple[Columns, tuple[str, ...]]:

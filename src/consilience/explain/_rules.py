@@ -108,7 +108,8 @@ def find_rule(features: Sequence[Feature], inside: Mask) -> Rule | None:
             rule = _counted(_simplified(features, distinct, path), inside)
             if best is None or _better(rule, best):
                 best = rule
-    return best
+    # Missing values stand somewhere for the tree, but no condition holds of them.
+    return best if best is not None and best.f1 > 0 else None
 
 
 def _places(values: Floats) -> tuple[Floats, NDArray[np.int64]]:
