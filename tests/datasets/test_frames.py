@@ -108,3 +108,8 @@ def test_spans_of_polars_are_the_same():
     hours = [datetime.timedelta(hours=h) for h in (36, 1, -6)]
     frame = polars.DataFrame({"one": hours, "w": ["u", "v", "u"]})
     assert frame_table(frame, impute=None).X[:, 0].tolist() == [1.5, 1 / 24, -0.25]
+
+
+def test_a_column_may_have_any_name():
+    table = frame_table(pandas.DataFrame({"none": [1.0, 2.0], "w": ["u", "v"]}), impute=None)
+    assert table.columns == ("none", "w=v")

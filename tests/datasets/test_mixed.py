@@ -143,6 +143,10 @@ def test_logarithms_and_log_ratios():
     scaled = transformed(X[1:] * [[10, 10, 1]], "compositional", numbers)
     np.testing.assert_allclose(scaled, ratios)
     assert np.isfinite(transformed(X[:1], "compositional", numbers)).all()
+    gaps = np.vstack([X[1:], np.full((1, 3), np.nan)])
+    with_gaps = transformed(gaps, "compositional", numbers)
+    np.testing.assert_allclose(with_gaps[0], ratios[0])
+    assert np.isnan(with_gaps[2]).all()
     with pytest.raises(ConsilienceError, match="negative numbers"):
         transformed(-X, "log", numbers)
     with pytest.raises(ConsilienceError, match="nothing but 0 in row 0"):

@@ -1,6 +1,7 @@
 """Text parted by blanks, Feather, Matrix Market; columns to use; tables the other way round."""
 
 import gzip
+from datetime import timedelta
 
 import numpy as np
 import pytest
@@ -26,6 +27,55 @@ def test_text_parted_by_blanks_or_marks(tmp_path):
         np.testing.assert_array_equal(table.X, VALUES)
         assert table.columns == ("x", "y", "z")
     assert table.name == "c"
+
+
+@pytest.mark.filterwarnings("ignore::consilience.errors.ConsilienceWarning")
+def test_blanks_inside_of_quotes_part_nothing(tmp_path):
+    rows = ['"city of birth" n', '"New York" 1', '"Los Angeles"  2', '"New York"\t4', "Bonn 3"]
+    (tmp_path / "a.txt").write_text("\n".join(rows) + "\n")
+    table = read_table(tmp_path / "a.txt", encode="mixed", id_column="none")
+    assert [one.name for one in table.recipe.columns] == ["city of birth", "n"]
+    assert table.recipe.columns[0].categories == ("New York", "Los Angeles", "Bonn")
+    assert table.X[:, -1].tolist() == [1, 2, 4, 3]
+
+
+def test_blanks_within_quotes_part_nothing(tmp_path):
+    path = tmp_path / "t.txt"
+    path.write_text('city x  y\n"New  York" 1 2\nRome   3 4\n"a ""b"" c" 5 6\n"Los\tAngeles" 7 8\n')
+    table = read_table(path, id_column="city")
+    assert table.ids.tolist() == ["New  York", "Rome", 'a "b" c', "Los\tAngeles"]
+    assert table.X.tolist() == [[1, 2], [3, 4], [5, 6], [7, 8]]
+
+
+@pytest.mark.parametrize("ending", ["parquet", "feather"])
+@pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
+def test_spans_of_time_are_days(tmp_path, ending, unit):
+    arrow = pytest.importorskip("pyarrow")
+    spans = arrow.array([timedelta(hours=6), None, timedelta(days=-2)], arrow.duration(unit))
+    table = arrow.table({"x": [1.0, 2.0, 3.0], "d": spans})
+    path = tmp_path / f"t.{ending}"
+    if ending == "parquet":
+        pytest.importorskip("pyarrow.parquet").write_table(table, path)
+    else:
+        pytest.importorskip("pyarrow.feather").write_feather(table, path)
+    with pytest.warns(ConsilienceWarning, match="spans of time"):
+        read = read_table(path, impute="keep")
+    np.testing.assert_array_equal(read.X, [[1, 0.25], [2, np.nan], [3, -2]])
+
+
+@pytest.mark.parametrize("encoding", [None, "cp1252"])
+def test_a_packed_file_that_is_cut_is_damaged_in_any_encoding(tmp_path, encoding):
+    rows = "\n".join(f"{i},{i * i},caf\N{LATIN SMALL LETTER E WITH ACUTE}" for i in range(3000))
+    raw = gzip.compress(f"x,y,z\n{rows}".encode("cp1252"))
+    (tmp_path / "t.csv.gz").write_bytes(raw[:-20])
+    with pytest.raises(InvalidInputError, match="damaged, cut short"):
+        read_table(tmp_path / "t.csv.gz", encoding=encoding, ignore=["z"])
+
+
+def test_an_encoding_that_cannot_say_where_it_fails(tmp_path):
+    (tmp_path / "t.csv").write_text("x,y\n1,2-\n")
+    with pytest.raises(InvalidInputError, match="cannot be read with the encoding 'punycode'"):
+        read_table(tmp_path / "t.csv", encoding="punycode")
 
 
 def test_feather(tmp_path):

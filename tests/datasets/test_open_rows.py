@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import consilience as cs
 from consilience.datasets import _blocks, _large, open_rows, read_table
-from consilience.errors import ConsilienceWarning, InvalidInputError
+from consilience.errors import ConsilienceWarning, InvalidInputError, InvalidParameterError
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(400, 3)).round(6)
@@ -150,3 +150,12 @@ def test_the_whole_job_takes_a_text_file(tmp_path):
     )
     assert found.sizes == [400, 400]
     assert any("was converted once" in note for note in found.notes)
+
+
+def test_names_to_leave_out_may_be_one_text_and_decimals_are_checked(tmp_path):
+    (tmp_path / "t.csv").write_text("one,two\n1,2\n3,5\n")
+    with pytest.warns(ConsilienceWarning, match="converted once"):
+        rows = open_rows(tmp_path / "t.csv", ignore="one")
+    assert rows.names == ("two",)
+    with pytest.raises(InvalidParameterError, match="'decimal' parameter of open_rows"):
+        open_rows(tmp_path / "t.csv", decimal=";")

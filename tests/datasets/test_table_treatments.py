@@ -251,6 +251,16 @@ def test_moments_of_parquet_files_keep_their_parts_and_gaps(tmp_path):
     assert table.X.tolist() == [[0, 0, 0, 0], [1.5, 1.5, 2, 0.5]]
 
 
+def test_spans_of_time_of_parquet_files_are_days(tmp_path):
+    spans = [datetime.timedelta(hours=h) for h in (36, 1, -6)]
+    for unit in ("s", "us"):
+        column = arrow.array([*spans, None], arrow.duration(unit))
+        parquet.write_table(arrow.table({"t": column, "x": [1, 2, 3, 4]}), tmp_path / "t.parquet")
+        table, notes = read_noting(tmp_path / "t.parquet", impute="keep")
+        np.testing.assert_array_equal(table.X[:, 0], [1.5, 1 / 24, -0.25, math.nan])
+        assert "spans of time ('t'): read as days" in notes
+
+
 def test_large_whole_numbers_of_parquet_files_are_rounded(tmp_path):
     columns = {"x": [1.0, 2.0], "y": [2**60 + 1, 3], "z": arrow.array([2**63, 0], arrow.uint64())}
     parquet.write_table(arrow.table(columns), tmp_path / "t.parquet")

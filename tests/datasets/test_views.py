@@ -51,3 +51,19 @@ def test_split_categories_of_files_stay_one_column(tmp_path):
     assert mixed["onehot"].categorical == (0,)
     assert mixed["onehot"].values[:3, 0].tolist() == [0, 1, 2]
     np.testing.assert_array_equal(mixed["onehot"].values, mixed["mixed"].values)
+
+
+def test_files_without_identifiers_are_matched_by_row_where_rows_were_left_out(tmp_path):
+    first = ["x,w", *(",\n" if i == GONE else f"{i * i % 7},{'uv'[i % 2]}" for i in range(12))]
+    (tmp_path / "A.csv").write_text("\n".join(first).replace(",\n\n", ",\n") + "\n")
+    (tmp_path / "B.csv").write_text("\n".join(["y", *(str(i * i % 5) for i in range(12))]) + "\n")
+    views = {
+        name: read_table(tmp_path / f"{name}.csv", encode="mixed", impute="keep") for name in "AB"
+    }
+    assert views["A"].left_out.tolist() == [GONE]
+    table = side_by_side(views, owner="cluster").table
+    at = table.ids.tolist().index(str(GONE))
+    assert len(table.X) == 12
+    assert np.isnan(table.X[at, :-1]).all()
+    rows = np.array(table.ids, int)
+    np.testing.assert_array_equal(table.X[:, -1], rows * rows % 5)

@@ -13,6 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from consilience._words import listed, plural
+
 __all__ = ["Coded", "Columns", "Floats", "Part", "Words"]
 
 Floats = NDArray[np.float64]
@@ -120,6 +122,14 @@ class Columns:
     def __post_init__(self) -> None:
         self.words = {j: Words() for j in self.text}
         self.slots = {j: slot for slot, j in enumerate(self.numeric)}
+
+    def note_spans(self, names: Sequence[str]) -> None:
+        """Note columns that hold spans of time."""
+        if names:
+            self.notes.append(
+                f"{plural(len(names), 'column')} of {self.source.name!r} with spans of time "
+                f"({listed(map(repr, names))}): read as days."
+            )
 
     def add(self, part: Part) -> None:
         """Append a block of rows."""

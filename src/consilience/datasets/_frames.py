@@ -1,6 +1,7 @@
 """Frames of pandas and polars as tables: numbers, categories, dates, gaps, as in a file."""
 
 import math
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -8,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from consilience._labels import _values_and_missing
-from consilience._words import listed, plural
 from consilience.datasets._columns import Columns
+from consilience.datasets._files import unique_names
 from consilience.datasets._prepare import Encode, Impute, Ordinal, prepare, prepare_like
 from consilience.datasets._recipe import Recipe
-from consilience.datasets._roles import NO_IDS, Roles
+from consilience.datasets._roles import Roles
 from consilience.datasets._tables import Table
 from consilience.errors import warn
 
@@ -48,7 +49,7 @@ def frame_table(
         Whether to warn of what was done.
     """
     columns, ordinal = _columns(frame, {*()})
-    roles = Roles.named(_NAME, columns.names, NO_IDS, None, (), columns.notes)
+    roles = _roles(columns)
     prepared = prepare(
         columns, roles, impute=impute, encode=encode, decimal=None, guess=False, ordinal=ordinal
     )
@@ -61,8 +62,15 @@ def frame_like(frame: Any, recipe: Recipe) -> Table:
     words = {name for name, column in known.items() if column.categories}
     columns, _ = _columns(frame, words)
     others = recipe.others(_NAME, columns.names, columns.notes)
-    roles = Roles.named(_NAME, columns.names, NO_IDS, None, others, columns.notes)
+    roles = _roles(columns, others)
     return _table(prepare_like(columns, roles, recipe, None), columns, True)
+
+
+def _roles(columns: Columns, others: Sequence[str] = ()) -> Roles:
+    """All columns but some as data: the index of a frame holds its identifiers."""
+    unique_names(_NAME, columns.names)
+    data = [j for j, name in enumerate(columns.names) if name not in others]
+    return Roles(None, None, data, False)
 
 
 def _table(prepared: Any, columns: Columns, say: bool) -> Table:
@@ -96,12 +104,7 @@ def _columns(frame: Any, words: set[str]) -> tuple[Columns, Ordinal]:
     columns.take(matrix)
     for j in text:
         columns.words[j].add(_cells(series[j]))
-    spans = [names[j] for j in numeric if kinds[j] == "spans"]
-    if spans:
-        columns.notes.append(
-            f"{plural(len(spans), 'column')} of {_NAME.name!r} with spans of time "
-            f"({listed(map(repr, spans))}): read as days."
-        )
+    columns.note_spans([names[j] for j in numeric if kinds[j] == "spans"])
     ordinal = {names[j]: order for j in text if (order := _order(series[j]))}
     return columns, ordinal
 

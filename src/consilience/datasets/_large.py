@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from consilience._stored import Stored, is_table_path, mapped_file, read_by_workers
+from consilience._validation import NoneValue, Options, check_value
 from consilience._words import listed
 from consilience.datasets._blocks import CsvReader
 from consilience.datasets._cells import Decimal
@@ -70,6 +71,8 @@ def open_rows(
     ...     rows.shape, rows.take([2, 0]).values.tolist()
     ((3, 2), [[4.0, 5.0], [0.0, 1.0]])
     """
+    check_value("decimal", decimal, [Options((".", ",")), NoneValue()], owner="open_rows")
+    ignore = (ignore,) if isinstance(ignore, str) else ignore
     if isinstance(X, str | PathLike) and is_text_path(X):
         rows = _of_text(Path(X), ignore, decimal)
     else:

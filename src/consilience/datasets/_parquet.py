@@ -38,6 +38,7 @@ class ParquetReader:
         columns = Columns(self.source, self.names, list(numeric), list(text), "row")
         types = self.file.schema_arrow.types
         columns.days |= {j for j in numeric if _kind(types[j]) == "days"}
+        columns.note_spans([self.names[j] for j in numeric if _kind(types[j]) == "spans"])
         start = 1
         for batch in parquet_batches(self.source, self.file):
             part = Part({}, {}, np.arange(start, start + batch.num_rows))
@@ -55,19 +56,22 @@ class ParquetReader:
 
 
 def _kind(kind: Any) -> str:
-    """What a column of an Arrow type is read as: 'numbers', 'days' or 'words'."""
+    """What a column of an Arrow type is read as: 'numbers', 'days', 'spans' of days or 'words'."""
     types = optional("pyarrow.types", extra="store", what="Reading '.parquet' files")
     tests = (types.is_integer, types.is_floating, types.is_boolean, types.is_decimal, types.is_null)
     if any(test(kind) for test in tests):
         return "numbers"
     if any(test(kind) for test in (types.is_timestamp, types.is_date, types.is_time)):
         return "days"
-    return "words"
+    return "spans" if types.is_duration(kind) else "words"
 
 
 def _floats(cells: Any) -> Floats:
-    """Numbers, or days since 1970 (of times of the day, the part of it); NaN where null."""
-    if _kind(cells.type) == "days":
+    """Numbers, or days since 1970 (of times of the day, the part of it); NaN where null.
+
+    Spans of time are numbers of days.
+    """
+    if _kind(cells.type) in ("days", "spans"):
         return _days(cells)
     # Whole numbers beyond 2**53 are rounded, as those of a text file are.
     numbers = cells.cast("float64", safe=False)

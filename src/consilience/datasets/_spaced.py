@@ -11,7 +11,8 @@ from consilience.datasets._csv import decoding, open_bytes
 
 __all__ = ["with_tabs"]
 
-_BLANKS = re.compile(rb"[ \t]+")
+# Blanks between cells; those inside of a quoted cell are left as they are.
+_BLANKS = re.compile(rb'(?<![^ \t])"[^"]*"(?![^ \t])|[ \t]+')
 # As many lines above the table may be comments.
 _PEEK = 1000
 _OTHERS = (b",", b";", b"|", b"\t")
@@ -37,8 +38,12 @@ def with_tabs(source: Path) -> Iterator[Path]:
             for line in file:
                 comment = line.lstrip().startswith(b"#")
                 ends = b"\n" if line.endswith(b"\n") else b""
-                out.write(line if comment else _BLANKS.sub(b"\t", line.strip()) + ends)
+                out.write(line if comment else _BLANKS.sub(_tab, line.strip()) + ends)
         yield copy
+
+
+def _tab(part: re.Match[bytes]) -> bytes:
+    return part[0] if part[0].startswith(b'"') else b"\t"
 
 
 def _is_spaced(source: Path) -> bool:

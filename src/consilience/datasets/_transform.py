@@ -63,14 +63,17 @@ def transformed(X: Any, how: Transform, columns: Any, *, what: str = "X") -> Any
 def _log_ratios(shares: Floats, what: str) -> Floats:
     positive = np.where(shares > 0, shares, np.inf)
     smallest = positive.min(axis=1)
-    if not np.isfinite(smallest).all():
-        row = int(np.argmin(np.isfinite(smallest)))
+    is_known = ~np.isnan(shares)
+    nothing = np.isinf(smallest) & is_known.any(axis=1)  # where nothing is known, gaps stay gaps
+    if nothing.any():
+        row = int(np.argmax(nothing))
         raise InvalidInputError(
             f"{what} has nothing but 0 in row {row}: shares (--compositional) need something to "
             "share. Leave that row out."
         )
     logs = np.log(np.where(shares == 0, _PART_OF_SMALLEST * smallest[:, None], shares))
-    return np.asarray(logs - np.nanmean(logs, axis=1, keepdims=True))
+    count = np.maximum(is_known.sum(axis=1, keepdims=True), 1)
+    return np.asarray(logs - np.nansum(logs, axis=1, keepdims=True) / count)
 
 
 def _sparse_log(X: Any, how: Transform, what: str) -> Any:

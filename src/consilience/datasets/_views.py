@@ -68,7 +68,7 @@ def side_by_side(
     tables = {str(name): _table(name, view, owner, keep_gaps) for name, view in views.items()}
     if len(tables) < len(views):
         raise InvalidInputError(f"The names of the views of {owner} must differ as texts.")
-    keys = {name: _keys(name, table, views) for name, table in tables.items()}
+    keys = _by_rows(tables, {name: _keys(name, table) for name, table in tables.items()})
     order = _matched(tables, keys, owner)
     parts, columns, sources, used = [], [], [], []
     view_of: dict[str, int] = {}
@@ -139,7 +139,28 @@ def _index(view: Any) -> NDArray[Any] | None:
     return np.fromiter(index, object, len(index))
 
 
-def _keys(name: str, table: Table, views: Any) -> list[Any] | None:
+def _by_rows(
+    tables: Mapping[str, Table], keys: Mapping[str, list[Any] | None]
+) -> Mapping[str, list[Any] | None]:
+    """Rows as identifiers, where some views left out rows and none has other identifiers."""
+    counts = {len(table.X) + len(table.left_out) for table in tables.values()}
+    if len(counts) > 1 or not all(
+        table.ids is None or _has_rows(table) for table in tables.values()
+    ):
+        return keys
+    if all(one is None for one in keys.values()):
+        return keys
+    rows = [str(row) for row in range(counts.pop())]
+    return {name: rows if its is None else its for name, its in keys.items()}
+
+
+def _has_rows(table: Table) -> bool:
+    """Whether the identifiers are the rows of a file that were not left out."""
+    named = table.recipe is not None and table.recipe.id_column is not None
+    return len(table.left_out) > 0 and not named
+
+
+def _keys(name: str, table: Table) -> list[Any] | None:
     if table.ids is None:
         return None
     keys = [str(one) for one in table.ids.tolist()]
