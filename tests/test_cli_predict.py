@@ -74,6 +74,8 @@ def test_refusals_name_the_remedy_and_write_nothing(run, here, capsys):
         ([str(run), "none.csv"], "none.csv"),
         ([str(run), "merch.csv"], "There is no file"),
         ([str(here), march], "--no-keep"),
+        ([str(run), march, "--encoding", "klingon"], "must be the name of an encoding"),
+        ([str(run), march, "--out", "no/out.csv"], "there is no folder 'no'. Make it"),
     ):
         assert main(["predict", *words]) == 2
         assert expected in capsys.readouterr().err

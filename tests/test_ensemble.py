@@ -413,6 +413,14 @@ def test_index_comes_back_as_numbers_or_text(index, wanted, path):
     assert Ensemble.load(path).index.tolist() == wanted
 
 
+@pytest.mark.parametrize("suffix", [".npz", ".parquet"])
+def test_names_of_several_levels_come_back_as_text(tmp_path, suffix):
+    index = pd.MultiIndex.from_tuples([(1, 2), (1, 3)])
+    Ensemble([[0, 1], [0, 0]], index=index).save(tmp_path / f"ensemble{suffix}")
+    again = Ensemble.load(tmp_path / f"ensemble{suffix}")
+    assert again.index.tolist() == ["(1, 2)", "(1, 3)"]
+
+
 def test_records_with_numpy_values(path):
     records = [{"seed": np.int64(3), "r": np.float64(0.5), "a": np.arange(2), "ok": np.True_}]
     Ensemble([[0, 1]], records=records).save(path)

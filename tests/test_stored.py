@@ -76,6 +76,27 @@ def test_a_stored_table_is_the_table(store, kind, monkeypatch):
     assert rows.values.pieces() == [(0, 4096), (4096, 8192), (8192, 9000)]
 
 
+def test_rows_are_chosen_as_those_of_an_array(store):
+    rows = open_rows(store(X))
+    for wish in ([-1], [-9000, 8999], [], X[:, 0] > 0, np.array([3, -3], np.int8)):
+        chosen = np.asarray(wish) if len(wish) else np.arange(0)
+        np.testing.assert_array_equal(rows.take(wish).values, X[chosen])
+        np.testing.assert_array_equal(rows.values.mapped(np.negative)[wish], -X[chosen])
+    for some in (
+        slice(None, None, 1000),
+        slice(100, 50),
+        slice(8000, None, -2500),
+        slice(-3, None),
+    ):
+        np.testing.assert_array_equal(rows.values[some], X[some])
+    for wish in ([9000], [-9001]):
+        with pytest.raises(InvalidInputError, match=rf"has 9000 rows.* Got the number {wish[0]}"):
+            rows.take(wish)
+    for wish in (np.ones(5, bool), [0.5], [[1]]):
+        with pytest.raises(InvalidInputError, match="a mask with one value for each of the 9000"):
+            rows.take(wish)
+
+
 @pytest.fixture(scope="module")
 def file(tmp_path_factory):
     return open_stored(write_parquet(tmp_path_factory.mktemp("file") / "x.parquet", X, 1234))

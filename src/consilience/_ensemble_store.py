@@ -106,7 +106,10 @@ def _plain_index(ensemble: Stored) -> Any:
         return None
     if ensemble.index.dtype.kind in "mM":  # whose tolist() may be bare nanoseconds
         return ensemble.index.astype(str)
-    index = np.asarray(ensemble.index.tolist())
+    items = ensemble.index.tolist()
+    if any(isinstance(item, tuple) for item in items):  # of an index of several levels
+        items = list(map(str, items))
+    index = np.asarray(items)
     return index.astype(str) if index.dtype.kind in "OSV" else index
 
 

@@ -210,6 +210,23 @@ def test_a_first_line_of_nodes_is_an_edge(tmp_path):
     assert header.n_edges == 2
 
 
+def test_the_first_edge_keeps_its_weight(tmp_path):
+    graph = read_graph(written(tmp_path, "edges.csv", "a,b,3\nb,c,2\nc,d,1\n"))
+    assert graph.ids.tolist() == ["a", "b", "c", "d"]
+    assert graph.edges()[2].tolist() == [3, 2, 1]
+
+
+def test_names_of_columns_are_no_edge_where_they_must_be_names(tmp_path):
+    headed = written(tmp_path, "headed.csv", "a,b,weight\na,c,3\nb,c,2\n")
+    assert read_graph(headed).edges()[2].tolist() == [3, 2]
+    named = written(tmp_path, "named.csv", "a,b\na,c\nb,c\n")
+    assert read_graph(named).n_edges == 3
+    assert read_graph(named, source_column="a").n_edges == 2
+    pandas = pytest.importorskip("pandas")
+    pandas.read_csv(named).to_parquet(tmp_path / "named.parquet")
+    assert read_graph(tmp_path / "named.parquet").n_edges == 2
+
+
 def test_a_row_without_a_second_node_is_a_node(tmp_path):
     with pytest.warns(ConsilienceWarning, match="no edges"):
         graph = read_graph(written(tmp_path, "e.csv", "source,target\na,b\nc,\n"))

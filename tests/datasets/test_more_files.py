@@ -58,7 +58,10 @@ def test_spans_of_time_are_days(tmp_path, ending, unit):
         pytest.importorskip("pyarrow.parquet").write_table(table, path)
     else:
         pytest.importorskip("pyarrow.feather").write_feather(table, path)
-    with pytest.warns(ConsilienceWarning, match="spans of time"):
+    with (
+        pytest.warns(ConsilienceWarning, match="kept as gaps"),
+        pytest.warns(ConsilienceWarning, match="spans of time"),
+    ):
         read = read_table(path, impute="keep")
     np.testing.assert_array_equal(read.X, [[1, 0.25], [2, np.nan], [3, -2]])
 

@@ -155,9 +155,7 @@ def test_numbers_of_numpy_are_numbers_and_truth_values_are_not():
     wanted = co_association(ensemble, form="nearest", n_neighbors=2)
     np.testing.assert_array_equal(two.toarray(), wanted.toarray())
     for bad in (True, 2.0):
-        with pytest.raises(
-            InvalidParameterError, match=r"'n_neighbors' .* a whole number"
-        ):
+        with pytest.raises(InvalidParameterError, match=r"'n_neighbors' .* a whole number"):
             co_association(ensemble, form="nearest", n_neighbors=bad)
 
 

@@ -49,6 +49,18 @@ def test_every_generator_is_tried():
     assert offered == tried | {CommunityEnsemble}  # of graphs: test_communities.py
 
 
+def test_what_places_new_objects_is_kept_with_the_members(name, X):
+    folder, made, _ = whole_run(name)
+    again = seeded(name)
+    again.generate(X, checkpoint=RunFolder(folder.name))
+    for first, second in zip(made.models_, again.models_, strict=True):
+        assert (first is None) == (second is None)
+        if first is not None:
+            np.testing.assert_array_equal(first.values, second.values)
+            np.testing.assert_array_equal(first.features, second.features)
+            assert first.unit == second.unit
+
+
 def test_keeping_members_does_not_change_them(name, X):
     folder, _, kept = whole_run(name)
     assert_same(kept, seeded(name).generate(X))

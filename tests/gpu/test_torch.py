@@ -21,7 +21,7 @@ from consilience.engines import Engine, engine_for
 from consilience.engines._device import columns, pairs, weak
 from consilience.engines._device._torch import add_in_tree
 from consilience.engines.cpu import Cpu
-from consilience.engines.torch import Torch
+from consilience.engines.torch import Torch, device_of
 from consilience.errors import InvalidInputError, InvalidParameterError
 from consilience.kernels import _blocks
 from consilience.kernels._parallel import Team
@@ -317,6 +317,26 @@ def test_devices_that_are_not_there_are_refused():
     if not torch.cuda.is_available():
         with pytest.raises(InvalidParameterError, match="no CUDA device"):
             Torch(X, "cuda")
+
+
+@pytest.mark.parametrize("device", ["meta", "mps", "xpu", "xpu:3", "vulkan"])
+def test_kinds_of_devices_that_are_not_here_are_refused(device):
+    kind = getattr(torch, device.partition(":")[0], None)
+    if hasattr(kind, "is_available") and kind.is_available():
+        pytest.skip("it is here")
+    with pytest.raises(InvalidParameterError, match=f"'device' parameter is '{device}'"):
+        device_of(device)
+
+
+@pytest.mark.parametrize(
+    ("count", "there"), [(1, "are 'cuda:0'. Name"), (3, "are 'cuda:0' to 'cuda:2'. Name")]
+)
+def test_cards_past_the_last_are_refused(count, there, monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: count)
+    assert device_of(f"cuda:{count - 1}") == torch.device("cuda", count - 1)
+    with pytest.raises(InvalidParameterError, match=f"'cuda:{count}', but the .* {there}"):
+        device_of(f"cuda:{count}")
 
 
 def test_blocks_and_trees_are_those_of_the_kernels():

@@ -20,6 +20,23 @@ def made(seed):
     return Ensemble(labels), np.where(known, rng.normal(size=(15, 3)), 0.0), known.astype(float)
 
 
+@pytest.mark.parametrize("kind", ["array", "nullable", "object", "list"])
+def test_gaps_are_kept_whatever_stands_for_them(kind):
+    pandas = pytest.importorskip("pandas")
+    X = np.random.default_rng(0).normal(size=(30, 2)) + np.repeat([0, 9], 15)[:, None]
+    X[[3, 20], 0] = np.nan
+    forms = {
+        "array": lambda values: values,
+        "nullable": lambda values: pandas.DataFrame(values).astype("Float64"),
+        "object": lambda values: np.where(np.isnan(values), None, values.astype(object)),
+        "list": lambda values: [[None if v != v else v for v in row] for row in values.tolist()],
+    }
+    result = cs.cluster(forms[kind](X), 2, gaps="keep", n_members=5, random_state=0)
+    wanted = cs.cluster(X, 2, gaps="keep", n_members=5, random_state=0)
+    np.testing.assert_array_equal(result.labels, wanted.labels)
+    assert result.predict(forms[kind](X[:8])).labels.tolist() == wanted.labels[:8].tolist()
+
+
 def test_by_clusters_a_gap_is_the_mean_over_members_of_the_means_of_its_clusters(made):
     ensemble, cells, known = made
     found, sure = _mixed._expected_by_clusters(*made)

@@ -67,6 +67,16 @@ def test_angles_tell_what_lengths_hide(directions):
     assert adjusted_rand_score(groups, plain.labels) < 0.9
 
 
+@pytest.mark.parametrize("n_clusters", [8, 9, 10])
+def test_nearly_as_many_groups_as_objects(n_clusters):
+    X = np.random.default_rng(0).random((10, 2))
+    for metric in ("euclidean", "manhattan"):
+        result = cs.cluster(
+            X, n_clusters, method="mcla", metric=metric, n_members=5, random_state=0
+        )
+        assert result.n_clusters == n_clusters
+
+
 def test_euclidean_changes_nothing(sample):
     X, _ = sample
     first, second = (cs.cluster(X, 3, metric=m, method="sec", **QUICK) for m in (None, "euclidean"))

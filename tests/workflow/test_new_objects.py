@@ -159,6 +159,14 @@ def test_dates_that_name_objects_can_be_written(unit):
     assert of_numpy.plain_id(1).startswith("2020-01-02")
 
 
+def test_names_of_several_levels_can_be_written():
+    levels = pd.MultiIndex.from_product([["a", "b"], pd.date_range("2020-01-01", periods=25)])
+    result = cs.cluster(SEEN.set_index(levels), 4, n_members=10, random_state=0)
+    shown = json.loads(json.dumps(result.to_dict()))["least_sure"]
+    assert {one["id"][0] for one in shown} <= {"a", "b"}
+    assert all(one["id"][1].startswith("2020-01") for one in shown)
+
+
 def test_no_rows_give_an_answer_of_no_rows(result):
     for nothing in (NEW[:0], NEW.to_numpy()[:0]):
         found = result.predict(nothing)

@@ -137,6 +137,16 @@ def test_gaps_memberships_and_balanced_methods(sample, tmp_path):
     np.testing.assert_array_equal(cs.load(tmp_path / "kept").labels, parted.labels)
 
 
+def test_who_is_counted_in_other_divisions_is_said(sample):
+    X, _, weights, rows = sample
+    weighted = cs.cluster(X, object_weights=weights, max_clusters=5, **HOW)
+    assert sum(weighted.sizes) == len(X)
+    assert {sum(one.sizes) for one in weighted.alternatives} == {len(rows)}
+    assert any("'alternatives') counts copies, not objects" in note for note in weighted.notes)
+    few = cs.cluster(X, 3, object_weights=weights, method="sec", **HOW)
+    assert not any("alternatives" in note for note in few.notes)
+
+
 @pytest.mark.parametrize(
     ("weights", "message"),
     [

@@ -148,6 +148,8 @@ def test_the_command_tells_what_moved_and_writes_it(folder, capsys):
     assert "<svg" in Path("moves.svg").read_text()[:1000]
     assert main(["compare", "a", "b", "--moved", "moved.csv"]) == 2
     assert "--moved names 'moved.csv', which is there" in capsys.readouterr().err
+    assert main(["compare", "a", "b", "--moved", "no/moved.csv"]) == 2
+    assert "there is no folder 'no'. Make it" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from consilience._cli.folders import check_place
 from consilience._cli.outputs import write_table
 from consilience._cli.show import tell
 from consilience._cli.speech import Speaker
@@ -17,10 +18,13 @@ _PICTURES = (".png", ".svg", ".pdf", ".jpg")
 def compare_runs(first: Path, second: Path, *, moved: Path | None, picture: Path | None) -> None:
     """Compare, write what was asked for, and say how the groups map."""
     for option, path in (("--moved", moved), ("--picture", picture)):
-        if path is not None and path.exists():
+        if path is None:
+            continue
+        if path.exists():
             raise InvalidParameterError(
                 f"{option} names {str(path)!r}, which is there. Remove it, or name another file."
             )
+        check_place(path, option)
     if picture is not None and picture.suffix.lower() not in _PICTURES:
         raise InvalidParameterError(
             f"--picture names {str(picture)!r}, whose ending is no kind of picture. Take one of "

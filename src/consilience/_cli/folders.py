@@ -23,6 +23,7 @@ __all__ = [
     "SUMMARY",
     "TIMINGS",
     "check_folder",
+    "check_place",
     "check_source",
     "check_writable",
     "default_folder",
@@ -159,6 +160,15 @@ def check_source(source: Path) -> None:
     near = get_close_matches(source.name, there, n=1)
     hint = f" Did you mean {str(source.with_name(near[0]))!r}?" if near else ""
     raise InvalidParameterError(f"There is no file {str(source)!r}.{hint}")
+
+
+def check_place(file: Path, option: str) -> None:
+    """Raise, before any work is done, if there is no folder for a file that is to be written."""
+    if not file.parent.is_dir():
+        raise InvalidParameterError(
+            f"{option} names {str(file)!r}, and there is no folder {str(file.parent)!r}. Make it, "
+            "or name another file."
+        )
 
 
 def check_writable(folder: Path) -> None:

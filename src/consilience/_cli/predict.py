@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from consilience._cli.folders import check_source, default_folder
+from consilience._cli.folders import check_place, check_source, default_folder
 from consilience._cli.outputs import write_table
 from consilience._cli.show import show_notes, table, tell
 from consilience._cli.speech import Speaker
@@ -43,6 +43,7 @@ def predict_new(
             f"The results would go to {str(target)!r}, which is there. Replace it with --force, or "
             "name another file with --out."
         )
+    check_place(target, "--out")
     check_source(new)
     result = load(run)
     if not isinstance(result, ClusterResult):

@@ -103,8 +103,7 @@ class _Dask(Stored):
 
     def take(self, objects: Any) -> Floats:
         """See `Stored.take`; rows are chosen where the blocks are."""
-        chosen = np.asarray(objects)
-        numbers = np.flatnonzero(chosen) if chosen.dtype == bool else chosen
+        numbers = self._numbers(objects)
         order = np.argsort(numbers, kind="stable")
         ranked = numbers[order]
         rows = np.asarray(_computed(self.array[ranked]))

@@ -71,8 +71,7 @@ class Sliced(Stored):
         """See `Stored.take`; a memory map goes to the rows themselves."""
         if not isinstance(self._values, np.ndarray):
             return super().take(objects)
-        chosen = np.asarray(objects)
-        numbers = np.flatnonzero(chosen) if chosen.dtype == bool else chosen
+        numbers = self._numbers(objects)
         block = np.ascontiguousarray(self._values[numbers], self.dtype)
         let_go(self._values)
         for at in np.flatnonzero(~np.isfinite(block).all(axis=1))[:1]:

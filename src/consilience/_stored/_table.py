@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from consilience._words import listed
+from consilience._words import listed, shown
 from consilience.errors import ClusterLostError, InvalidInputError
 from consilience.kernels._blocks import BLOCK_ROWS
 
@@ -92,10 +92,12 @@ class Stored(ABC):
         return self.shape[0]
 
     def __getitem__(self, rows: Any) -> Floats:
-        """Rows by a slice without steps, by their numbers or by a mask, as those of an array."""
+        """Rows by a slice, by their numbers or by a mask, as those of an array."""
         if not isinstance(rows, slice):
             return self.take(rows)
-        start, stop, _ = rows.indices(self.shape[0])
+        start, stop, step = rows.indices(self.shape[0])
+        if step != 1:
+            return self.take(np.arange(start, stop, step))
         return self.read(start, max(start, stop))
 
     def __repr__(self) -> str:
@@ -156,9 +158,7 @@ class Stored(ABC):
 
     def take(self, objects: Any) -> Floats:
         """Rows of these objects, in the order given: by one pass over the pieces they lie in."""
-        chosen = np.asarray(objects)
-        if chosen.dtype == bool:
-            chosen = np.flatnonzero(chosen)
+        chosen = self._numbers(objects)
         out: Floats = np.empty((len(chosen), self.shape[1]), self.dtype)
         order = np.argsort(chosen, kind="stable")
         ranked = chosen[order]
@@ -167,6 +167,26 @@ class Stored(ABC):
             if first < last:
                 out[order[first:last]] = self.read(start, stop)[ranked[first:last] - start]
         return out
+
+    def _numbers(self, objects: Any) -> NDArray[np.int64]:
+        """Numbers of rows, counted from the first, of what chooses some as in an array."""
+        n, chosen = len(self), np.asarray(objects)
+        if chosen.dtype == bool and chosen.shape == (n,):
+            return np.flatnonzero(chosen)
+        if chosen.ndim != 1 or (chosen.size and chosen.dtype.kind not in "iu"):
+            raise InvalidInputError(
+                f"Rows of {self.what} are chosen by a list of numbers, or a mask with one value "
+                f"for each of the {n} rows. Got {shown(objects)} instead."
+            )
+        numbers = chosen.astype(np.int64)
+        numbers[numbers < 0] += n
+        outside = np.flatnonzero((numbers < 0) | (numbers >= n))
+        if outside.size:
+            raise InvalidInputError(
+                f"{self.what} has {n} rows, numbered from 0. Got the number "
+                f"{chosen[outside[0]]} among those to be taken."
+            )
+        return numbers
 
     def in_its_blocks(self, values: NDArray[Any]) -> Any:
         """One value an object, in the form and the blocks of the table: of Dask a Dask array."""

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from consilience.datasets._csv import open_bytes
+from consilience.datasets._files import CUT_SHORT, refusing_damage
 from consilience.errors import InvalidInputError, InvalidParameterError
 
 __all__ = ["check_encoding", "guessed_encoding", "in_utf8"]
@@ -34,8 +35,7 @@ def guessed_encoding(source: Path) -> str | None:
 
     None where it may as well be damaged: control characters, or UTF-8 in other places.
     """
-    with open_bytes(source) as file:
-        raw = file.read()
+    raw = _all_bytes(source)
     if raw[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
         return "utf-16"
     if raw.translate(None, _CONTROL) != raw:
@@ -55,16 +55,23 @@ def in_utf8(source: Path, encoding: str) -> Iterator[Path]:
     """A copy of a text file in UTF-8, of the same name, for as long as it is read."""
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder, source.name)
-        with open_bytes(source) as file:
-            raw = file.read()
+        raw = _all_bytes(source)
         try:
             text = raw.decode(encoding)
-        except UnicodeDecodeError as error:
+        except UnicodeError as error:  # few codecs do not say where
+            why = "it says something else"
+            if isinstance(error, UnicodeDecodeError):
+                at = error.start
+                why = f"the byte 0x{raw[at]:02x} at {at} is none of its characters"
             raise InvalidInputError(
-                f"{source.name!r} cannot be read with the encoding {encoding!r}: the byte "
-                f"0x{raw[error.start]:02x} at {error.start} is none of its characters. Name "
+                f"{source.name!r} cannot be read with the encoding {encoding!r}: {why}. Name "
                 "another with encoding (--encoding)."
             ) from error
         data = text.removeprefix("\ufeff").encode("utf-8", "replace")
         copy.write_bytes(gzip.compress(data, 1) if source.name.lower().endswith(".gz") else data)
         yield copy
+
+
+def _all_bytes(source: Path) -> bytes:
+    with refusing_damage(source, CUT_SHORT), open_bytes(source) as file:
+        return file.read()

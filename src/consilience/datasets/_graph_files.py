@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from consilience._words import listed, plural
 from consilience.datasets._blocks import CsvReader
+from consilience.datasets._cells import number
 from consilience.datasets._columns import Columns
 from consilience.datasets._files import (
     CSV_ENDINGS,
@@ -119,8 +120,10 @@ def _edges(
             f"Column {reader.names[weight]!r} of {source.name!r}, which holds the weights, has "
             "words in it. Name another with weight_column (--weight-column)."
         )
-    weights = np.ones(columns.n_objects) if weight is None else columns.column(weight).copy()
-    return _graph(source, name, reader.names, (first, second), columns, weights)
+    names = None
+    if isinstance(reader, CsvReader) and wanted == (None, None, None):
+        names = reader.names  # else they name columns for sure
+    return _graph(source, name, (first, second), weight, columns, names)
 
 
 def _roles(
@@ -177,18 +180,21 @@ def _ends(
 def _graph(
     source: Path,
     name: str,
-    names: list[str],
     ends: tuple[int, int],
+    weight: int | None,
     columns: Columns,
-    weights: NDArray[np.float64],
+    first_line: list[str] | None,
 ) -> Graph:
-    """Pairs of names as a graph; a missing second name is a node by itself."""
+    """Pairs of names as a graph; a missing second name is a node by itself.
+
+    A first line of names of nodes is an edge, not a header.
+    """
+    weights = np.ones(columns.n_objects) if weight is None else columns.column(weight).copy()
     missing, words = {"", None}, [columns.words[j] for j in ends]
     known = {word for column in words for word in column.words} - missing
-    # A first line of names of nodes is an edge, not a header.
-    header = [names[j] for j in ends]
-    lost = not set(header) & {one for pair in _ENDS for one in pair} and bool(known & set(header))
-    ids = _in_order(known | (set(header) if lost else set()))
+    lost = _weight_above(first_line, ends, weight, known) if first_line else None
+    header = [first_line[j] for j in ends] if first_line and lost is not None else []
+    ids = _in_order(known | {*header})
     place = {str(word): i for i, word in enumerate(ids.tolist())}
     coded = [
         np.array([-1 if w in missing else place[str(w)] for w in column.words])[column.codes]
@@ -208,11 +214,11 @@ def _graph(
         )
     first, second = coded[0][edges], coded[1][edges]
     weights = weights[edges]
-    if lost:
+    if lost is not None:
         first, second = (
             np.append(part, place[word]) for part, word in zip((first, second), header, strict=True)
         )
-        weights = np.append(weights, 1.0)
+        weights = np.append(weights, lost)
     plain = ids.dtype.kind == "i" and np.array_equal(ids, np.arange(len(ids)))
     return graph_of_pairs(
         first,
@@ -223,6 +229,16 @@ def _graph(
         name=name,
         owner="read_graph",
     )
+
+
+def _weight_above(
+    first_line: list[str], ends: tuple[int, int], weight: int | None, known: set[Any]
+) -> float | None:
+    """Weight of the edge that the first line is; None where it is a header."""
+    header = {first_line[j] for j in ends}
+    if not known & header or header & {one for pair in _ENDS for one in pair}:
+        return None
+    return 1.0 if weight is None else number(first_line[weight])
 
 
 def _in_order(words: set[Any]) -> NDArray[Any]:

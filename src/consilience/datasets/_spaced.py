@@ -12,7 +12,7 @@ from consilience.datasets._csv import decoding, open_bytes
 __all__ = ["with_tabs"]
 
 # Blanks between cells; those inside of a quoted cell are left as they are.
-_BLANKS = re.compile(rb'(?<![^ \t])"[^"]*"(?![^ \t])|[ \t]+')
+_BLANKS = re.compile(rb'(?<![^ \t])"(?:[^"]|"")*"(?![^ \t])|[ \t]+')
 # As many lines above the table may be comments.
 _PEEK = 1000
 _OTHERS = (b",", b";", b"|", b"\t")

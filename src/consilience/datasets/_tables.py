@@ -313,6 +313,7 @@ def read_like(path: str | PathLike[str], recipe: Recipe, *, may_lack: Sequence[s
     >>> second.columns, second.X.tolist()
     (('x', 'y'), [[5.0, 6.0]])
     """
+    check_encoding(recipe.encoding)
     source, ending = checked_path(path)
     named = _Named(recipe.id_column, None, (), recipe, may_lack)
     ways = _Ways(None, recipe.encode, recipe.decimal, recipe)  # type: ignore[arg-type]

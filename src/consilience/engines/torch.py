@@ -374,14 +374,44 @@ def device_of(device: Any) -> Any:
             f"The 'device' parameter must be the name of a torch device, such as 'cuda' or 'cpu'. "
             f"Got {device!r} instead."
         ) from error
-    if torch_device.type == "cuda" and not torch.cuda.is_available():
+    if torch_device.type == "cuda":
+        return _card(torch_device, device)
+    if not _holds_data(torch_device):
         raise InvalidParameterError(
-            f"The 'device' parameter is {device!r}, but torch {torch.__version__} sees no CUDA "
+            f"The 'device' parameter is {device!r}, but torch {torch.__version__} has no such "
+            "device that holds data here. Leave 'device' out to use the processor."
+        )
+    return torch_device
+
+
+def _card(torch_device: Any, asked: Any) -> Any:
+    """A CUDA device with its number, which there must be."""
+    count = torch.cuda.device_count() if torch.cuda.is_available() else 0
+    if not count:
+        raise InvalidParameterError(
+            f"The 'device' parameter is {asked!r}, but torch {torch.__version__} sees no CUDA "
             "device here. Leave 'device' out to use the processor, or install a torch with CUDA."
         )
-    if torch_device.type == "cuda" and torch_device.index is None:
+    if torch_device.index is None:
         return torch.device("cuda", torch.cuda.current_device())
+    if torch_device.index >= count:
+        last = "" if count == 1 else f" to 'cuda:{count - 1}'"
+        raise InvalidParameterError(
+            f"The 'device' parameter is {asked!r}, but the CUDA devices here are 'cuda:0'{last}. "
+            "Name one of them, or leave 'device' out to use the processor."
+        )
     return torch_device
+
+
+def _holds_data(torch_device: Any) -> bool:
+    """Whether a device of any kind is here: a number can be put there and taken back."""
+    if torch_device.type == "cpu":
+        return True
+    try:
+        torch.zeros(1, device=torch_device).cpu()
+    except (RuntimeError, AssertionError, ImportError):  # as the kinds of devices have it
+        return False
+    return True
 
 
 def devices() -> list[dict[str, Any]]:

@@ -163,7 +163,7 @@ class Generator(CallbackSupportMixin, BaseEstimator):
 
     def _extras(self, made: Made) -> dict[str, NDArray[Any]]:
         """Arrays of a member beside its labels, for a checkpoint to keep."""
-        return {}
+        return {} if made.model is None else {"centres": made.model.values}
 
     def _restored(
         self,
@@ -172,7 +172,15 @@ class Generator(CallbackSupportMixin, BaseEstimator):
         extras: Mapping[str, NDArray[Any]],
     ) -> Made:
         """A member from what a checkpoint kept of it."""
-        return Made(labels, record)
+        if "centres" not in extras:
+            return Made(labels, record)
+        features = None if record["features"] is None else np.array(record["features"], np.intp)
+        model = Centres(extras["centres"], features, self._brings_rows_to_unit_length())
+        return Made(labels, record, model=model)
+
+    def _brings_rows_to_unit_length(self) -> bool:
+        """Whether centres are of rows that were brought to length 1."""
+        return False
 
     def _rows(self, X: Any) -> Rows:
         """The data, checked."""

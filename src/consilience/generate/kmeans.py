@@ -1,6 +1,6 @@
 """Ensembles of k-means: many members advance together in one pass over the data."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -317,23 +317,14 @@ class KMeansEnsemble(Generator):
         ]
 
     def _model(self, runs: KMeansRuns, place: int, plan: _Plan) -> Centres:
-        unit = self.metric == "cosine"
+        unit = self._brings_rows_to_unit_length()
         labels = runs.labels[place]
         if runs.sizes is not None and runs.sizes[place].all():
             return Centres(np.ascontiguousarray(runs.centres[place]), plan.features, unit)
         return centres_of(runs.centres[place], labels, features=plan.features, unit=unit)
 
-    def _extras(self, made: Made) -> dict[str, NDArray[Any]]:
-        return {} if made.model is None else {"centres": made.model.values}
-
-    def _restored(
-        self, labels: NDArray[Any], record: dict[str, Any], extras: Mapping[str, NDArray[Any]]
-    ) -> Made:
-        if "centres" not in extras:
-            return Made(labels, record)
-        features = None if record["features"] is None else np.array(record["features"], np.intp)
-        unit = self.metric == "cosine"
-        return Made(labels, record, model=Centres(extras["centres"], features, unit))
+    def _brings_rows_to_unit_length(self) -> bool:
+        return bool(self.metric == "cosine")
 
     def _drawing(self) -> int | None:
         """Threads that draw starts: spreading them out takes passes over the data."""

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from consilience._labels import is_frame
-from consilience._validation import Interval, NoneValue, Options, Rule, check_value
+from consilience._validation import NO_NUMBERS, Interval, NoneValue, Options, Rule, check_value
 from consilience._words import listed
 from consilience.datasets import Table
 from consilience.datasets._association import association_weights
@@ -22,7 +22,7 @@ from consilience.datasets._transform import Transform
 from consilience.datasets._views import Views
 from consilience.errors import InvalidParameterError
 
-__all__ = ["Columns", "checked_columns", "number_columns"]
+__all__ = ["Columns", "cells_of", "checked_columns", "number_columns"]
 
 
 @dataclass(frozen=True)
@@ -54,6 +54,11 @@ class Columns:
         if not keep or sparse.issparse(values):
             return False
         cells = np.asarray(values)
+        if cells.dtype.kind == "O":
+            try:
+                cells = cells_of(values)
+            except NO_NUMBERS:
+                return False  # which is refused as a whole
         return cells.dtype.kind == "f" and cells.ndim == 2 and bool(np.isnan(cells).any())
 
     def mixed(
@@ -123,6 +128,13 @@ def checked_columns(gaps: Any, transform: Any, column_weights: Any, *, owner: st
         )
     named = {str(name): float(weight) for name, weight in weights.items()}
     return Columns(gaps == "keep", transform, named)
+
+
+def cells_of(values: Any) -> NDArray[np.float64]:
+    """Numbers of which some are missing, whatever stands for that: they are NaN."""
+    if hasattr(values, "iloc"):
+        return np.ascontiguousarray(values.to_numpy(np.float64, na_value=np.nan))
+    return np.ascontiguousarray(values, np.float64)
 
 
 def number_columns(recipe: Recipe | None, sources: Sequence[str], width: int) -> NDArray[np.bool_]:

@@ -21,7 +21,7 @@ from consilience.datasets._views import side_by_side
 from consilience.ensemble import Ensemble
 from consilience.errors import InvalidInputError, InvalidParameterError
 from consilience.rows import Rows, rows_of
-from consilience.workflow._columns import Columns, number_columns
+from consilience.workflow._columns import Columns, cells_of, number_columns
 
 __all__ = ["Data", "check_lengths", "check_scale", "checked_ensemble", "gather"]
 
@@ -178,17 +178,22 @@ class Data:
 
     def plain_id(self, i: int) -> Any:
         """Identifier of an object as JSON can hold it: dates and what is no number become words."""
-        identifier = self.identifiers()[i]
-        date = isinstance(identifier, np.datetime64 | np.timedelta64)  # some hold a plain number
-        plain = isinstance(identifier, np.generic) and not date
-        value = identifier.item() if plain else identifier
-        if isinstance(value, float) and not np.isfinite(value):
-            return str(value)
-        return value if isinstance(value, str | int | float | None) else str(value)
+        return _plain(self.identifiers()[i])
 
     def index_or_ids(self) -> Any:
         """What a pandas frame of the objects is indexed by; None for row numbers."""
         return self.ids if self.index is None else self.index
+
+
+def _plain(identifier: Any) -> Any:
+    if isinstance(identifier, tuple):  # of an index of several levels
+        return tuple(map(_plain, identifier))
+    date = isinstance(identifier, np.datetime64 | np.timedelta64)  # some hold a plain number
+    plain = isinstance(identifier, np.generic) and not date
+    value = identifier.item() if plain else identifier
+    if isinstance(value, float) and not np.isfinite(value):
+        return str(value)
+    return value if isinstance(value, str | int | float | None) else str(value)
 
 
 def taken(values: Any, objects: NDArray[np.int64]) -> Any:
@@ -267,7 +272,7 @@ def gather(
     values = X if table is None else table.X
     gappy = knows and said.has_gaps(values, table)
     if X is not None and plain:
-        values = _with_gaps(values) if gappy else _numbers(values, owner=owner).values
+        values = cells_of(values) if gappy else _numbers(values, owner=owner).values
     n = ensemble.n_objects if values is None else _length(values)  # type: ignore[union-attr]
     check_lengths({"ids": ids, "truth": truth, "object_weights": weights}, n, owner=owner)
     _check_same_objects(n, ensemble, owner=owner)
@@ -332,11 +337,6 @@ def gather(
 def _are_views(X: Any, knows: bool) -> bool:
     """Whether several tables were given by name."""
     return knows and isinstance(X, Mapping) and not is_frame(X)
-
-
-def _with_gaps(X: Any) -> NDArray[np.float64]:
-    """Numbers of which some are missing."""
-    return np.ascontiguousarray(X, np.float64)
 
 
 def _check_given(X: Any, ensemble: Ensemble | None, *, owner: str) -> None:

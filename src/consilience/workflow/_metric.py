@@ -19,6 +19,7 @@ from consilience._threads import one_thread
 from consilience._validation import NoneValue, Options, check_value
 from consilience.errors import InvalidInputError, InvalidParameterError, warn
 from consilience.generate import METRICS, DistanceEnsemble
+from consilience.generate._draw import subset_size
 from consilience.generate.distances import distances_between
 from consilience.workflow._columns import Columns
 from consilience.workflow._data import Data
@@ -117,6 +118,8 @@ def distance_members(
     generator = DistanceEnsemble(
         n_members, clusters, metric="precomputed", random_state=seed, n_jobs=n_jobs
     )
+    if n_groups is not None and clusters > subset_size(generator.max_samples, data.n_objects):
+        generator.set_params(max_samples=1.0)  # a part would hold too few objects for so many
     return generator, (
         "medoids, links, spectral and graphs of neighbours, each of other objects. They need "
         "distances only."

@@ -17,6 +17,7 @@ from consilience.datasets._recipe import Column, Recipe
 from consilience.datasets._views import side_by_side
 from consilience.errors import InvalidInputError
 from consilience.rows import rows_of
+from consilience.workflow._columns import cells_of
 from consilience.workflow._data import Data
 from consilience.workflow._notes import noting
 
@@ -226,7 +227,7 @@ def _finite(X: Any, names: Sequence[str], *, keep_gaps: bool) -> Any:
         return np.empty((0, len(names)))
     try:
         if keep_gaps:
-            numbers = np.ascontiguousarray(X, np.float64)
+            numbers = cells_of(X)
             rows_of(np.where(np.isnan(numbers), 0.0, numbers), owner="predict")
             return numbers
         return rows_of(X, owner="predict").values

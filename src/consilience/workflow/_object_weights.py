@@ -58,6 +58,8 @@ class Copies:
         sure, others, soft = result["confidence"], result["runner_up"], result["soft_members"]
         labels = fresh[labels]
         truth = None if data.truth is None else against_truth(data.truth, labels)
+        if result["alternatives"]:  # their labels are nowhere: they cannot be told of objects
+            warn("What is said of other divisions ('alternatives') counts copies, not objects.")
         return {
             **result,
             "data": data,
