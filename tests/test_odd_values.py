@@ -210,7 +210,7 @@ def test_tables_of_the_partitioners_are_of_numbers():
     with pytest.raises(InvalidInputError, match=r"must hold real numbers. Got complex"):
         similarity_graph(np.eye(2) * 1j)
     for sizes in ("x", {}, [HUGE, 1]):
-        with pytest.raises(InvalidInputError, match="sizes of the partitioner"):
+        with pytest.raises(InvalidInputError, match="sizes must be 2 whole numbers"):
             split_rows(np.eye(4), 2, sizes=sizes)
 
 

@@ -79,7 +79,7 @@ def rank_bars(
     --------
     >>> from consilience.compare import ranks_from_means
     >>> diagram = rank_bars(ranks_from_means([2.1, 3.25, 2.2, 4.333, 3.117], 30, names="ABCDE"))
-    >>> diagram.names, answer.bars
+    >>> diagram.names, diagram.bars
     (('A', 'C', 'E', 'B', 'D'), ((0, 1), (2, 3)))
     """
     tests = _tests(results, names, larger_is_better, alpha)

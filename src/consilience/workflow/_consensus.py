@@ -1,17 +1,18 @@
 """The consensus of a job: by the method that was named, the best of several, or ours."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from consilience._words import listed, plural
 from consilience.compare import compare_methods
 from consilience.consensus import CONSENSUS, Method
 from consilience.consensus import refine as refined
 from consilience.consensus.auto import by_votes
-from consilience.consensus.known import Knowledge, informed
+from consilience.consensus.known import Knowledge, Violation, informed
 from consilience.ensemble import Ensemble
 from consilience.errors import warn
 from consilience.evidence import Missing, never_seen
@@ -141,19 +142,29 @@ def respecting(
     """Labels in which all must-links hold, and what is broken of the rest, which is noted."""
     labels = known.merged(labels)
     broken = known.violations(labels)
-    n = len(known.must), len(known.cannot), int((known.partial >= 0).sum())
-    kept = f"All {n[0]} must-links hold" if n[0] else "There were no must-links"
-    apart = sum(one.kind == "cannot_link" for one in broken)
-    grouped = [one for one in broken if one.kind == "partial_labels"]
-    torn = sum(known.partial[one.first] == known.partial[one.second] for one in grouped)
-    merged = len(grouped) - torn
-    warn(
-        f"{kept}; {apart} of {n[1]} cannot-links are broken; {torn} of {n[2]} objects of known "
-        f"groups are not with most of their group, {merged} of these groups with another. "
-        "'violations' of the result has the pairs."
-    )
+    said = f"{_how_kept(known, broken)}."
+    warn(said + (" 'violations' of the result has the pairs." if broken else ""))
     places = {"consensus": "cpu"}
     return {"labels": labels, "violations": broken, **_judged(task, ensemble, labels, places)}
+
+
+def _how_kept(known: Knowledge, broken: Sequence[Violation]) -> str:
+    """What became of the links and groups that are known, in words."""
+    parts = []
+    if len(known.must):
+        parts.append(f"{plural(len(known.must), 'must-link')} kept")
+    if len(known.cannot):
+        apart = sum(one.kind == "cannot_link" for one in broken)
+        parts.append(f"{apart} of {plural(len(known.cannot), 'cannot-link')} broken")
+    if (known.partial >= 0).any():
+        grouped = [one for one in broken if one.kind == "partial_labels"]
+        torn = sum(known.partial[one.first] == known.partial[one.second] for one in grouped)
+        n = plural(int((known.partial >= 0).sum()), "object")
+        parts.append(f"{torn} of {n} of known groups not with most of their group")
+        if len(grouped) > torn:
+            merged = plural(len(grouped) - torn, "known group")
+            parts.append(f"{merged} in one cluster with another")
+    return f"Of what is known: {listed(parts)}"
 
 
 def _best_of_several(task: Task, k: int | None, data: Data, ensemble: Ensemble) -> dict[str, Any]:
