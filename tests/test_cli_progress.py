@@ -144,6 +144,16 @@ def test_a_command_tells_its_stages_and_keeps_its_output_clean(monkeypatch, tmp_
     assert said == []
 
 
+def test_a_command_tells_that_it_looks_for_the_number(monkeypatch, tmp_path):
+    monkeypatch.delenv("CONSILIENCE_PROGRESS")
+    said = []
+    monkeypatch.setattr(Teller, "_speak", lambda self, words, over: said.append(words))
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "labels.csv").write_text(LABELS)
+    assert main(["cluster", "--labels", "labels.csv", "--strict", "--no-report"]) == 0
+    assert said[2:4] == ["looking for the number of clusters", "combining the clusterings"]
+
+
 @pytest.mark.parametrize("silent", [False, True])
 def test_that_kernels_are_compiled_is_told_inside_and_unless_silent(monkeypatch, capsys, silent):
     monkeypatch.delenv("CONSILIENCE_PROGRESS")

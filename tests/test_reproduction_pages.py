@@ -50,6 +50,28 @@ def test_the_number_of_generated_sets_is_that_of_the_table():
     assert f"over {word} generated data sets each" in card
 
 
+def test_gains_on_the_toys_are_those_of_the_table():
+    page = (DOCS / "reproduction/woec-table2.md").read_text(encoding="utf-8")
+    found = re.findall(
+        r"^\| (WO\w+) above MCLA on (Toy\d) \(ARI\) \|[^|]*\| \+(\S+) ± (\S+) \|.*?(\d+) runs \|$",
+        page,
+        re.MULTILINE,
+    )
+    gains = {(name, toy): (float(gain), float(error)) for name, toy, gain, error, _ in found}
+    (runs,) = {one[-1] for one in found}
+    told = " ".join(INDEX.partition("**Toy1 and Toy2** ")[2].partition("\n- **")[0].split())
+    assert told.startswith(f"({runs} runs)")
+    for toy, digits, words in (
+        ("Toy1", 4, "WOSP gains {} and WOHB {} on Toy1,"),
+        ("Toy2", 3, " {} and {} on Toy2."),
+    ):
+        shown = [
+            " ± ".join(f"{figure:.{digits}f}" for figure in gains[name, toy])
+            for name in ("WOSP", "WOHB")
+        ]
+        assert words.format(*shown) in told
+
+
 def test_figures_of_reuters_are_those_of_the_table():
     page = (DOCS / "reproduction/ewocs-table7.md").read_text(encoding="utf-8")
     told = INDEX.partition("\nReuters, ")[2].partition("```")[0]

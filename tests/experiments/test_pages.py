@@ -1,5 +1,6 @@
 """The pages of the documentation are those that the command writes today."""
 
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -89,3 +90,11 @@ def test_rows_of_all_three_sizes_are_there():
         assert sorted({row[1] for row in rows}) == ["R=20", "R=40", "R=60"]
         assert len(rows) == 45
         assert {row[2] for row in rows} == {"20"}
+
+
+def test_peace_has_twenty_ensembles_of_every_set():
+    """Of five the means of other seeds lay beyond three of their standard errors."""
+    text = (PLACE / "peace-tables.md").read_text(encoding="utf-8")
+    runs = [row[2] for _, _, *rows in _tables(text, "data") for row in rows]
+    # Of a text there are also the ten starts of the paper.
+    assert Counter(runs) == {"20": 9 * 4, "10 or 20": 2 * 4}

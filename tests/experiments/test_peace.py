@@ -103,6 +103,14 @@ def test_statements_need_all_nine_sets():
     assert conclude("peace-tables", [c for c in figure() if c.data != "iris"]) == []
 
 
+def test_an_empty_plan_asks_for_twenty_ensembles_of_every_set(monkeypatch):
+    asked = []
+    monkeypatch.setattr(module, "groups_of_runs", lambda *given: asked.extend(given[-1]) or ())
+    assert [*peace_tables(Plan())] == []
+    for data in BENCHMARKS:
+        assert [work.seed for work in asked if work.data == data] == [*range(20)]
+
+
 @pytest.mark.skipif(bool(config.DISABLE_JIT), reason="slow as plain Python")
 def test_starts_on_a_text_share_one_ensemble(monkeypatch):
     X, truth = make_gaussians(60, 3, 2, separation=9.0, random_state=1)
