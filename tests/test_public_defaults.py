@@ -26,13 +26,16 @@ def modules():
 
 
 def callables(thing):
-    """A function; or a class and its own public methods; with their names."""
-    name = f"{thing.__module__}.{thing.__qualname__}"
-    yield name, thing
-    if inspect.isclass(thing):
-        for word, method in vars(thing).items():
+    """A function; or a class and the public methods it has of us, inherited ones too."""
+    yield full_name(thing), thing
+    for owner in thing.__mro__ if inspect.isclass(thing) else ():
+        for word, method in vars(owner).items() if "consilience" in owner.__module__ else ():
             if not word.startswith("_") and inspect.isfunction(method):
-                yield f"{name}.{word}", method
+                yield f"{full_name(owner)}.{word}", method
+
+
+def full_name(thing):
+    return f"{thing.__module__}.{thing.__qualname__}"
 
 
 def shown(value):

@@ -127,9 +127,10 @@ def _inside(node: ast.AST) -> Iterator[_Change]:
 
 
 def _only_guards_or_spares(node: ast.keyword) -> bool:
-    """Whether a keyword is an assertion about lengths, or only spares a copy or a look."""
+    """Whether a keyword is an assertion about lengths, or only spares a copy, a look or threads."""
     value = node.value.value if isinstance(node.value, ast.Constant) else None
-    return (node.arg, value) in (("strict", True), ("copy", False), ("checks", False))
+    spares = (("copy", False), ("checks", False), ("use_threads", False))
+    return (node.arg, value) in (("strict", True), *spares)
 
 
 def _changed_defaults(function: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[_Change]:
