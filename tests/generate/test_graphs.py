@@ -169,6 +169,15 @@ def test_graphs_of_many_objects_are_those_of_some(monkeypatch, seed):
         GraphEnsemble(4, 91, max_samples=1.0).generate(X)
 
 
+def test_the_objects_of_a_graph_are_different_ones(monkeypatch, seed):
+    X, _ = rings(seed)
+    monkeypatch.setattr(graphs, "_MOST_OBJECTS", 90)
+    for max_samples in (0.8, 1.0):
+        generator = GraphEnsemble(2, 2, max_samples=max_samples, assign="unseen", random_state=seed)
+        seen = (generator.generate(X).labels != UNSEEN).sum(axis=0)
+        assert seen.tolist() == [90, 90]
+
+
 def test_as_many_objects_as_a_graph_may_have_are_all_in_it(monkeypatch, seed):
     X, _ = rings(seed)
     free = GraphEnsemble(2, 2, max_samples=1.0, random_state=seed).generate(X)

@@ -91,6 +91,17 @@ def test_with_candidates_enough_the_neighbours_are_the_exact_ones(seed):
     np.testing.assert_allclose(squares, np.sort(gaps, axis=1)[:, :4])
 
 
+def test_candidates_are_the_representative_itself_and_ten_for_each_neighbour(seed):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(60, 2))
+    points, heads, centres = _representatives(X, 50, rng)
+    near = np.argsort(cdist(points, points), axis=1)[:, :21]
+    which, squares = nearest_slowly(X, centres, heads, points, near, 2)
+    got = Links(points, heads, centres, 2).nearest(X)
+    np.testing.assert_array_equal(got[0], which)
+    np.testing.assert_allclose(got[1], squares)
+
+
 def test_most_neighbours_are_the_exact_ones(seed):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(500, 3))

@@ -89,6 +89,17 @@ def test_weights_and_overlap_are_those_of_the_processor(table):
             np.testing.assert_allclose(got, wanted, rtol=1e-12, atol=1e-12)
 
 
+def test_weights_are_found_elsewhere_where_the_tables_do_not_fit(monkeypatch):
+    def never(*args):
+        raise AssertionError("tables were made on the device")
+
+    ensemble, _ = drawn(0, 60, 4, 3)
+    wanted = object_weights(ensemble)
+    monkeypatch.setattr("consilience.engines.torch.memory_of", lambda device: 1)
+    monkeypatch.setattr("consilience.engines.torch.label_rows", never)
+    np.testing.assert_array_equal(object_weights(ensemble, device=DEVICE), wanted)
+
+
 @given(label_tables(), st.integers(1, 4), st.sampled_from(["sec", "c", "h", "cos", "lp"]))
 def test_k_means_on_labels_is_that_of_the_processor(table, k, form):
     ensemble = Ensemble(table)

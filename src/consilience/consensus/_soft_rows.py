@@ -266,7 +266,7 @@ def soft_dividing(B: Floats, starts: NDArray[np.int64], k: int) -> NDArray[np.bo
     """Members that divide the objects; all of them where those alone would not do."""
     widths = np.diff(starts)
     whole = np.append((B == 1.0).all(axis=0), False)
-    divides = ~((widths == 1) & whole[np.minimum(starts[:-1], len(whole) - 1)])
+    divides = ~((widths == 1) & whole[starts[:-1]])
     kept = np.repeat(divides, widths)
     if int(widths[divides].sum()) < k or not B[:, kept].any(axis=1).all():
         return np.ones(len(widths), bool)
