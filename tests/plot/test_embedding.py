@@ -133,17 +133,18 @@ def test_bad_input(seed):
         embedded_objects(X, max_points=0)
 
 
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
 @pytest.mark.parametrize("constant", [0.0, 1.0, -1e300])
 @pytest.mark.parametrize("small", [1.0, 1e-200, 5e-324])
-def test_small_differences_beside_a_large_constant_end_in_no_warning(constant, small):
+def test_small_differences_beside_a_large_constant_end_in_no_warning(kind, constant, small):
     from consilience.plot.embedding import _on_a_plane
 
-    X = np.random.default_rng(0).normal(size=(20, 4)) * small
-    X[:, 3] = constant
+    X = np.random.default_rng(0).normal(size=(20, 5)) * small
+    X[:, 4] = constant
     with np.errstate(over="raise", divide="raise", invalid="raise"):
-        points, _ = _on_a_plane(X, np.arange(20), 0)
+        points, _ = _on_a_plane(kind(X), np.arange(20), 0)
     assert points.shape == (20, 2)
     assert np.isfinite(points).all()
     if constant == 1.0 and small > 1e-300:
-        alone, _ = _on_a_plane(X[:, :3] / small, np.arange(20), 0)
+        alone, _ = _on_a_plane(X[:, :4] / small, np.arange(20), 0)
         np.testing.assert_allclose(np.abs(points / small), np.abs(alone), atol=1e-9)

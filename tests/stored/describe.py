@@ -181,7 +181,10 @@ def drawn(ax: Any) -> dict[str, Any]:
         "limits": described([*map(float, ax.get_xlim()), *map(float, ax.get_ylim())]),
         "ticks": [
             [described(np.asarray(axis.get_ticklocs(), float)) for axis in (ax.xaxis, ax.yaxis)],
-            [[one.get_text() for one in axis.get_ticklabels()] for axis in (ax.xaxis, ax.yaxis)],
+            [
+                [[one.get_text(), one.get_rotation()] for one in axis.get_ticklabels()]
+                for axis in (ax.xaxis, ax.yaxis)
+            ],
         ],
         "lines": [
             [
@@ -192,7 +195,11 @@ def drawn(ax: Any) -> dict[str, Any]:
                     one.get_linestyle(),
                     str(one.get_marker()),
                     described(float(one.get_markersize())),
+                    described(float(one.get_markeredgewidth())),
+                    _colour(one.get_markeredgecolor()),
+                    _colour(one.get_markerfacecolor()),
                 ],
+                _layer(one),
                 described(np.asarray(one.get_xdata(), float)),
                 described(np.asarray(one.get_ydata(), float)),
             ]
@@ -205,6 +212,9 @@ def drawn(ax: Any) -> dict[str, Any]:
                 described(float(one.get_fontsize())),
                 one.get_ha(),
                 one.get_va(),
+                _colour(one.get_color()),
+                described([float(v) for v in getattr(one, "xy", ())]),
+                one.get_rotation(),
             ]
             for one in ax.texts
         ],
@@ -212,7 +222,10 @@ def drawn(ax: Any) -> dict[str, Any]:
             [
                 described(np.asarray(one.get_path().vertices)),
                 _colour(one.get_facecolor()),
+                _colour(one.get_edgecolor()),
+                described(float(one.get_linewidth())),
                 _box(one),
+                _layer(one),
             ]
             for one in ax.patches
         ],
@@ -253,6 +266,10 @@ def _box(patch: Any) -> Any:
     return described([float(v) for v in np.asarray(patch.get_bbox().extents)])
 
 
+def _layer(one: Any) -> Any:
+    return [described(float(one.get_zorder())), described(one.get_alpha())]
+
+
 def _colour(colour: Any) -> str:
     from matplotlib.colors import to_hex
 
@@ -275,4 +292,5 @@ def _collection(one: Any) -> dict[str, Any]:
         "colours": described(np.asarray(one.get_facecolor(), float)),
         "edges": described(np.asarray(one.get_edgecolor(), float)),
         "widths": described(np.asarray(one.get_linewidth(), float)),
+        "layer": _layer(one),
     }

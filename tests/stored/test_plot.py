@@ -1,5 +1,6 @@
 """Stored answers of the plots: the words, lines and points in them, not their pixels."""
 
+from dataclasses import replace
 from functools import partial
 from unittest.mock import patch
 
@@ -235,6 +236,31 @@ def stability():
         "wrong",
         [_drawn(plot.plot_stability, [np.nan]), _drawn(plot.plot_stability, found[:2], chosen)],
     )
+
+
+@CASES
+def levels():
+    labels = np.repeat(np.arange(4), [12, 9, 8, 7])
+    coarse = consensus.levels(
+        cs.Ensemble([labels, labels // 2, labels // 3]), labels, random_state=0
+    )
+    # What is found inside a group, the first of two ways to divide it.
+    inside = [
+        replace(coarse.splits[0], groups=(2,), parts=((), ()), sizes=sizes, level=None)
+        for sizes in ((5, 3), (4, 4))
+    ]
+    found = {
+        "coarse": coarse,
+        "fine": replace(coarse, splits=(*coarse.splits, *inside)),
+        "judged": replace(coarse, splits=(replace(coarse.splits[0], p_adjusted=0.0123),)),
+        "one": consensus.levels(cs.Ensemble([[0, 1, 0]]), [0, 0, 0], random_state=0),
+        "many": consensus.levels(
+            cs.Ensemble([np.arange(60) // 2]), np.arange(60) // 2, random_state=0
+        ),
+    }
+    for key, one in found.items():
+        yield key, _drawn(plot.plot_levels, one)
+        yield f"{key} ax", _given(plot.plot_levels, one)
 
 
 @CASES

@@ -191,8 +191,8 @@ def _checked(X: Any) -> Any:
 def _on_a_plane(X: Any, kept: Positions, random_state: int) -> tuple[Floats, tuple[str, str]]:
     """Points of the objects kept, and what the axes are; components are those of all objects."""
     n, d = X.shape
-    shown = X[kept]
     if d <= 2:
+        shown = X[kept]
         points = np.asarray(shown.toarray() if hasattr(X, "toarray") else shown, np.float64)
     if d == 1:
         # Random heights keep equal values apart; they mean nothing.
@@ -201,37 +201,39 @@ def _on_a_plane(X: Any, kept: Positions, random_state: int) -> tuple[Floats, tup
     if d == 2:
         return points, ("feature 0", "feature 1")
     if hasattr(X, "toarray") and min(n, d) <= 3:  # too small for the sparse solver
-        X, shown = X.toarray(), shown.toarray()
+        X = X.toarray()
+    # By powers of two, which change no digit: squares of very large numbers stay finite, and those
+    # of small differences beside a large constant do not vanish.
+    X, unit = _of_unit_size(X)
+    X, spread = _of_unit_size(_from_zero(X))
+    if not _largest(X):  # all objects are the same, beside the largest number at least
+        return np.zeros((len(kept), 2)), ("component 1", "component 2")
     solver = "arpack" if hasattr(X, "toarray") else "auto"
-    if n < 2 or _is_constant(X):
-        return np.zeros((len(kept), 2)), ("component 1", "component 2")
-    # By a power of two, which changes no digit: squares of very large numbers stay finite.
-    unit = _power_of_two(max(float(X.max()), -float(X.min())))
-    X, shown = X / unit, shown / unit
-    if solver == "auto":
-        # And those of small differences beside a large constant do not vanish.
-        low = X.min(axis=0)
-        X, shown = X - low, shown - low
-        if not X.any():  # differences that nothing is left of beside the largest number
-            return np.zeros((len(kept), 2)), ("component 1", "component 2")
-        spread = _power_of_two(float(X.max()))
-        X, shown, unit = X / spread, shown / spread, unit * spread
-    with np.errstate(invalid="ignore"):
-        model = PCA(2, svd_solver=solver, random_state=0).fit(X)
-    if not np.isfinite(model.explained_variance_ratio_).all():
-        return np.zeros((len(kept), 2)), ("component 1", "component 2")
+    model = PCA(2, svd_solver=solver, random_state=0).fit(X)
     shares = (100 * model.explained_variance_ratio_).round().astype(int).tolist()
     first, second = (f"component {i} ({s} % of the variance)" for i, s in enumerate(shares, 1))
-    return np.asarray(model.transform(shown), np.float64) * unit, (first, second)
+    points = np.asarray(model.transform(X[kept]), np.float64)
+    return np.ldexp(points, unit + spread), (first, second)
 
 
-def _power_of_two(value: float) -> float:
-    """The largest that is not above a value."""
-    return 2.0 ** math.floor(math.log2(value))
+def _largest(X: Any) -> float:
+    return max(float(X.max()), -float(X.min()))
 
 
-def _is_constant(X: Any) -> bool:
-    """Whether all objects are the same: there are no components then."""
-    low, high = X.min(axis=0), X.max(axis=0)
-    reach = high - low
-    return not bool((reach.toarray() if hasattr(reach, "toarray") else reach).any())
+def _of_unit_size(X: Any) -> tuple[Any, int]:
+    """The data with their largest number between 1 and 2, and by which power of two."""
+    exponent = math.frexp(_largest(X))[1] - 1
+    if not hasattr(X, "toarray"):
+        return np.ldexp(X, -exponent), exponent
+    X = X.copy()
+    X.data = np.ldexp(X.data, -exponent)
+    return X, exponent
+
+
+def _from_zero(X: Any) -> Any:
+    """Columns less their least value; of a sparse matrix those without zeros, which stay so."""
+    if not hasattr(X, "toarray"):
+        return X - X.min(axis=0)
+    full = X.count_nonzero(axis=0) == X.shape[0]
+    X.data -= np.where(full, X.min(axis=0).toarray().ravel(), 0.0)[X.indices]
+    return X
