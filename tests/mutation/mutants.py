@@ -129,7 +129,7 @@ def _inside(node: ast.AST) -> Iterator[_Change]:
 def _only_guards_or_spares(node: ast.keyword) -> bool:
     """Whether a keyword is an assertion about lengths, or only spares a copy, a look or threads."""
     value = node.value.value if isinstance(node.value, ast.Constant) else None
-    spares = (("copy", False), ("checks", False), ("use_threads", False))
+    spares = ((name, False) for name in ("copy", "checks", "check_finite", "use_threads"))
     return (node.arg, value) in (("strict", True), *spares)
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from consilience.errors import InvalidInputError, InvalidParameterError
-from consilience.partition import balanced_rows
+from consilience.partition import balanced, balanced_rows
 
 
 def soft_rows(seed, n, p):
@@ -77,15 +77,29 @@ def test_no_swap_of_two_objects_of_a_bisection_gains_the_linear_part(seed):
     assert pull[first].min() >= pull[~first].max() - 1e-9
 
 
-def test_no_pair_of_many_parts_gains_the_linear_part():
-    for seed in range(4):
-        F = np.random.default_rng(seed).dirichlet(np.full(12, 0.5), 200)
-        labels = balanced_rows(F, 10, random_state=seed).labels
-        sums = np.stack([F[labels == q].sum(axis=0) for q in range(10)])
-        for a in range(10):
+@pytest.mark.parametrize(
+    ("sizes", "n_seeds"),
+    [([20] * 10, 4), ([5, 10, 10, 15, 20, 20, 20, 25, 35, 40], 4), ([20] * 3, 60)],
+)
+def test_no_pair_of_several_parts_gains_the_linear_part(sizes, n_seeds):
+    n, k = sum(sizes), len(sizes)
+    for seed in range(n_seeds):
+        F = np.random.default_rng(seed).dirichlet(np.full(12, 0.5), n)
+        labels = balanced_rows(F, k, sizes=sizes, random_state=seed).labels
+        sums = np.stack([F[labels == q].sum(axis=0) for q in range(k)])
+        for a in range(k):
             for b in range(a):
                 pull = F @ (sums[a] - sums[b])
                 assert pull[labels == a].min() >= pull[labels == b].max() - 1e-9
+
+
+def test_what_gains_nothing_does_not_move():
+    rows, objects = np.zeros((6, 2)), np.arange(6)
+    search = balanced._Search(balanced._Rows.of(rows), objects, np.ones(2))
+    sides, taken = balanced._Sides(np.zeros(2), np.zeros(2)), np.array([0, 0, 0, 1, 1, 1])
+    kept = balanced._refine(search, objects, np.ones(6, int), 3, taken, sides)
+    assert kept[0] is taken
+    assert kept[1] is sides
 
 
 @pytest.mark.parametrize("k", [2, 3, 5, 8])

@@ -65,7 +65,7 @@ def test_bipartite(seed, solver):
 
 @needs_metis
 @pytest.mark.parametrize("balance", ["all", "objects"])
-@pytest.mark.parametrize("k", [2, 3, 40])
+@pytest.mark.parametrize("k", [1, 2, 3, 40])
 def test_labels_are_split_as_their_matrix(seed, balance, k):
     """Also where parts stay empty and are repaired: 40 of 45 vertices."""
     rng = np.random.default_rng(seed)

@@ -89,17 +89,26 @@ def test_objects_that_nobody_placed_are_groups_of_their_own():
     assert (found.linkage[:, 2] > shown.cut).sum() == 2
 
 
+def chain(n):
+    """A tree that takes in one object after the other."""
+    inner = np.r_[0, np.arange(n, 2 * n - 2)]
+    return np.column_stack([inner, np.arange(1, n), np.arange(1, n) / n, np.arange(2, n + 1)])
+
+
+@pytest.mark.parametrize(("n", "degrees"), [(50, 0), (51, 90), (60, 90)])
+def test_names_that_have_no_room_are_turned(plt, n, degrees):
+    """50 numbers have 90 digits."""
+    shown = plot_dendrogram(chain(n)).get_xticklabels()
+    assert sorted(int(text.get_text()) for text in shown) == list(range(n))
+    assert {text.get_rotation() for text in shown} == {degrees}
+
+
+def test_more_leaves_have_no_names(plt):
+    assert not plot_dendrogram(chain(61)).get_xticklabels()
+
+
 def test_a_chain_of_many_leaves(plt):
-    n = 3000
-    tree = np.column_stack(
-        [
-            np.r_[0, np.arange(n, 2 * n - 2)],
-            np.arange(1, n),
-            np.arange(1, n) / n,
-            np.arange(2, n + 1),
-        ]
-    )
-    ax = plot_dendrogram(tree, n_clusters=2, max_leaves=500)
+    ax = plot_dendrogram(chain(3000), n_clusters=2, max_leaves=500)
     assert len(ax.collections[0].get_segments()) == 499
     assert not ax.get_xticklabels()
 
