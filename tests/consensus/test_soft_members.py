@@ -9,7 +9,8 @@ from strategies import ensembles
 
 import consilience as cs
 from consilience import Ensemble, SoftEnsemble
-from consilience.consensus import CONSENSUS
+from consilience.consensus import CONSENSUS, _label_kmeans
+from consilience.consensus._affinity import mean_affinity
 from consilience.consensus._rows import distinct_rows
 from consilience.errors import ConsilienceWarning, InvalidParameterError, MemoryBudgetError
 
@@ -89,6 +90,42 @@ def test_so_are_the_sums_of_memberships_without_the_short_cut(method, marks, mon
         assert first.objective_ == pytest.approx(second.objective_, abs=1e-10)
     if first.memberships_ is not None:
         np.testing.assert_allclose(first.memberships_, second.memberships_, atol=1e-10)
+
+
+@pytest.fixture
+def formulas(monkeypatch):
+    """Memberships of 0 and 1 that are not taken as labels."""
+    monkeypatch.setattr(SoftEnsemble, "_crisp", lambda self: self)
+
+
+def test_weights_of_ones_own_go_with_their_objects(formulas, seed):
+    hard = noisy(seed)
+    weights = np.random.default_rng(seed).uniform(0.5, 2, len(TRUTH))
+    first, second = (
+        labels(CONSENSUS["womc"], one, weights=weights) for one in (hard, SoftEnsemble(hard))
+    )
+    np.testing.assert_array_equal(first, second)
+
+
+@pytest.mark.parametrize("name", ["sec", "kcc"])
+@pytest.mark.parametrize("rounds", [1, 100])
+def test_k_means_of_a_sample_of_the_rows_is_that_of_labels(formulas, monkeypatch, name, rounds):
+    monkeypatch.setattr(_label_kmeans, "_SAMPLE_ABOVE", 30)
+    monkeypatch.setattr(_label_kmeans, "_SAMPLE", 25)
+    options = {"n_init": 4, "max_iter": rounds}
+    first, second = (
+        CONSENSUS[name].run(one, 3, random_state=1, **options)
+        for one in (noisy(5), SoftEnsemble(noisy(5)))
+    )
+    np.testing.assert_array_equal(first.labels, second.labels)
+    assert first.objective == pytest.approx(second.objective, rel=1e-12)
+
+
+def test_affinity_to_groups_is_that_of_labels(seed):
+    ensemble, groups = noisy(seed, marks=False), np.where(np.arange(60) % 7 == 0, -1, TRUTH)
+    some = np.array([3, 0, 59])
+    first, second = (mean_affinity(one, groups, some) for one in (ensemble, SoftEnsemble(ensemble)))
+    np.testing.assert_allclose(first, second, atol=1e-12)
 
 
 @given(ensembles(min_objects=2), st.integers(0, 3))

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from strategies import ensembles
 
 from consilience import UNSEEN, Ensemble, SoftEnsemble
 from consilience.errors import ConsilienceWarning, InvalidParameterError
@@ -84,6 +85,16 @@ def test_confidence_is_of_mean_co_associations(soft, missing, seed):
         other = max(others, default=0.0)
         wanted = own / (own + other) if own + other > 0 else 0.0
         assert found.confidence[i] == pytest.approx(wanted, abs=1e-10)
+
+
+@given(ensembles(min_objects=2), st.integers(0, 2**31))
+def test_pairs_weigh_as_much_as_in_labels_where_it_is_no_longer_exact(ensemble, seed):
+    labels = np.random.default_rng(seed).integers(-1, 3, ensemble.n_objects)
+    hard = confidence(ensemble, labels, missing="pair", exact=False)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(SoftEnsemble, "_crisp", lambda self: self)
+        soft = confidence(SoftEnsemble(ensemble), labels, missing="pair", exact=False)
+    np.testing.assert_allclose(soft.confidence, hard.confidence, atol=1e-12)
 
 
 def test_what_rounding_leaves_over_is_no_confidence():
