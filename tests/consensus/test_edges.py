@@ -5,8 +5,9 @@ import pytest
 from scipy import sparse
 
 from consilience import Ensemble
-from consilience.consensus import _number_curves, levels
+from consilience.consensus import CONSENSUS, _number_curves, levels
 from consilience.consensus._number_curves import mean_strength, principal
+from consilience.errors import ConsilienceWarning
 from consilience.generate import _base
 from consilience.generate._base import compact_in_place
 from consilience.generate.graphs import _embedding
@@ -58,6 +59,23 @@ def test_a_node_alone_is_its_own_eigenvector():
     graph = sparse.csr_array((3, 3))
     values, vectors = _embedding(graph, np.array([1]), 2, np.random.RandomState(0))
     assert (values.tolist(), vectors.tolist()) == ([1.0], [[1.0]])
+
+
+@pytest.mark.parametrize(
+    ("table", "words"),
+    [
+        ([[0] * 6, [2] * 6], "but no two objects differ in any member's labels; they are one"),
+        (
+            [[0, 0, 1, 1]],
+            "but only 2 groups of objects differ in any member's labels; they are the",
+        ),
+    ],
+)
+@pytest.mark.parametrize("name", ["eac", "lwea", "voting"])
+def test_how_few_objects_differ_is_said(name, table, words):
+    with pytest.warns(ConsilienceWarning, match=f"n_clusters=3 was asked for, {words} cluster"):
+        found = CONSENSUS[name].run(Ensemble(table), 3, random_state=0)
+    assert len(set(found.labels.tolist())) == len(set(table[0]))
 
 
 def test_words_of_a_division_inside_a_group_name_it():

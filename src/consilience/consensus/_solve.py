@@ -150,10 +150,13 @@ def _decide(
 
 def few_rows(k: int, distinct: int) -> str:
     """What to say where more clusters are wanted than can be told apart."""
-    return (
-        f"n_clusters={k} was asked for, but only {distinct} groups of objects differ in "
-        "any member's labels; they are the clusters. More diverse members would split them."
+    found = (
+        "no two objects differ in any member's labels; they are one cluster"
+        if distinct == 1
+        else f"only {distinct} groups of objects differ in any member's labels; they are the "
+        "clusters"
     )
+    return f"n_clusters={k} was asked for, but {found}. More diverse members would split them."
 
 
 def by_first_appearance(result: ConsensusResult, *, n_jobs: int | None = None) -> ConsensusResult:
