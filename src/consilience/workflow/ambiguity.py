@@ -97,7 +97,7 @@ class AmbiguityResult(Reported):
     @property
     def n_clusters(self) -> int:
         """Groups between which the objects may be torn."""
-        return int(self.labels.max(initial=-1)) + 1
+        return int(self.labels.max()) + 1
 
     def histogram(self, bins: int) -> tuple[NDArray[np.int64], NDArray[np.float64]] | None:
         """Counts and edges of the scores; None where all scores are one number, or none."""
@@ -279,7 +279,8 @@ def ambiguous_objects(
         if score != _SURE:
             method = default_method(data.n_objects, n_members).name
             if members is None and generator is None:
-                maker = few_objects_each(n_members, k or 1, data.n_objects)
+                assert k is not None  # given, or found above
+                maker = few_objects_each(n_members, k, data.n_objects)
         how |= {"n_clusters": k, "method": method, "generator": maker, "n_members": n_members}
         groups = groups_of(job, data, members, run=folder, **how)
         with job.stage("ambiguity"):
