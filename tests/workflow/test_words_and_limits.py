@@ -1,6 +1,7 @@
 """Figures as facts and words have them: digits, one or many, lists that are cut, nothing at all."""
 
 from dataclasses import replace
+from importlib import import_module
 from types import SimpleNamespace
 
 import numpy as np
@@ -9,11 +10,12 @@ import pytest
 import consilience as cs
 from consilience.consensus import Alternative, Clarity, NumberChoice
 from consilience.ensemble import Ensemble
-from consilience.workflow import _data, _decisions, _object_weights, doctor
+from consilience.workflow import _data, _decisions, _object_weights
 from consilience.workflow._data import Data
 from consilience.workflow._view_agreement import ViewAgreement
 from consilience.workflow.graphs import GraphResult
 
+doctor = import_module("consilience.workflow.doctor")  # not the function of that name
 LONG = 0.123456789
 N = 30
 
@@ -322,6 +324,8 @@ def test_weights_too_large_to_be_told_apart_are_rounded_as_all_others():
     # Above 2**53 not every whole number is a float: 3.2 and 4.8 quarters of the mean.
     assert _object_weights._whole(np.array([2.0**53, 3 * 2.0**52])).tolist() == [3, 5]
     assert _object_weights._whole(np.array([2.0**53, 2.0**53])).tolist() == [1, 1]
+    assert _object_weights._whole(np.array([2.0**53, 2.0**52])).tolist() == [5, 3]
+    assert _object_weights._whole(np.array([2.0**53 - 1, 2.0**53 - 1])).tolist() == [1, 1]
 
 
 # ---- the machine ------------------------------------------------------------------------------
@@ -330,4 +334,4 @@ def test_weights_too_large_to_be_told_apart_are_rounded_as_all_others():
 def test_cores_are_those_of_this_process(monkeypatch):
     asked = {0: {1, 4, 5}}
     monkeypatch.setattr("os.sched_getaffinity", lambda pid: asked[pid], raising=False)
-    assert doctor(benchmark=False).cores == 3
+    assert doctor._cores() == 3
