@@ -158,6 +158,26 @@ def test_no_measurement_is_begun_after_the_time_is_up(monkeypatch):
     assert [(one.place, one.seconds) for one in found] == [("one core", 15.0)]
 
 
+def test_what_is_measured_on_lies_in_five_groups(monkeypatch):
+    given = []
+
+    class Members:
+        def __init__(self, *args, **how):
+            pass
+
+        def generate(self, rows):
+            given.append(rows)
+
+    monkeypatch.setattr(doctor, "KMeansEnsemble", Members)
+    monkeypatch.setattr(doctor, "_LONG_ENOUGH", -1.0)
+    assert doctor._measured(1, ()) == []
+    (rows,) = given
+    group = np.rint(rows.mean(axis=1) / 4)  # each column has the number of the group, and noise
+    assert np.unique(group).tolist() == [0, 1, 2, 3, 4]
+    assert np.bincount(group.astype(int)).min() > 1000
+    np.testing.assert_allclose((rows - 4 * group[:, None]).std(), 1.0, atol=0.02)
+
+
 # ---- distances --------------------------------------------------------------------------------
 
 
