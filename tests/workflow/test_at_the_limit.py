@@ -406,6 +406,8 @@ def test_notes_of_columns_that_are_missing_more_or_in_another_order():
     [
         ([1, 1, 1], [10, 1, 1], False),  # ten times as large as any
         ([1, 1, 1], [10.1, 1, 1], True),
+        ([2, 2, 2], [20, 2, 2], False),
+        ([2, 2, 2], [20.2, 2, 2], True),
         ([-1, 1, 1], [-10.1, 1, 1], True),
         ([1, 0.2, 0.2], [1, 1, 1], False),  # none is larger than all that were seen
         ([1, 0.2, 0.2], [1.5, 1.2, 0], True),  # most are, and five times the usual one

@@ -14,7 +14,9 @@ from consilience.predict import learn, placed
 from consilience.predict._hashes import row_hashes
 from consilience.workflow import (
     _alone,
+    _job,
     _metric,
+    _seeds,
     _soft_members,
     _view_agreement,
     ambiguity,
@@ -176,6 +178,77 @@ def test_what_is_measured_on_lies_in_five_groups(monkeypatch):
     assert np.unique(group).tolist() == [0, 1, 2, 3, 4]
     assert np.bincount(group.astype(int)).min() > 1000
     np.testing.assert_allclose((rows - 4 * group[:, None]).std(), 1.0, atol=0.02)
+
+
+def test_stages_are_timed_to_the_millisecond(monkeypatch):
+    clock = iter([100.0, 100.12345, 200.0, 203.0])
+    monkeypatch.setattr(_job.time, "perf_counter", lambda: next(clock))
+    job = _job.Job("this", 2)
+
+    def work(own):
+        assert own is job
+        with own.stage("a"):
+            pass
+        with own.stage("b"):
+            pass
+        return "done"
+
+    assert job.run(work) == "done"
+    assert job.seconds == {"a": 0.123, "b": 3.0}
+
+
+def test_a_seed_is_the_number_given_the_one_of_the_folder_or_drawn():
+    def run(seed):
+        return SimpleNamespace(plan={"parameters": {"random_state": seed}})
+
+    assert _seeds.job_seed(7, run(3)) == 7
+    assert _seeds.job_seed(np.int8(7)) == 7
+    assert _seeds.job_seed(None, run(3)) == 3
+    assert _seeds.job_seed(None, run("12")) == 12
+    drawn = np.random.RandomState(4).randint(2**31 - 1)
+    assert _seeds.job_seed(np.random.RandomState(4), run(3)) == drawn
+    for nothing in (run(None), run("RandomState(3)"), run(-1), SimpleNamespace(plan=None), None):
+        found = [_seeds.job_seed(None, nothing) for _ in range(3)]
+        assert len({*found}) == 3  # one in a thousand million is not
+        assert all(0 <= one < 2**31 for one in found)
+
+
+def test_groups_changed_by_hand_are_judged_by_the_members():
+    members = np.column_stack([np.arange(N) % 3] * 4)
+    members[0] = [0, 0, 0, 1]
+    result = cs.cluster(ensemble=members, n_clusters=3, truth=np.arange(N) % 3, random_state=0)
+    joined = result.merge([1, 2])
+    assert joined.labels.tolist() == np.minimum(result.labels, 1).tolist()
+    wanted = cs.evidence.confidence(result.ensemble, joined.labels)
+    np.testing.assert_array_equal(joined.confidence, wanted.confidence)
+    np.testing.assert_array_equal(joined.runner_up, wanted.runner_up)
+    gone = ("choice", "clarity", "tree", "lifetimes", "n_moved", "seen")
+    assert [getattr(joined, name) for name in gone] == [None] * 6
+    assert joined.alternatives == ()
+    assert joined.changes == ("Groups 1 and 2 were joined into group 1.",)
+    assert (joined.chosen_by, joined.verdict) == ("user", None)
+    assert joined.agreement["ari"] < result.agreement["ari"] == 1.0
+    assert dict(joined.headline())["number"] == "Changed by hand. " + joined.changes[0]
+    named = result.rename({2: "last"})
+    assert named.names == ("", "", "last")
+    assert named.changes == ("Named: group 2 'last'.",)
+    assert named.rename({}) is named
+    both = named.merge([0, 1])
+    assert both.names == ("", "last")
+    assert both.rows()[1][1][0] == "1 last"
+    assert both.rows()[1][0][0] == "0"
+    np.testing.assert_array_equal(named.confidence, result.confidence)
+    for n, ok in ((3, False), (4, True), (5, True)):
+        few = cs.cluster(ensemble=[[0] * n + [1] * 5] * 3, n_clusters=2, random_state=0)
+        if ok:
+            assert few.split(0).changes[0].startswith("Group 0 was ")
+            continue
+        with pytest.raises(InvalidParameterError) as caught:
+            few.split(0)
+        assert str(caught.value) == (
+            "The 'group' parameter of ClusterResult.split is group 0 of 3 objects, too few to be "
+            "divided. Name a larger one."
+        )
 
 
 # ---- distances --------------------------------------------------------------------------------
