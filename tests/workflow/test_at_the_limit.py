@@ -39,38 +39,6 @@ def torn(n=20):
     return cells, cs.Ensemble(members)
 
 
-@pytest.mark.filterwarnings("ignore:.*never seen together")
-def test_gaps_of_few_objects_are_means_by_squared_co_association():
-    cells, ensemble = torn()
-    known = ~np.isnan(cells)
-    found, sure = _mixed._expected(ensemble, np.where(known, cells, 0.0), known.astype(float))
-    near = cs.evidence.co_association(ensemble)
-    for i, j in np.argwhere(~known):
-        others = known[:, j] & (near[i] > 0)
-        assert sure[i, j] == others.any()
-        if others.any():
-            wanted = np.average(cells[others, j], weights=near[i, others] ** 2)
-            assert found[i, j] == pytest.approx(wanted)
-
-
-def test_gaps_of_many_objects_are_means_of_the_means_of_their_clusters():
-    cells, ensemble = torn()
-    known = ~np.isnan(cells)
-    found, sure = _mixed._expected_by_clusters(
-        ensemble, np.where(known, cells, 0.0), known.astype(float)
-    )
-    for i, j in np.argwhere(~known):
-        means = [
-            cells[mates, j].mean()
-            for own in ensemble.members
-            if own[i] >= 0
-            for mates in [(own == own[i]) & known[:, j]]
-            if mates.any()
-        ]
-        assert sure[i, j] == bool(means)
-        assert found[i, j] == pytest.approx(np.mean(means) if means else 0.0)
-
-
 def test_a_gap_that_nobody_tells_of_stays_where_it_was():
     cells = np.array([[1.0, np.nan], [np.nan, 2.0], [3.0, np.nan]])
     known = ~np.isnan(cells)
