@@ -102,6 +102,7 @@ def kinds() -> dict[str, Kind]:
         "GraphEnsemble",
         "KMeansEnsemble",
         "LACEnsemble",
+        "MixedEnsemble",
         "USPECEnsemble",
     )
     all_kinds = [

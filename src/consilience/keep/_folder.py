@@ -192,9 +192,9 @@ def _read_array(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> tuple[str, 
     if name is None or entry.compress_type != zipfile.ZIP_STORED:
         raise ValueError(f"{entry.filename!r} is no array as consilience writes them")
     with archive.open(entry) as file:
-        major, _ = npy.read_magic(file)
-        read_header = npy.read_array_header_1_0 if major == 1 else npy.read_array_header_2_0
-        shape, _, dtype = read_header(file)
+        if npy.read_magic(file) != (1, 0):
+            raise ValueError(f"{entry.filename!r} is no array as consilience writes them")
+        shape, _, dtype = npy.read_array_header_1_0(file)
         if dtype.hasobject:
             raise ValueError(f"{entry.filename!r} holds a pickle, which is never read")
         if file.tell() + int(np.prod(shape, dtype=object)) * dtype.itemsize != entry.file_size:

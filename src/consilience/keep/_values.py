@@ -38,9 +38,9 @@ class Omitted:
     text: str
 
 
-def dataclass_kind(owner: Any, leave_out: tuple[str, ...] = ()) -> Kind:
+def dataclass_kind(owner: Any) -> Kind:
     """A dataclass by its fields; fields that a later version added are passed over."""
-    names = [field.name for field in fields(owner) if field.name not in leave_out]
+    names = [field.name for field in fields(owner)]
     return Kind(
         owner.__name__,
         owner,

@@ -131,14 +131,14 @@ def _usable(
 
 def _spread(n: int, most: int) -> NDArray[np.intp]:
     """So many of n objects, at equal steps: the same for the same data."""
-    return np.arange(n) if n <= most else np.linspace(0, n - 1, most).astype(np.intp)
+    return np.linspace(0, n - 1, min(n, most)).astype(np.intp)
 
 
 def _tables(
     members: NDArray[Any], starts: NDArray[np.int64], labels: Labels
 ) -> tuple[Floats, Floats]:
     """Objects of each group in each cluster, and seen pairs of an object with each group."""
-    n_groups = int(labels.max(initial=-1)) + 1
+    n_groups = int(labels.max()) + 1
     counts = part_sums(members, starts, labels, n_groups, np.ones(len(labels)))
     sizes = np.bincount(labels[labels >= 0], minlength=n_groups)
     if members.min(initial=0) > UNSEEN:

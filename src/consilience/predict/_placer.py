@@ -105,9 +105,9 @@ class Placer:
     @cached_property
     def some_unseen(self) -> bool:
         """Whether a member without centres saw only some of the objects."""
-        if self.members is None or not len(self.without_centres):
-            return False
-        return bool(self.members[self.without_centres].min() == UNSEEN)
+        # Labels are kept of an ensemble with such a member only.
+        own = () if self.members is None else self.members[self.without_centres]
+        return any(bool((labels == UNSEEN).any()) for labels in own)
 
 
 def in_range(X: Any, power: int) -> Any:

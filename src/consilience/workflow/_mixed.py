@@ -96,9 +96,9 @@ def refilled(data: Data, ensemble: Ensemble) -> Data:
 
 def _expected(ensemble: Ensemble, cells: Floats, known: Floats) -> tuple[Floats, Any]:
     near = np.asarray(co_association(ensemble), np.float64) ** 2
-    np.fill_diagonal(near, 0.0)
     weight = near @ known
-    return (near @ cells) / np.where(weight > 0, weight, 1.0), weight > 0
+    sure = weight > 0
+    return np.divide(near @ cells, weight, out=np.zeros(cells.shape), where=sure), sure
 
 
 def _expected_by_clusters(ensemble: Ensemble, cells: Floats, known: Floats) -> tuple[Floats, Any]:
@@ -109,7 +109,7 @@ def _expected_by_clusters(ensemble: Ensemble, cells: Floats, known: Floats) -> t
         for j in range(cells.shape[1]):
             sums = np.bincount(its, cells[seen, j])
             sizes = np.bincount(its, known[seen, j])
-            means = sums / np.where(sizes > 0, sizes, 1.0)
+            means = sums / np.maximum(sizes, 1.0)
             total[seen, j] += means[its]
             count[seen, j] += sizes[its] > 0
-    return total / np.where(count > 0, count, 1.0), count > 0
+    return total / np.maximum(count, 1.0), count > 0

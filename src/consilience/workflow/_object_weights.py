@@ -54,7 +54,7 @@ class Copies:
         """Fields of a result of the copies, as those of the objects."""
         data = result["data"].take(self.first)
         labels, told = self._told(result["labels"])
-        fresh = np.append(_renumbered(labels, int(result["labels"].max(initial=-1)) + 1), -1)
+        fresh = np.append(_renumbered(labels, int(result["labels"].max()) + 1), -1)
         sure, others, soft = result["confidence"], result["runner_up"], result["soft_members"]
         labels = fresh[labels]
         truth = None if data.truth is None else against_truth(data.truth, labels)
@@ -77,7 +77,7 @@ class Copies:
 
         Methods that make clusters of equal sizes may part copies.
         """
-        votes = np.zeros((self.n_objects, int(labels.max(initial=-1)) + 2))
+        votes = np.zeros((self.n_objects, int(labels.max()) + 2))
         np.add.at(votes, (self.rows, labels), 1.0)  # noise is the last column
         votes[np.arange(self.n_objects), labels[self.first]] += 0.5
         chosen = votes.argmax(axis=1)

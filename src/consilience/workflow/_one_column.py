@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from consilience.errors import warn
 from consilience.metrics import consistency_index
@@ -29,7 +28,7 @@ def the_one_column(data: Data, labels: NDArray[np.integer]) -> tuple[str, float]
     None where there is no such column, or it is the only one.
     """
     X, names = data.original, data.sources or data.original_columns
-    if not isinstance(X, np.ndarray) or sparse.issparse(X) or labels.max(initial=-1) < 1:
+    if not isinstance(X, np.ndarray) or labels.max() < 1:
         return None
     columns: dict[str, list[int]] = {}
     for j, name in enumerate(names):

@@ -106,7 +106,7 @@ def view_agreement(
     alone = each_alone(len(names), ensemble, labels)
     if alone is None:
         return None
-    k = int(labels.max(initial=-1)) + 1
+    k = int(labels.max()) + 1
     sure, groups, parts, counts = [], [], [], []
     for its, seen, known in alone:
         of_group = [known[seen & (labels == g)] for g in range(k)]

@@ -6,8 +6,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linear_sum_assignment
 
+from consilience._contingency import matched_cells, tabulate
 from consilience._labels import UNSEEN, encode
 from consilience._validation import COUNT, NoneValue, Options, check_value
 from consilience.compare import auc
@@ -97,7 +97,7 @@ class AmbiguityResult(Reported):
     @property
     def n_clusters(self) -> int:
         """Groups between which the objects may be torn."""
-        return int(self.labels.max(initial=-1)) + 1
+        return int(self.labels.max()) + 1
 
     def histogram(self, bins: int) -> tuple[NDArray[np.int64], NDArray[np.float64]] | None:
         """Counts and edges of the scores; None where all scores are one number, or none."""
@@ -279,7 +279,8 @@ def ambiguous_objects(
         if score != _SURE:
             method = default_method(data.n_objects, n_members).name
             if members is None and generator is None:
-                maker = few_objects_each(n_members, k or 1, data.n_objects)
+                assert k is not None  # given, or found above
+                maker = few_objects_each(n_members, k, data.n_objects)
         how |= {"n_clusters": k, "method": method, "generator": maker, "n_members": n_members}
         groups = groups_of(job, data, members, run=folder, **how)
         with job.stage("ambiguity"):
@@ -349,13 +350,15 @@ def _against_truth(
 
 def _agree(truth: NDArray[np.integer], labels: NDArray[np.integer]) -> NDArray[np.bool_]:
     """Objects whose group is the one that was matched to their known group."""
-    counts = np.zeros((int(truth.max(initial=0)) + 1, int(labels.max(initial=0)) + 1), np.int64)
-    both = (truth >= 0) & (labels >= 0)
-    np.add.at(counts, (truth[both], labels[both]), 1)
-    partner = np.full(counts.shape[0], -1)
-    rows, columns = linear_sum_assignment(-counts)
-    partner[rows] = columns
-    return both & (partner[np.maximum(truth, 0)] == labels)
+    both = np.flatnonzero((truth >= 0) & (labels >= 0))
+    table = tabulate(truth[both].astype(np.int64), labels[both].astype(np.int64))
+    cells = matched_cells(table)
+    groups = table.row_codes[table.rows[cells]]
+    partners = table.column_codes[table.columns[cells]]
+    same = (truth[both, None] == groups) & (labels[both, None] == partners)
+    agree = np.zeros(len(labels), bool)
+    agree[both] = same.any(axis=1)
+    return agree
 
 
 def few_objects_each(n_members: int, n_clusters: int, n_objects: int) -> KMeansEnsemble:

@@ -142,7 +142,7 @@ class ClusterResult(Reported):
     @property
     def n_clusters(self) -> int:
         """Clusters found."""
-        return int(self.labels.max(initial=-1)) + 1
+        return int(self.labels.max()) + 1
 
     @property
     def sizes(self) -> list[int]:

@@ -91,7 +91,7 @@ class GraphResult(Result):
     @property
     def n_clusters(self) -> int:
         """Communities found."""
-        return int(self.labels.max(initial=-1)) + 1
+        return int(self.labels.max()) + 1
 
     @property
     def sizes(self) -> list[int]:

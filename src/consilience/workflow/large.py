@@ -54,6 +54,7 @@ from consilience.workflow.cluster_result import ClusterResult
 
 __all__ = [
     "LargeResult",
+    "all_or_nothing",
     "cluster_large",
     "does_not_fit",
     "in_words",
@@ -217,27 +218,12 @@ class LargeResult:
         where pyarrow is not installed). ``sample`` is a folder for `consilience.load`. The folder
         must not be there, or be empty. The summary is written last: with it, all is there.
         """
-        target = Path(folder)
-        if target.exists() and (not target.is_dir() or any(target.iterdir())):
-            raise InvalidInputError(
-                f"The folder {str(target)!r} is not empty. Name one that is new or empty."
-            )
-        was_there = target.exists()
-        (target / "labels").mkdir(parents=True, exist_ok=True)
-        try:
+        with all_or_nothing(folder) as target:
             for number, name in enumerate(part_names(self.n_objects)):
                 write_part(self, number, target / name)
             self.sample.save(target / "sample")
             text = json.dumps(self.to_dict(), indent=2, default=str)
             (target / "summary.json").write_text(text + "\n", encoding="utf-8")
-        except BaseException:  # a full disk, for one: nothing that is half there stays
-            for path in (target / "labels", target / "sample"):
-                shutil.rmtree(path, ignore_errors=True)
-            (target / "summary.json").unlink(missing_ok=True)
-            if not was_there:
-                with suppress(OSError):
-                    target.rmdir()
-            raise
 
     def __repr__(self) -> str:
         lines = [
@@ -250,6 +236,27 @@ class LargeResult:
             ("see", "labels, confidence, sample, predict(X), report(path), save(folder)"),
         ]
         return "\n".join(["LargeResult:", *(f"  {name:<11}{words}" for name, words in lines)])
+
+
+@contextmanager
+def all_or_nothing(folder: str | PathLike[str]) -> Iterator[Path]:
+    """A folder, new or empty, with room for ``labels``; emptied again by whatever goes wrong."""
+    target = Path(folder)
+    was_there = target.exists()
+    if was_there and (not target.is_dir() or any(target.iterdir())):
+        raise InvalidInputError(
+            f"The folder {str(target)!r} is not empty. Name one that is new or empty."
+        )
+    (target / "labels").mkdir(parents=True)
+    try:
+        yield target
+    except BaseException:  # a full disk, for one: nothing that is half there stays
+        with suppress(OSError):
+            for path in target.iterdir():
+                shutil.rmtree(path) if path.is_dir() else path.unlink()
+            if not was_there:
+                target.rmdir()
+        raise
 
 
 def in_words(n_sample: int, n_objects: int) -> str:
@@ -405,10 +412,11 @@ def cluster_large(
         part = members_of_sample(ensemble, objects)
         if number.n_clusters is None:
             number = _number(job, task, table, (objects, part))
+        assert number.n_clusters is not None  # given, or found above
         with job.stage("consensus"):
             consensus = combine_blocks(
                 ensemble,
-                number.n_clusters or 1,
+                number.n_clusters,
                 method,
                 max_memory=task.max_memory,
                 random_state=task.seed,

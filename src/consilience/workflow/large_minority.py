@@ -1,7 +1,6 @@
 """Minority clustering of tables that are not in memory: scores of all objects, written in parts."""
 
 import json
-import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
@@ -11,14 +10,19 @@ from typing import Any
 import numpy as np
 
 from consilience.engines import releasing
-from consilience.errors import InvalidInputError
 from consilience.minority import EWOCS
 from consilience.minority.thresholds import Threshold
 from consilience.rows import Rows, here
 from consilience.workflow._job import Job
 from consilience.workflow._members import RunFolder, keeping_something
 from consilience.workflow._notes import noting
-from consilience.workflow.large import in_words, names_of, part_names, write_columns
+from consilience.workflow.large import (
+    all_or_nothing,
+    in_words,
+    names_of,
+    part_names,
+    write_columns,
+)
 
 __all__ = ["LargeMinorityResult", "minority_large", "write_part"]
 
@@ -112,21 +116,11 @@ class LargeMinorityResult:
 
         The folder must not be there, or be empty. The summary is written last.
         """
-        target = Path(folder)
-        if target.exists() and (not target.is_dir() or any(target.iterdir())):
-            raise InvalidInputError(
-                f"The folder {str(target)!r} is not empty. Name one that is new or empty."
-            )
-        (target / "labels").mkdir(parents=True, exist_ok=True)
-        try:
+        with all_or_nothing(folder) as target:
             for number, name in enumerate(part_names(self.n_objects)):
                 write_part(self, number, target / name)
             text = json.dumps(self.to_dict(), indent=2, default=str)
             (target / "summary.json").write_text(text + "\n", encoding="utf-8")
-        except BaseException:  # a full disk, for one: nothing that is half there stays
-            shutil.rmtree(target / "labels", ignore_errors=True)
-            (target / "summary.json").unlink(missing_ok=True)
-            raise
 
     def __repr__(self) -> str:
         sizes = ", ".join(f"{size:,}" for size in self.sizes[:10]) or "none"

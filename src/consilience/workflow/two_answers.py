@@ -211,11 +211,11 @@ def compare_results(
     counts = np.zeros((len(names_a), len(names_b)), np.int64)
     np.add.at(counts, (a, b), 1)
     pairs = _matched(counts, names_a, names_b)
-    partner = np.full(len(names_a), -2)
-    partner[list(pairs)] = list(pairs.values())
-    stays = partner[a] == b
+    partners = np.zeros(counts.shape, bool)
+    partners[list(pairs), list(pairs.values())] = True
+    stays = partners[a, b]
     rng = check_random_state(random_state)
-    ari, stayed = _intervals(counts, pairs, level, rng)
+    ari, stayed = _intervals(counts, partners, level, rng)
     return TwoAnswers(
         counts=counts,
         first=names_a,
@@ -240,7 +240,7 @@ def _answer(given: Any, name: str) -> _Answer:
         isinstance(given, bytes) or hasattr(given, "__array__")
     ):
         given = list(given)  # of anything that hands out labels one by one, also only once
-    labels = np.maximum(encode(given, what=name), -1)
+    labels = encode(given, what=name)
     values = np.asarray(given)
     if values.dtype.kind not in "iu":
         kept = np.array(
@@ -322,14 +322,15 @@ def _matched(counts: Codes, first: tuple[Any, ...], second: tuple[Any, ...]) -> 
     return {int(i): int(j) for i, j in zip(rows, columns, strict=True) if allowed[i, j] > 0}
 
 
-def _intervals(counts: Codes, pairs: dict[int, int], level: float, rng: Any) -> tuple[Share, Share]:
+def _intervals(
+    counts: Codes, partners: NDArray[np.bool_], level: float, rng: Any
+) -> tuple[Share, Share]:
     """Adjusted Rand index and share that stayed, over draws of the objects."""
     n = int(counts.sum())
     cells = np.flatnonzero(counts.ravel())
     drawn = rng.multinomial(n, counts.ravel()[cells] / n, _DRAWS)
     rows, columns = np.divmod(cells, counts.shape[1])
-    partner = np.array([pairs.get(int(i), -1) for i in rows])
-    stay = partner == columns
+    stay = partners.ravel()[cells]
     observed = counts.ravel()[cells][None, :]
     return (
         _share(_ari(observed, rows, columns)[0], _ari(drawn, rows, columns), level),
@@ -350,13 +351,13 @@ def _ari(counts: Codes, rows: Codes, columns: Codes) -> Floats:
         return np.asarray((table * (table - 1) / 2).sum(axis=1))
 
     both = pairs(counts.astype(np.float64))
-    own = pairs(counts @ np.eye(rows.max() + 1)[rows])
-    other = pairs(counts @ np.eye(columns.max() + 1)[columns])
+    own = pairs(counts @ (rows[:, None] == np.unique(rows)))
+    other = pairs(counts @ (columns[:, None] == np.unique(columns)))
     n = counts.sum(axis=1).astype(np.float64)
     chance = own * other / np.maximum(n * (n - 1) / 2, 1)
     best = (own + other) / 2
     # Both answers one group, or both all alone: nothing to disagree about.
-    return np.where(best > chance, (both - chance) / np.where(best > chance, best - chance, 1), 1.0)
+    return np.divide(both - chance, best - chance, out=np.ones(len(n)), where=best > chance)
 
 
 def _moved(
