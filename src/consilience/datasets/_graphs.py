@@ -315,7 +315,7 @@ def _cleaned(
     if n_loops:
         warn(
             f"{plural(n_loops, 'edge')} of a node with itself {'says' if n_loops == 1 else 'say'} "
-            "nothing of communities, and are left out."
+            f"nothing of communities, and {'is' if n_loops == 1 else 'are'} left out."
         )
     graph = Graph(matrix, ids, name)
     if graph.n_objects == 1:
