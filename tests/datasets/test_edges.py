@@ -13,24 +13,32 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import sparse
+from scipy import sparse, stats
 from scipy.spatial.distance import pdist
 
+from consilience import Ensemble
 from consilience.datasets import (
     _annotated,
+    _association,
     _blocks,
     _csv,
+    _files,
     _frames,
+    _graphs,
+    _mixed,
     _scale,
     _views,
     _workbooks,
+    informative_terms,
     make_gaussians,
     open_rows,
+    read_graph,
     read_labels,
     read_table,
     write_annotated,
 )
 from consilience.datasets._columns import Columns, Part, Words
+from consilience.datasets._label_files import has_column
 from consilience.errors import InvalidInputError
 
 
@@ -194,6 +202,57 @@ def test_tables_of_any_width_come_back_from_blocks(tmp_path, monkeypatch, reader
     np.testing.assert_array_equal(told(read_table, path, id_column="none")[0].X, wanted)
 
 
+READERS = {"arrow": 0, "numpy": 10**9}
+
+
+@pytest.mark.parametrize("reader", READERS)
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x,y\n" + "".join(f"{i},{i}.5\n" for i in range(60)),
+        "x,y\n" + "".join(f"{i},{i}.5\n" for i in range(60)) + "60,1",
+        "x,w\n" + "".join(f"{i},{'uvu'[i % 3]}\n" for i in range(60)),
+        "x,w\n" + "".join(f'{i},"{"uvu"[i % 3]}, "\n' for i in range(60)),
+        "x;y\r\n" + "".join(f"{i};{i}e2\r\n" for i in range(60)),
+    ],
+)
+def test_blocks_without_anything_odd_never_go_to_the_slow_reader(
+    tmp_path, monkeypatch, reader, text
+):
+    if reader == "arrow":
+        pytest.importorskip("pyarrow")
+    path = tmp_path / "t.csv"
+    path.write_bytes(text.encode())
+    wanted = told(read_table, path, id_column="none", encode="onehot")[0]
+    monkeypatch.setattr(_blocks, "_BYTES", 70)
+    monkeypatch.setattr(_blocks, "_SMALL", READERS[reader])
+    monkeypatch.setattr(_blocks, "_by_csv", None)
+    found = told(read_table, path, id_column="none", encode="onehot")[0]
+    np.testing.assert_array_equal(found.X, wanted.X)
+    assert found.columns == wanted.columns
+    assert found.X[:, 0].tolist() == list(range(len(found.X)))
+
+
+@pytest.mark.parametrize("reader", READERS)
+@pytest.mark.parametrize(
+    ("decimal", "cells", "wanted"),
+    [
+        (",", ["1.234", "2.000.000", "0,5"], [1234, 2_000_000, 0.5]),
+        (",", ["1.234", "2.345", "3.456"], [1234, 2345, 3456]),
+        (".", ["1'234", "2 345.5", "3"], [1234, 2345.5, 3]),
+        (".", ["1.234", "2.345", ".5"], [1.234, 2.345, 0.5]),
+    ],
+)
+def test_decimal_marks_mean_the_same_to_every_reader(
+    tmp_path, monkeypatch, reader, decimal, cells, wanted
+):
+    monkeypatch.setattr(_blocks, "_SMALL", READERS[reader])
+    path = tmp_path / "t.csv"
+    path.write_text("x;y\n" + "".join(f"{cell};7\n" for cell in cells))
+    table, _ = told(read_table, path, decimal=decimal)
+    assert table.X.tolist() == [[one, 7] for one in wanted]
+
+
 def test_the_temporary_file_holds_the_rows_and_nothing_else(tmp_path, monkeypatch):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "place"))
     (tmp_path / "place").mkdir()
@@ -211,6 +270,57 @@ def test_the_temporary_file_holds_the_rows_and_nothing_else(tmp_path, monkeypatc
     del rows
     gc.collect()
     assert not list((tmp_path / "place").iterdir())
+
+
+@pytest.mark.parametrize(("width", "sizes"), [(2, [3, 3, 1]), (6, [1] * 7), (7, [1] * 7)])
+@pytest.mark.parametrize("ending", ["parquet", "feather"])
+def test_rows_of_arrow_files_come_in_batches_of_so_many_cells(
+    tmp_path, monkeypatch, ending, width, sizes
+):
+    arrow, store, feather = map(pytest.importorskip, ARROW)
+    monkeypatch.setattr(_files, "_CELLS", 6)
+    table = arrow.table({f"c{j}": np.arange(7.0) * j for j in range(width)})
+    path = tmp_path / f"t.{ending}"
+    if ending == "parquet":
+        store.write_table(table, path)
+    else:
+        feather.write_feather(table, path)
+    with _files.open_parquet(path) as file:
+        assert [len(one) for one in _files.parquet_batches(path, file)] == sizes
+    wanted = np.outer(np.arange(7.0), np.arange(width))
+    np.testing.assert_array_equal(told(read_table, path, ignore=["c0"])[0].X, wanted[:, 1:])
+
+
+ARROW = ("pyarrow", "pyarrow.parquet", "pyarrow.feather")
+
+
+@pytest.mark.parametrize(
+    ("words", "shown"),
+    [
+        ([[1], [2]], ("[1]", "[2]")),
+        ([{"a": 1}, {"a": 2}], ("{'a': 1}", "{'a': 2}")),
+        ([b"x", b"y"], ("b'x'", "b'y'")),
+        ([7, 9], None),
+    ],
+)
+@pytest.mark.parametrize("coded", [True, False])
+def test_words_that_are_no_text_are_shown_whether_they_are_coded_or_not(
+    tmp_path, words, shown, coded
+):
+    arrow, _, feather = map(pytest.importorskip, ARROW)
+    cells = arrow.array([words[i] for i in (0, 1, 0)])
+    if coded:
+        codes = arrow.array([0, 1, 0], arrow.int32())
+        cells = arrow.DictionaryArray.from_arrays(codes, arrow.array(words))
+    path = tmp_path / "t.feather"
+    feather.write_feather(arrow.table({"x": [1.0, 2.0, 3.0], "w": cells}), path)
+    table, _ = told(read_table, path, encode="mixed")
+    column = table.recipe.columns[1]
+    if shown is None:
+        assert table.X[:, 1].tolist() == [7, 9, 7]
+    else:
+        assert (column.name, column.categories) == ("w", shown)
+        assert table.X[:, 1].tolist() == [0, 1, 0]
 
 
 # ---- workbooks ------------------------------------------------------------------------------
@@ -553,6 +663,32 @@ def test_gaps_of_a_frame_are_gaps_in_any_type(values, kind, wanted):
     np.testing.assert_array_equal(table.X[:, 0], wanted)
 
 
+def test_nothing_is_guessed_of_the_columns_of_a_frame():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(
+        {"row": np.arange(12), "id": np.arange(100, 112), "day": 20200101 + np.arange(12)}
+    )
+    table, said = told(_frames.frame_table, frame, impute=None)
+    np.testing.assert_array_equal(table.X, frame)
+    assert (table.columns, table.ids, said) == (("row", "id", "day"), None, [])
+
+
+def test_categories_that_were_split_are_places_again_also_of_new_rows():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"w": ["u", "v", "t", None], "k": ["a", "b", None, "a"], "x": 1.5})
+    first = _frames.frame_table(frame, impute="keep", say=False)
+    later = pandas.DataFrame({"w": ["v", "new", None, "t"], "k": ["b", "c", "a", None], "x": 2.5})
+    second, _ = told(_frames.frame_like, later, first.recipe)
+    nan = np.nan
+    for table, w, k in (
+        (first, [0, 1, 2, nan], [0, 1, nan, 0]),
+        (second, [1, nan, nan, 2], [1, nan, 0, nan]),
+    ):
+        mixed = _mixed.mixed_of(table.X, table.sources, table.recipe)
+        np.testing.assert_array_equal(mixed.values[:, :2].T, [w, k])
+        assert (mixed.categorical, mixed.names) == ((0, 1), ("w", "k", "x"))
+
+
 # ---- views, scales, labels ------------------------------------------------------------------
 
 
@@ -583,6 +719,41 @@ def test_other_rows_are_scaled_as_the_first_were(seed):
         how.applied(far)
 
 
+def associated(one, other, level):
+    """Reference: squared and corrected association of two columns of codes, NaN where unknown."""
+    pairs = [pair for pair in zip(one, other, strict=True) if not np.isnan(pair).any()]
+    rows, columns = (sorted({pair[i] for pair in pairs}) for i in (0, 1))
+    if len(rows) < 2 or len(columns) < 2:
+        return 0.0
+    counts = np.array([[pairs.count((a, b)) for b in columns] for a in rows])
+    found = stats.chi2_contingency(counts, correction=False)
+    if found.pvalue >= level:
+        return 0.0
+    excess = found.statistic / len(pairs) - found.dof / (len(pairs) - 1)
+    return max(excess, 0.0) / (min(counts.shape) - 1)
+
+
+@pytest.mark.parametrize("n", [12, 60])
+def test_associations_are_their_definition(n, seed):
+    rng = np.random.default_rng(seed)
+    group = rng.integers(3, size=n)
+    table = np.column_stack([
+        np.where(rng.uniform(size=n) < 0.7, group, 7.0),
+        np.where(np.arange(n) == 1, 5, group * 2),  # one category of one object
+        np.where(rng.uniform(size=n) < 0.2, np.nan, group),
+        rng.integers(2, size=n),
+        group + rng.normal(0, 0.1, n),
+    ])  # fmt: skip
+    kinds = [0, 1, 2, 3]
+    edges = np.quantile(table[:, 4], np.arange(1, 6) / 6)
+    coded = [*table[:, :4].T, (table[:, [4]] >= edges).sum(axis=1)]
+    level = 0.05 / 4
+    sums = [sum(associated(coded[i], coded[j], level) for j in range(5) if j != i) for i in kinds]
+    wanted = np.maximum(np.sqrt(np.array(sums) / max(sums)), 0.1)
+    found = _association.association_weights(table, kinds)
+    np.testing.assert_allclose(found, [*wanted, 1.0], rtol=1e-9)
+
+
 def test_one_object_keeps_all_its_columns_when_scaled():
     scaled, kept, dropped, _ = _scale.standardise(np.array([[3.0, 0.0]]), ("a", "b"))
     assert scaled.tolist() == [[0, 0]]
@@ -599,3 +770,78 @@ def test_a_single_member_of_memberships_is_said_so(tmp_path):
     assert said == [
         "The columns of 't.csv' are named member:cluster: they are read as memberships by 1 member."
     ]
+
+
+def test_an_ensemble_without_names_or_index_is_read_as_it_was_saved(tmp_path):
+    labels = np.array([[0, 1], [1, 1], [1, 0]])
+    path = tmp_path / "e.npz"
+    Ensemble(labels).save(path)
+    np.testing.assert_array_equal(read_labels(path).labels, labels)
+    with np.load(path) as arrays:
+        np.savez(tmp_path / "least.npz", members=arrays["members"], meta=arrays["meta"])
+    np.testing.assert_array_equal(read_labels(tmp_path / "least.npz").labels, labels)
+    assert not has_column(path, "members")
+
+
+# ---- graphs ---------------------------------------------------------------------------------
+
+
+def test_edges_of_a_matrix_are_those_above_its_diagonal():
+    matrix = sparse.csr_array(np.array([[5.0, 1, 0], [1, 0, 2], [0, 2, 7]]))
+    assert [part.tolist() for part in _graphs.upper_edges(matrix)] == [[0, 1], [1, 2], [1, 2]]
+
+
+@pytest.mark.parametrize("ending", ["parquet", "feather"])
+def test_names_of_columns_of_arrow_files_are_no_edge(tmp_path, ending):
+    arrow, store, feather = map(pytest.importorskip, ARROW)
+    table = arrow.table({"a": ["a", "b"], "b": ["b", "c"], "c": [2.0, 0.5]})
+    path = tmp_path / f"g.{ending}"
+    if ending == "parquet":
+        store.write_table(table, path)
+    else:
+        feather.write_feather(table, path)
+    graph = read_graph(path)
+    assert (graph.name, graph.ids.tolist(), graph.n_edges) == ("g", ["a", "b", "c"], 2)
+    assert graph.adjacency.toarray().tolist() == [[0, 2, 0], [2, 0, 0.5], [0, 0.5, 0]]
+
+
+@pytest.mark.parametrize("shape", [(0, 3), (3, 0)])
+def test_an_empty_sparse_matrix_is_refused(tmp_path, shape):
+    sparse.save_npz(tmp_path / "s.npz", sparse.csr_matrix(shape))
+    with pytest.raises(InvalidInputError, match=r"'s\.npz' holds an empty matrix of shape \("):
+        read_table(tmp_path / "s.npz")
+
+
+def test_networkx_graphs_and_ours_are_known_for_graphs():
+    networkx = pytest.importorskip("networkx")
+    given = networkx.path_graph(3)
+    ours = _graphs.as_graph(given)
+    assert all(map(_graphs.is_graph, (given, networkx.DiGraph(given), ours)))
+    assert not any(map(_graphs.is_graph, (np.eye(2), [(0, 1)], sparse.eye_array(2), {})))
+    assert (ours.ids, ours.n_edges, _graphs.as_graph(ours)) == (None, 2, ours)
+    with pytest.raises(InvalidInputError, match="Got no nodes instead"):
+        _graphs.as_graph(networkx.Graph())
+    given.add_edge("x", 0, weight=2.5)
+    given.add_edge(1, 1)
+    graph, said = told(_graphs.as_graph, networkx.DiGraph([*given.edges(data=True), (1, 0)]))
+    assert set(graph.ids.tolist()) == {0, 1, 2, "x"}
+    assert said[0] == (
+        "The graph is directed. It is taken without direction, and weights of both ways are "
+        "added up."
+    )
+    assert said[-1] == (
+        "1 edge of a node with itself says nothing of communities, and is left out."
+    )
+
+
+# ---- texts ----------------------------------------------------------------------------------
+
+
+def test_zeros_that_are_stored_tell_nothing(seed):
+    rng = np.random.default_rng(seed)
+    counts = sparse.csr_array(rng.integers(1, 4, size=(6, 9)))
+    counts.data[rng.permutation(54)[:20]] = 0
+    plain = sparse.csr_array(counts.toarray())
+    for n_terms in (1, 4, 9, 20):
+        wanted = informative_terms(plain, n_terms)
+        np.testing.assert_array_equal(informative_terms(counts, n_terms), wanted)

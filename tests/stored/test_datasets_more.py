@@ -1,6 +1,7 @@
 """Stored answers of the data sets at the edges: what is just a number, a date, a code, a gene."""
 
 import gzip
+import json
 import math
 from decimal import Decimal
 from importlib import import_module
@@ -10,6 +11,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 import pandas as pd
 from scipy import sparse
+from stored.home import make_home
 from stored.store import Cases, attempt
 
 from consilience import datasets
@@ -171,6 +173,8 @@ def codes():
         "at three": np.r_[np.arange(86.0, 97), 99],
         "above three": np.r_[np.arange(85.0, 96), 99],
         "within the spread": np.r_[0, 0, 0, np.tile([*np.arange(40.0, 50), 360], 3)],
+        "between": np.r_[0, 0, 0, np.tile([*np.arange(40.0, 50), 326], 3)],
+        "two of 10,000": np.r_[0, 0, np.tile(np.arange(50.0, 75.0), 400)[:9998]],
         "98": np.r_[np.arange(12.0), 98],
         "99.5": np.r_[np.arange(12.0), 99.5],
         "both": np.r_[0, 0, 0, wide, 999],
@@ -339,6 +343,9 @@ def heads():
         "a comma too many": "a,b\n1,2,\n3,5,\n",
         "blanks": "a b\n1 2\n3 5\n",
         "blank words": "a b\nx y\nz w\n",
+        "blanks once": "a b\n1 2\n",
+        "blank words first": "a b\nx y\n1 2\n",
+        "blank numbers first": "a b\n1 2\nx y\n",
         "uneven blanks": "a b\n1 2\n3\n",
         "comments": "# one\n#two\n\na,b\n1,2\n# in\n3,5\n#x,y\n",
         "a comment": "# one\na,b\n1,2\n# in\n3,5\n",
@@ -392,6 +399,8 @@ def heads():
             "comments": "# a\n# b\n",
             "quoted": '"a b" c\n"1" 2\n3 5\n',
             "no end": "x y\n1 2\n3 5",
+            "comment in one word": "#made\nx y\n1 2\n",
+            "comment of words": "# made by hand\nx,y\n1,2\n",
         }.items():
             yield f"txt {name}", _read(place, "t.txt", text)
             yield f"gz {name}", _read(place, "t.txt.gz", gzip.compress(text.encode()))
@@ -735,6 +744,7 @@ def graph_files():
             "spaces.txt": "a b 1\nb c 2\n",
             "infinite.csv": "s,t,w\na,b,inf\nb,c,1\n",
             "twice.csv": "s,t\na,b\nb,a\na,a\n",
+            "same names.csv": "s,t,w,w\na,b,1,2\nb,c,3,4\n",
         }.items():
             path = Path(place, name)
             path.write_text(text)
@@ -794,6 +804,9 @@ def views():
         more = table("j.csv", "id,y,g\nc,7,u\nd,8,v\na,9,u\n", id_column="id", truth_column="g")
         rows = table("k.csv", "z,g\n5,u\n6,v\n8,u\n", truth_column="g")
         twice = table("l.csv", "id,y\nc,7\nc,8\na,9\n", id_column="id")
+        left = table("n.csv", "w,x\nu,1\n,\nv,2\n", impute="keep")
+        dropped = table("o.csv", "w,x\nu,1\nv,\nv,2\n", impute="drop-rows")
+        known = table("p.csv", "id,x\na,1\nb,\nc,2\n", impute="drop-rows", id_column="id")
         far = table("m.csv", "id,y\np,7\nq,8\nr,9\n", id_column="id")
         for key, given in {
             "arrays": {"a": array, "b": array + 9},
@@ -806,6 +819,13 @@ def views():
             "uneven": {"a": array, "b": array[:2]},
             "twice": {"a": ids, "b": twice},
             "nothing common": {"a": ids, "b": far},
+            "left out": {"a": left, "b": array},
+            "dropped": {"a": dropped, "b": array},
+            "both": {"a": left, "b": dropped},
+            "dropped and known": {"a": dropped, "b": known},
+            "known": {"a": known, "b": ids},
+            "known and rows": {"a": known, "b": array},
+            "left out of more": {"a": left, "b": array[:2]},
             "frames": {"a": frame, "b": array},
             "named frames": {"a": named, "b": named[::-1]},
             "frame and table": {"a": named, "b": ids},
@@ -822,6 +842,11 @@ def views():
                     continue  # in the words of scikit-learn
                 found = attempt(_views.side_by_side, given, owner="cluster", keep_gaps=keep)
                 yield f"{key} {keep}", found
+        yield (
+            "strict",
+            "NaN"
+            in str(attempt(_views.side_by_side, {"a": array * NAN, "b": array}, owner="cluster")),
+        )
         yield "least", attempt(_views.side_by_side, {"a": array}, owner="cluster", least=1)
 
 
@@ -986,6 +1011,9 @@ def treated():
                 found = attempt(datasets.read_table, path, **options)
                 yield f"{name} {options}", str(found).replace(place, "")
             for options in (
+                {},
+                {"encode": "mixed", "impute": "drop-rows"},
+                {"encode": "dates"},
                 {"impute": "keep", "encode": "mixed"},
                 {"transpose": True, "impute": "keep"},
             ):
@@ -998,6 +1026,158 @@ def treated():
                     again.write_text(texts[other])
                     found = attempt(datasets.read_like, again, recipe)
                     yield f"{name} {options} {other}", str(found).replace(place, "")
+
+
+def _without(place, found):
+    """An answer without the folder it was made in."""
+    if isinstance(found, dict):
+        return {key: _without(place, one) for key, one in found.items()}
+    if isinstance(found, list):
+        return [_without(place, one) for one in found]
+    return found.replace(place, "") if isinstance(found, str) else found
+
+
+@CASES
+def loaders():
+    """The smallest legal values of the loaders of text, and those beyond; hostile lines."""
+    with TemporaryDirectory() as place:
+        home = make_home(Path(place))
+        for name, options in (
+            ("load_mini_newsgroups", {"n_terms": 5, "min_documents": 2}),
+            ("load_webkb4", {"n_terms": 5, "min_documents": 2}),
+            ("load_reuters", {"random_state": 3}),
+            ("load_conll04", {"min_pairs": 2}),
+        ):
+            load = getattr(datasets, name)
+            for more in (
+                {},
+                *({key: value} for key in options for value in (1, 0, 2.5, "x")),
+                *({"n_terms": 10_000} for _ in range("n_terms" in options)),
+                *({"variance_of": one} for one in ("weights", "x") if "n_terms" in options),
+            ):
+                found = attempt(load, data_home=home, **options | more)
+                yield f"{name} {more}", _without(place, found)
+        for more in (
+            {"background": 1},
+            {"background": 1.01},
+            {"background": 0},
+            {"background": 1e-9},
+            {"min_documents": 1},
+            {"min_documents": 0},
+            {"stop_words": "the"},
+            {"stop_words": 5},
+            {"stop_words": [1]},
+            {"stop_words": ["said", "profit"]},
+            {"stop_words": []},
+        ):
+            found = attempt(datasets.load_reuters, home, random_state=3, **more)
+            yield f"reuters {more}", _without(place, found)
+        for more in (
+            {"longest": 1},
+            {"longest": 0},
+            {"longest": 3},
+            {"types": ("Org", "Loc")},
+            {"types": ("Peop", "Peop")},
+            {"types": "Org"},
+            {"types": ("Org",)},
+            {"types": ("x", "y")},
+        ):
+            found = attempt(datasets.load_conll04, data_home=home, **{"min_pairs": 1} | more)
+            yield f"pairs {more}", _without(place, found)
+        pairs = datasets.load_conll04(data_home=home, min_pairs=1)
+        for more in (
+            {},
+            {"share": 0},
+            {"share": 1},
+            {"share": 1.01},
+            {"share": -0.1},
+            {"min_pairs": 1},
+            {"min_pairs": 0},
+            {"min_pairs": 2},
+            {"random_state": "x"},
+        ):
+            found = attempt(pairs.hold_out, **{"random_state": 1, "min_pairs": 1} | more)
+            yield f"hold out {more}", found
+        good = {
+            "id": 1,
+            "tokens": ["a", "b"],
+            "pos": ["X", "Y"],
+            "entity": ["Loc", "Peop"],
+            "relations": [[0, 1, "in"]],
+        }
+        for change in (
+            {},
+            {"relations": [[0, 2, "in"]]},
+            {"relations": [[0, 1]]},
+            {"relations": [[0, 0, "in"]]},
+            {"pos": ["X"]},
+            {"entity": ["Loc"]},
+            {"entity": ["O", "O"]},
+            {"id": "x"},
+            {"tokens": None},
+            {"relations": []},
+            {"relations": [[1, 0, "in"], [0, 1, "of"]]},
+        ):
+            lines = [json.dumps(good), json.dumps(good | change)]
+            with gzip.open(home / "conll04.jsonl.gz", "wt", encoding="utf-8") as file:
+                file.write("\n".join(lines) + "\n")
+            found = attempt(datasets.load_conll04, data_home=home, min_pairs=1)
+            yield f"line {change}", _without(place, found)
+
+
+@CASES
+def arrays():
+    """Vectors beside a dense or sparse matrix as identifiers and groups, fitting or not."""
+    X = np.array([[1.0, 0, 2], [0, 3, 0], [4, 0, 5], [0, 6, 7]])
+    beside = {
+        "ids": np.array(list("abcd")),
+        "y": np.array([1, 0, 1, 0]),
+        "gaps": np.array(["u", "", "v", "NA"]),
+        "bytes": np.array([b"u", b"\xff", b"v", b"u"]),
+        "short": np.arange(3),
+        "c1": np.array(list("wxyz")),
+        "square": np.zeros((4, 4)),
+    }
+    with TemporaryDirectory() as place:
+        dense, thin = Path(place, "dense.npz"), Path(place, "thin.npz")
+        np.savez(dense, X=X, **beside)
+        matrix = sparse.csr_matrix(X)
+        parts = {name: getattr(matrix, name) for name in ("data", "indices", "indptr", "shape")}
+        np.savez(thin, format=b"csr", **parts, **beside)
+        for path in (dense, thin):
+            for name in (
+                "ids",
+                "y",
+                "gaps",
+                "bytes",
+                "short",
+                "c1",
+                "c2",
+                "X",
+                "data",
+                "zzz",
+                "none",
+            ):
+                for parameter in ("id_column", "truth_column"):
+                    for impute in (None, "drop-rows", "median"):
+                        options = {parameter: name, "impute": impute}
+                        found = attempt(datasets.read_table, path, **options)
+                        yield f"{path.name} {options}", str(found).replace(place, "")
+            for options in (
+                {"id_column": "ids", "truth_column": "gaps", "impute": "drop-rows"},
+                {"id_column": "ids", "ignore": ["c0"]},
+                {"truth_column": "y", "ignore": "c0,c1"},
+                {"ignore": "c0,c1,c2"},
+                {"columns": "c2,c0", "truth_column": "y"},
+                {"transpose": True},
+                {"transpose": True, "id_column": "ids"},
+                {"transpose": True, "id_column": "y", "columns": "1"},
+            ):
+                found = attempt(datasets.read_table, path, **options)
+                yield f"{path.name} {options}", str(found).replace(place, "")
+        for values in ([1.0, NAN], [1.0, math.inf], [NAN, -math.inf]):
+            sparse.save_npz(Path(place, "odd.npz"), sparse.csr_matrix([values]))
+            yield f"odd {values}", attempt(datasets.read_table, Path(place, "odd.npz"))
 
 
 @CASES

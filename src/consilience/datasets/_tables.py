@@ -678,7 +678,7 @@ def _beside_sparse(
     """Identifiers and groups as they are of a dense matrix."""
     words = [j for j in (roles.ids, roles.truth) if j is not None]
     columns = Columns(source, names, [], words, "row", notes)
-    columns.take(np.empty((n, 0)))
+    columns.take(np.zeros((n, 0)))
     for j in words:
         columns.words[j].add(_cells(arrays[names[j]]))
     return beside(columns, roles, ways.impute)
