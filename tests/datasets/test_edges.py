@@ -26,6 +26,7 @@ from consilience.datasets import (
     _frames,
     _graphs,
     _mixed,
+    _points,
     _scale,
     _views,
     _workbooks,
@@ -145,6 +146,28 @@ def test_rows_of_text_come_in_chunks_of_so_many_cells(tmp_path, monkeypatch):
             chunks = list(file.chunks)
         assert [len(chunk.rows) for chunk in chunks] == sizes
         assert [line for chunk in chunks for line in chunk.lines] == list(range(2, 11))
+
+
+@pytest.mark.parametrize("read", [open_rows, read_labels, read_graph])
+@pytest.mark.parametrize(
+    ("raw", "where"),
+    [
+        ("a,b\n1,2\n".encode("utf-16-le"), None),
+        (b"\xff\xfea,b\n1,2\n", "it starts with the mark of UTF-16"),
+        (b"\xfe\xff\x00a\x00\n", "it starts with the mark of UTF-16"),
+        (b"\xffa,b\n1,2\n", "line 1 has the byte 0xff"),
+        (b"a,b\n\xff\xfe,2\n", "line 2 has the byte 0xff"),
+        (b"a,b\n" + b"1,2\n" * 7 + b"3,\xc3\xa9\xe9\n", "line 9 has the byte 0xe9"),
+        (b"a,b\n1,2\n3,\xc3", "line 3 has the byte 0xc3"),
+    ],
+)
+def test_text_in_another_encoding_is_refused_with_the_place(tmp_path, read, raw, where):
+    path = tmp_path / "t.csv"
+    path.write_bytes(raw)
+    with pytest.raises(InvalidInputError) as refused:
+        told(read, path)
+    if where is not None:
+        assert f"'t.csv' is not UTF-8 text: {where}. Save it" in str(refused.value)
 
 
 @pytest.mark.parametrize("arrow", [True, False])
@@ -752,6 +775,28 @@ def test_associations_are_their_definition(n, seed):
     wanted = np.maximum(np.sqrt(np.array(sums) / max(sums)), 0.1)
     found = _association.association_weights(table, kinds)
     np.testing.assert_allclose(found, [*wanted, 1.0], rtol=1e-9)
+
+
+def test_gaps_are_filled_with_the_mean_of_the_nearest_that_know(seed):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(120, 5)) * [1, 2, 30, 0.1, 1] + 4
+    X[rng.uniform(size=X.shape) < 0.35] = np.nan
+    X[:2] = np.nan  # nothing is known of one, and little of the other
+    X[1, 3] = 4.0
+    names = list("abcde")
+    found, _, _, how = _points.points_with_gaps(X, names, sources=names, weights=np.ones(5))
+    scaled = how.with_gaps(X)
+    np.testing.assert_allclose(np.nanmean(scaled, axis=0), 0, atol=1e-9)
+    np.testing.assert_allclose(np.nanstd(scaled, axis=0), 1, rtol=1e-9)
+    wanted = scaled.copy()
+    for i, j in np.argwhere(np.isnan(scaled)):
+        squares = (scaled - scaled[i]) ** 2
+        common = np.flatnonzero(~np.isnan(squares).all(axis=1))
+        near = common[np.argsort(np.nanmean(squares[common], axis=1), kind="stable")[:30]]
+        known = scaled[near, j][~np.isnan(scaled[near, j])]
+        wanted[i, j] = known.mean() if len(known) else 0.0
+    np.testing.assert_allclose(found, wanted, atol=1e-9)
+    np.testing.assert_allclose(how.applied(X[7:9]), wanted[7:9], atol=1e-9)
 
 
 def test_one_object_keeps_all_its_columns_when_scaled():

@@ -437,6 +437,7 @@ def labels():
             "words": "m\na\n?\nNA\nnone\n1\n",
             "missing": "m,n\nNA,0\n,0\n-,1\n",
             "spaces": "m\n 1\n1 \n2\n",
+            "gaps": "m,k\n0,\nNA,1\nnan,2\n,0\n7,nan\n",
             "shares": f"{shares}0.5,0.5,1,0\n0.25,0.75,0,1\n",
             "hard": f"{shares}1,0,1,0\n0,1,0,1\n",
             "hard, one gap": f"{shares}1,0,1,0\n0,1,,\n",
@@ -676,6 +677,7 @@ def graphs():
         "none second": [("a", "b"), ("c", None)],
         "square": np.array([[0, 2.0], [2, 0]]),
         "diagonal": np.array([[1, 2.0], [2, 0]]),
+        "ones": np.ones((3, 3)),
         "directed": np.array([[0, 2.0, 0], [1, 0, 0], [0, 3, 0]]),
         "nearly": np.array([[0, 2.0], [2 + 1e-13, 0]]),
         "not nearly": np.array([[0, 2.0], [2 + 1e-11, 0]]),
@@ -826,6 +828,8 @@ def views():
             "known": {"a": known, "b": ids},
             "known and rows": {"a": known, "b": array},
             "left out of more": {"a": left, "b": array[:2]},
+            "index and array": {"a": named, "b": array},
+            "index of numbers": {"a": named[["x"]], "b": array},
             "frames": {"a": frame, "b": array},
             "named frames": {"a": named, "b": named[::-1]},
             "frame and table": {"a": named, "b": ids},
@@ -906,7 +910,8 @@ def frames():
 @CASES
 def parquet():
     """Columns of every type, in row groups: what is first missing lies in a later one."""
-    arrow, store = (import_module(name) for name in ("pyarrow", "pyarrow.parquet"))
+    names = ("pyarrow", "pyarrow.parquet", "pyarrow.feather")
+    arrow, store, feather = map(import_module, names)
     moments = [0, None, 86_400_000_000_000 * 3 + 21_600_000_000_000, 86_400_000_000_000]
     columns = {
         "int8": arrow.array([1, 2, None, -4], arrow.int8()),
@@ -946,6 +951,11 @@ def parquet():
                 ):
                     found = attempt(datasets.read_table, path, **options)
                     yield f"{name} {group} {options}", str(found).replace(place, "")
+            table = arrow.table({"n": [1.0, 2.0, 4.0, 3.0], name: cells})
+            feather.write_feather(table, Path(place, "t.feather"), chunksize=3)
+            options = {"encode": "mixed", "impute": "keep"}
+            found = attempt(datasets.read_table, Path(place, "t.feather"), **options)
+            yield f"{name} feather", str(found).replace(place, "")
 
 
 @CASES
@@ -1098,6 +1108,10 @@ def loaders():
         ):
             found = attempt(pairs.hold_out, **{"random_state": 1, "min_pairs": 1} | more)
             yield f"hold out {more}", found
+        for headers in (True, False, 1, "x"):
+            given = {"n_terms": 4, "min_documents": 2, "headers": headers}
+            found = attempt(datasets.load_mini_newsgroups, home, **given)
+            yield f"headers {headers}", _without(place, found)
         good = {
             "id": 1,
             "tokens": ["a", "b"],
@@ -1236,6 +1250,25 @@ def sets():
     ):
         given = {"n_objects": 12, "n_clusters": 3, "random_state": 0} | options
         yield f"mixed {options}", attempt(datasets._mixed_sets.make_mixed, **given)
+    for options in ({"n_numbers": -1}, {"n_categories": -1}, {"n_noise": -1}, {"n_numbers": 1.5}):
+        yield f"mixed {options}", attempt(datasets._mixed_sets.make_mixed, 12, 3, **options)
+    for seed in range(12):
+        sources = datasets.minority_sources(random_state=seed)
+        yield f"minority {seed}", [sources.n_background, sources.sizes]
+        crowded = attempt(datasets.minority_sources, 2, n_sources=9, random_state=seed)
+        yield f"crowded {seed}", crowded
+    for scale in (1.0, 0.25, 1e-9):
+        _, y = datasets.make_toy_minority(scale, random_state=0)
+        yield f"toy {scale}", np.bincount(y)
+    X, y = datasets.make_minority(random_state=5)
+    yield "minority", [X, np.bincount(y)]
+    for average, most in ((5, 5), (1, 5), (1, 1), (1.5, 5), (4.5, 5)):
+        given = {"average_degree": average, "max_degree": most, "min_size": 10, "max_size": 30}
+        yield f"degrees {average} {most}", attempt(datasets.make_lfr, 60, random_state=0, **given)
+    limits = {"min_size": 5, "max_size": 8, "max_degree": 2, "average_degree": 1.5, "mixing": 0.5}
+    for n in range(20, 44):
+        found = datasets.make_lfr(n, random_state=n, **limits)
+        yield f"sizes of {n}", np.bincount(found.groups)
     yield "frame", datasets._mixed_sets.make_mixed(5, 2, random_state=0, n_noise=1).to_pandas()
     for make, given in (
         (datasets.make_gaussians, {"n_clusters": 1}),
