@@ -67,7 +67,6 @@ def association_weights(table: Floats, categorical: Sequence[int]) -> Floats:
         for j in range(len(codes)):
             if j < i or not is_category[j]:
                 squared[i, j] = squared[j, i] = _squared_association(codes[i], codes[j], level)
-    np.fill_diagonal(squared, 0.0)
     own = np.sqrt(squared.sum(axis=1))[is_category]
     largest = float(own.max())
     weights[is_category] = np.maximum(own / largest if largest > 0 else 0.0, LEAST_WEIGHT)
@@ -92,7 +91,7 @@ def _squared_association(one: Any, other: Any, level: float) -> float:
     """Squared Cramér's V less what chance gives; 0 where chance may have given all of it."""
     known = (one >= 0) & (other >= 0)
     n = int(known.sum())
-    if n < 2:
+    if not n:
         return 0.0
     width = int(other.max()) + 1
     cells = one[known] * width + other[known]

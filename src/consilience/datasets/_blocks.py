@@ -28,6 +28,7 @@ from consilience.datasets._csv import (
     Chunk,
     chunks_of,
     decoding,
+    note_comments,
     open_bytes,
     open_csv,
     rows_of_text,
@@ -99,7 +100,7 @@ class CsvReader:
     def read(self, numeric: Sequence[int], text: Sequence[int]) -> Columns:
         """The columns asked for; those in which words are found are read again as words."""
         # In a single column a blank line is a value, which no quick reader knows.
-        in_blocks = len(self.names) > 1
+        in_blocks = len(self.names) != 1
         while True:
             columns = Columns(self.source, self.names, list(numeric), list(text), "line")
             try:
@@ -117,7 +118,7 @@ class CsvReader:
 
     def stream(self, sink: Any) -> None:
         """Hand all rows to a sink of columns, which is told where they must be read again."""
-        in_blocks = len(self.names) > 1
+        in_blocks = len(self.names) != 1
         while True:
             try:
                 with decoding(self.source):
@@ -138,6 +139,7 @@ class CsvReader:
     def _by_blocks(self, columns: Columns) -> Iterator[Part]:
         # That there are rows was seen when the file was opened.
         quick = quick_reader(self.source.stat().st_size)
+        comments: list[int] = []
         for block in self._blocks():
             part = quick(self, block, columns)
             if part is not None:
@@ -146,8 +148,9 @@ class CsvReader:
             text = block.raw.decode("utf-8")
             width = len(self.names)
             rows = rows_of_text(self.source, text, self.delimiter, block.above, width)
-            for chunk in chunks_of(self.source, rows, width, columns.notes):
+            for chunk in chunks_of(self.source, rows, width, comments):
                 yield _by_csv(self, chunk, columns)
+        note_comments(self.source, comments, columns.notes)
 
     def _blocks(self) -> Iterator[Block]:
         """Blocks that end with a line, and not inside a quoted cell."""
@@ -238,7 +241,7 @@ def _values(cells: Any, kind: type) -> NDArray[Any]:
             bits = np.unpackbits(np.frombuffer(valid, np.uint8), bitorder="little")
             values = np.where(bits[chunk.offset : end], values, np.nan)
         parts.append(values)
-    return np.concatenate(parts) if len(parts) > 1 else parts[0]
+    return np.concatenate(parts)
 
 
 def _arrow_table(

@@ -11,7 +11,7 @@ import csv
 import gzip
 import io
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain, islice
@@ -29,6 +29,7 @@ __all__ = [
     "NotUtf8Error",
     "chunks_of",
     "decoding",
+    "note_comments",
     "open_bytes",
     "open_csv",
     "rows_of_text",
@@ -96,7 +97,9 @@ def open_csv(
         stripped = [cell.strip() for cell in cells]
         names, is_data = _column_names(source, line, stripped, below, decimal, notes)
         rows = chain([(line, cells)] if is_data else [], peeked, rows)
-        chunks = _some(source, chunks_of(source, rows, len(names), notes))
+        comments: list[int] = []
+        chunks = chunks_of(source, rows, len(names), comments)
+        chunks = _some(source, _noting(source, chunks, comments, notes))
         yield CsvTable(names, chunks, delimiter, above if is_data else line, notes, decimal)
 
 
@@ -161,7 +164,7 @@ def _first_lines(
             if comments and _is_header(pending[0], line, delimiter):
                 above = comments.pop()
                 table = [pending[0].lstrip().removeprefix("#").lstrip(), *pending[1:], line]
-            _note_comments(source, len(comments), notes)
+            note_comments(source, comments, notes, " at the top")
             return above, table, delimiter
     raise InvalidInputError(
         f"{source.name!r} is empty: it holds only blank lines{' and comments' * bool(comments)}."
@@ -180,11 +183,14 @@ def _is_header(comment: str, line: str, delimiter: str) -> bool:
     )
 
 
-def _note_comments(source: Path, count: int, notes: list[str], where: str = " at the top") -> None:
-    if count:
-        one = count == 1
+def note_comments(
+    source: Path, lines: Sequence[int], notes: list[str], where: str = " among the rows"
+) -> None:
+    """Note how many lines of a file are comments, if any."""
+    if lines:
+        one = len(lines) == 1
         notes.append(
-            f"{plural(count, 'line')}{where} of {source.name!r} that "
+            f"{plural(len(lines), 'line')}{where} of {source.name!r} that "
             f"{'starts with # is a comment' if one else 'start with # are comments'}: skipped."
         )
 
@@ -343,15 +349,18 @@ def rows_of_text(
 
 
 def chunks_of(
-    source: Path, rows: Iterable[tuple[int, list[str]]], width: int, notes: list[str]
+    source: Path, rows: Iterable[tuple[int, list[str]]], width: int, comments: list[int]
 ) -> Iterator[Chunk]:
-    """Rows in chunks; refuses those of another width unless they are comments."""
+    """Rows in chunks; refuses those of another width unless they are comments.
+
+    ``comments`` gets the lines of these.
+    """
     most = max(1, _CELLS // width)
-    chunk, comments = Chunk([], []), 0
+    chunk = Chunk([], [])
     for line, cells in rows:
         if len(cells) != width or width == 1:
             if cells[0].lstrip().startswith("#"):
-                comments += 1
+                comments.append(line)
                 continue
             if len(cells) != width:
                 raise _wrong_width(source, line, len(cells), width)
@@ -360,9 +369,15 @@ def chunks_of(
         if len(chunk.rows) == most:
             yield chunk
             chunk = Chunk([], [])
-    _note_comments(source, comments, notes, " among the rows")
     if chunk.rows:
         yield chunk
+
+
+def _noting(
+    source: Path, chunks: Iterable[Chunk], comments: Sequence[int], notes: list[str]
+) -> Iterator[Chunk]:
+    yield from chunks
+    note_comments(source, comments, notes)
 
 
 def _wrong_width(source: Path, line: int, n_cells: int, width: int) -> InvalidInputError:

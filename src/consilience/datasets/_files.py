@@ -44,6 +44,9 @@ LABEL_ENDINGS = (*CSV_ENDINGS, ".parquet", ".npy", ".npz")
 #: Arrays of a sparse matrix, as SciPy names them.
 SPARSE = frozenset(("format", "shape", "data", "indices", "indptr", "row", "col", "offsets"))
 
+# Cells of Parquet files that are read at a time.
+_CELLS = 1_000_000
+
 CUT_SHORT = (EOFError, gzip.BadGzipFile, zlib.error)
 # numpy reads the header of an array as Python source.
 _DAMAGE = (
@@ -61,7 +64,7 @@ def checked_path(path: str | PathLike[str], endings: Sequence[str] = ENDINGS) ->
     """The path and its ending in lower case; refuses what is not a file we can read."""
     source = Path(path)
     name = source.name.lower()
-    ending = next((e for e in sorted(endings, key=len, reverse=True) if name.endswith(e)), None)
+    ending = next((e for e in endings if name.endswith(e)), None)
     if source.is_dir():
         raise InvalidInputError(
             f"{str(source)!r} is a folder, not a file. Name a file in it that ends in "
@@ -222,7 +225,7 @@ class _Feather:
 
 def parquet_batches(source: Path, file: Any) -> Iterator[Any]:
     """Rows of an open Parquet file, about a million cells at a time."""
-    rows = max(1, 1_000_000 // len(file.schema_arrow.names))
+    rows = max(1, _CELLS // len(file.schema_arrow.names))
     with refusing_damage(source, _arrow_errors()):  # a damaged page is found only on the way
         for batch in file.iter_batches(batch_size=rows):
             batch.validate(full=True)  # text that is no UTF-8, for one

@@ -137,16 +137,18 @@ def _order(column: Any) -> tuple[str, ...]:
 
 def _floats(column: Any) -> NDArray[np.float64]:
     values, missing = _values_and_missing(column, "X")
-    numbers = values.astype(np.float64)
-    if missing is not None:
-        numbers[missing] = math.nan
+    known = np.ones(len(values), bool) if missing is None else ~missing
+    numbers = np.full(len(values), math.nan)
+    numbers[known] = values[known]  # the others may be NA, which is no float
     return numbers
 
 
 def _days(column: Any) -> NDArray[np.float64]:
     moments = np.asarray(column.to_numpy())
-    if moments.dtype.kind == "O":  # with a time zone
-        moments = np.asarray(column.to_numpy("datetime64[us]"))
+    if moments.dtype.kind == "O":  # with a time zone, or dates
+        known = column.notna().to_numpy(bool)
+        moments = np.full(len(column), "NaT", "datetime64[us]")
+        moments[known] = column[known].to_numpy("datetime64[us]")
     # In their own unit: the nanoseconds of 64 bits end in 2262.
     days = (moments - np.datetime64(0, "D")) / _DAY
     return np.where(np.isnat(moments), math.nan, days)

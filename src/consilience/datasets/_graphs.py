@@ -148,12 +148,11 @@ def _of_matrix(X: Any, owner: str) -> Graph:
 
 
 def _dense(X: NDArray[Any], owner: str) -> NDArray[Any]:
-    """A dense matrix of real numbers; what is not finite is refused, as sparse zeros would be."""
+    """A dense matrix of real numbers."""
     if X.dtype.kind == "O":
         X = _weights(X, owner)
     if X.dtype.kind not in "biuf":
         raise _unusable(owner, f"weights of type {X.dtype}")
-    _check_weights(X.ravel(), owner)
     return X
 
 
@@ -183,7 +182,7 @@ def _of_frame(X: Any, owner: str) -> Graph:
             f"A frame of edges given to {owner} must have two columns of nodes, and may have a "
             f"third of weights. Got {plural(len(columns), 'column')} instead."
         )
-    weights = columns[2] if len(columns) == 3 else [1.0] * len(columns[0])
+    weights = columns[2] if len(columns) == 3 else [1.0] * len(X)
     return _of_cells(columns[0], columns[1], weights, owner)
 
 
@@ -315,7 +314,7 @@ def _cleaned(
     if n_loops:
         warn(
             f"{plural(n_loops, 'edge')} of a node with itself {'says' if n_loops == 1 else 'say'} "
-            "nothing of communities, and are left out."
+            f"nothing of communities, and {'is' if n_loops == 1 else 'are'} left out."
         )
     graph = Graph(matrix, ids, name)
     if graph.n_objects == 1:

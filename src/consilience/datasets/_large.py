@@ -171,6 +171,5 @@ class _Writer(Columns):
 
     def restart(self) -> None:
         """Begin again: the file must be read in another way."""
-        self._file.seek(0)
-        self._file.truncate()
+        self._file.seek(0)  # what is written anew is no shorter
         self.n_rows = 0

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from consilience._validation import Interval, Rule
+from consilience._words import plural
 from consilience.datasets._synthetic import Seed, _check, _rng
 from consilience.errors import InvalidParameterError
 
@@ -187,8 +188,9 @@ def _placed(inner: Indices, sizes: Indices, rng: np.random.RandomState) -> Indic
             opened += 1
         if not free:
             raise InvalidParameterError(
-                f"make_lfr found no community for a node of {int(inner[node])} inner edges. Raise "
-                "max_size, lower max_degree or average_degree, or raise mixing."
+                "make_lfr found no community for a node of "
+                f"{plural(int(inner[node]), 'inner edge')}. Raise max_size, "
+                "lower max_degree or average_degree, or raise mixing."
             )
         at = int(draws[node] * len(free))
         groups[node], free[at] = free[at], free[-1]

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from consilience._words import plural
 from consilience.errors import InvalidInputError, warn
 from consilience.soft_ensemble import SoftEnsemble
 
@@ -61,7 +62,7 @@ def memberships_in(
         raise InvalidInputError(f"The memberships in {source.name!r}: {error}") from error
     warn(
         f"The columns of {source.name!r} are named member:cluster: they are read as memberships by "
-        f"{soft.n_members} members."
+        f"{plural(soft.n_members, 'member')}."
     )
     return soft
 

@@ -95,7 +95,11 @@ def _words(cells: Any) -> Any:
     types = optional("pyarrow.types", extra="store", what="Reading '.parquet' files")
     if types.is_string(cells.type) or types.is_large_string(cells.type):
         cells = cells.dictionary_encode()
-    if types.is_dictionary(cells.type) and not cells.null_count and not types.is_nested(cells.type):
-        return Coded(cells.dictionary.to_pylist(), cells.indices.to_numpy(zero_copy_only=False))
+    if types.is_dictionary(cells.type) and not cells.null_count:
+        return Coded(_shown(cells.dictionary), cells.indices.to_numpy(zero_copy_only=False))
+    return _shown(cells)
+
+
+def _shown(cells: Any) -> list[Any]:
     plain = (str, int, float, bool, type(None))
     return [cell if isinstance(cell, plain) else str(cell) for cell in cells.to_pylist()]

@@ -615,8 +615,6 @@ def _assembled(
         values = _taken(f.values, kept)
         high = 1.0 if len(f.categories) == 2 else math.sqrt(0.5)
         X[:, column] = values if code is None else high * (values == code)
-        if code is None:
-            continue
         if len(f.categories) == 2:
             X[values < 0, column] = 0.5
         X[np.isnan(values), column] = math.nan

@@ -231,7 +231,6 @@ def _entity_pairs(
     )
     columns = frequent_terms(counts, min_pairs)
     X = counts[:, columns].astype(np.float64)
-    X.data[:] = 1.0
     relations = np.array([_relation(pair) for pair in pairs], dtype=np.str_)
     return EntityPairs(
         X=X,

@@ -5,6 +5,7 @@ import re
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
 
 from consilience.datasets._csv import decoding, open_bytes
@@ -49,11 +50,8 @@ def _tab(part: re.Match[bytes]) -> bytes:
 def _is_spaced(source: Path) -> bool:
     """Whether the first line that is no comment has blanks in it and no other delimiter."""
     with decoding(source), open_bytes(source) as file:
-        for _ in range(_PEEK):
-            line = file.readline(1 << 20)
+        for line in islice(iter(lambda: file.readline(1 << 20), b""), _PEEK):
             words = line.strip()
             if words and not words.startswith(b"#"):
                 return b" " in words and not any(mark in words for mark in _OTHERS)
-            if not line:
-                break
     return False

@@ -170,7 +170,7 @@ def _spaced(n_clusters: int, n_features: int, rng: np.random.RandomState) -> NDA
     from scipy.spatial.distance import pdist
 
     if n_clusters == 1:
-        return np.zeros((1, n_features))
+        return np.zeros((n_clusters, n_features))
     best, smallest = np.empty(0), np.inf
     for _ in range(20):
         centres = rng.standard_normal((n_clusters, n_features))

@@ -471,8 +471,8 @@ def _read_transposed(
     keeps = ways.impute == "keep" or (like is not None and like.keep_gaps)
     if not sparse.issparse(X) and np.isnan(X).any() and not keeps:
         raise InvalidInputError(
-            f"{source.name!r} has {int(np.isnan(X).sum())} missing values. Keep them as gaps with "
-            "impute='keep' (--impute keep)."
+            f"{source.name!r} has {plural(int(np.isnan(X).sum()), 'missing value')}. Keep gaps "
+            "with impute='keep' (--impute keep)."
         )
     recipe = replace(plain_recipe(columns, keeps), encoding=encoding, decimal=ways.decimal)
     recipe = replace(recipe, sheet=part.sheet, layer=part.layer)
@@ -678,7 +678,7 @@ def _beside_sparse(
     """Identifiers and groups as they are of a dense matrix."""
     words = [j for j in (roles.ids, roles.truth) if j is not None]
     columns = Columns(source, names, [], words, "row", notes)
-    columns.take(np.empty((n, 0)))
+    columns.take(np.zeros((n, 0)))
     for j in words:
         columns.words[j].add(_cells(arrays[names[j]]))
     return beside(columns, roles, ways.impute)

@@ -5,6 +5,7 @@ from typing import Any, Literal
 import numpy as np
 from scipy import sparse
 
+from consilience._words import plural
 from consilience.datasets._columns import Floats
 from consilience.errors import InvalidInputError
 
@@ -53,8 +54,8 @@ def transformed(X: Any, how: Transform, columns: Any, *, what: str = "X") -> Any
         return values
     if columns.sum() < 2:
         raise InvalidInputError(
-            f"{what} has {int(columns.sum())} columns of numbers: shares (--compositional) are of "
-            "at least two."
+            f"{what} has {plural(int(columns.sum()), 'column')} of numbers: shares "
+            "(--compositional) are of at least two."
         )
     values[:, columns] = _log_ratios(some, what)
     return values

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from consilience._labels import is_frame
 from consilience._validation import NO_NUMBERS
@@ -113,8 +114,9 @@ def _table(name: Any, view: Any, owner: str, keep_gaps: bool) -> Table:
         table = frame_table(view, impute="keep" if keep_gaps else None)
         return replace(table, ids=_index(view))
     try:
-        values = np.asarray(view, np.float64) if keep_gaps else rows_of(view, owner=owner).values
-        if values.ndim != 2 or np.isinf(values).any():
+        lenient = keep_gaps and not sparse.issparse(view)
+        values = np.asarray(view, np.float64) if lenient else rows_of(view, owner=owner).values
+        if isinstance(values, np.ndarray) and (values.ndim != 2 or np.isinf(values).any()):
             raise ValueError("it is no table of numbers")
     except NO_NUMBERS as error:
         what = (str(error).splitlines() or ["it cannot be read"])[0].rstrip(":.")
