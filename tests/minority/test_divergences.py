@@ -339,3 +339,14 @@ def test_variances_lost_in_rounding_have_no_root():
     np.testing.assert_allclose(_inverse_roots(values), [0.5, 6e-12**-0.5, 0.0, 0.0, 0.0])
     for none in (np.zeros(3), np.array([]), np.array([-1e-17])):
         np.testing.assert_array_equal(_inverse_roots(none), np.zeros(len(none)))
+
+
+@pytest.mark.parametrize("unit", [1e-12, 1e-3, 1.0, 1e12])
+def test_what_is_no_kernel_is_seen_in_any_unit(unit):
+    K = unit * np.array([[1.0, 2.0, 0.0], [2.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
+    for matrix in (K, K + unit * np.array([[0, 0, 1e-6], [0, 0, 0], [0, 0, 0]])):
+        with pytest.raises(InvalidInputError, match=r"symmetric|Mercer"):
+            resolve("precomputed").fit(matrix)
+    with pytest.raises(InvalidInputError, match="not a Mercer kernel"):
+        resolve(lambda a, b: K[np.ix_(a, b)]).pair([0, 1, 2], [0, 1, 2])
+    np.testing.assert_allclose(resolve("precomputed").fit(unit * np.eye(3)).own, unit)

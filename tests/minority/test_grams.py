@@ -386,3 +386,12 @@ def test_grams_says_that_it_takes_no_table_but_text():
     assert not tags.two_d_array
     assert tags.string
     assert not tags.sparse
+
+
+@pytest.mark.parametrize("damping", [None, "idf", "share"])
+def test_an_instance_without_patterns_weighs_nothing_at_all(damping):
+    found = grams(
+        [tuple(one) for one in ("ab", "ab", "cd", "ab", "efg")], min_count=2, damping=damping
+    )
+    assert found.instance_weights[[2, 4]].tolist() == [0.0, 0.0]
+    assert found.instance_weights[[0, 1, 3]] == pytest.approx(1 / 3)

@@ -63,7 +63,13 @@ def families():
         if name == "gaussian":
             yield "uniform", _families.uniform_log_density(model)
         yield f"{name} bad", attempt(family, -tables[name] + 0.5, owner="KMD")
-    for start, least, prior in ((10, 3, True), (30, 3, False), (5, 8, True), (31, 0.1, True)):
+    for start, least, prior in (
+        (10, 3, True),
+        (30, 3, False),
+        (5, 8, True),
+        (31, 0.1, True),
+        (12, 0.001, True),
+    ):
         for background in ("same", "uniform"):
             told = {"start_size": start, "min_size": least, "prior": prior, "n_rounds": 4}
             found = attempt(
@@ -375,6 +381,12 @@ def running_sums():
                     ],
                 )  # fmt: skip
                 drawn = SimpleNamespace(n_clusters=number + 2)
+                if number:
+                    grid = _fitted.Grid.of(running)
+                    yield (
+                        f"grid {aggregate} {dtype.__name__} {number}",
+                        [grid, _fitted.Grid.fine(running.scores), grid.round(running.scores)],
+                    )
                 one = scores.Repetition(drawn, np.ones(number + 2), rng.uniform(1, 9, 12))
                 running.add(one, with_change=number != 2)
     for start, last, n in (
@@ -419,6 +431,8 @@ def planes_and_sources():
     surface = tuning.Surface(np.geomspace(1, 8, 4), np.geomspace(1, 16, 5), values)
     for epsilon in (0.0, 0.5, 1.0, 2.0, 3.0):
         yield f"vertex {epsilon}", tuning.vertex(surface, epsilon)
+    wide = np.random.default_rng(3).normal(size=(1100, 2)) * np.linspace(0, 3, 1100)[:, None]
+    yield "typical of many", tuning._typical_distance(wide, np.arange(1100))
     order = np.random.default_rng(0).permutation(90)
     for name, X in {
         "plain": _X, "mostly equal": np.r_[np.ones((88, 2)), [[4.0, 1], [1, 2]]],
