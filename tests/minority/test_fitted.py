@@ -5,11 +5,11 @@ import pytest
 from scipy import sparse
 
 from consilience.errors import InvalidInputError
-from consilience.minority import EWOCS
+from consilience.minority import EWOCS, ewocs
 from consilience.minority._fitted import Fitted, chosen_scaling, scaled_objects, takes_sparse
 from consilience.minority._scaling import fit_scaling
 from consilience.minority._stopping import Progress
-from consilience.minority.divergences import Gaussian, Kernel, Mahalanobis, Precomputed
+from consilience.minority.divergences import Euclidean, Gaussian, Kernel, Mahalanobis, Precomputed
 from consilience.minority.scores import Running
 from consilience.minority.weak import Draw, weak_clusterer
 
@@ -135,3 +135,41 @@ def test_one_repetition_scores_its_objects_as_it_did(weak, aggregate, divergence
     ).fit(X)  # fmt: skip
     np.testing.assert_allclose(model.score_samples(X), model.scores_, atol=1e-9)
     assert model.scores_.max() > model.scores_.min()
+
+
+class Filled(Euclidean):
+    """Distances that go by full rows, whatever came."""
+
+    def objects(self, X):
+        """Rows with their zeros."""
+        return super().objects(X.toarray() if sparse.issparse(X) else X)
+
+
+@pytest.mark.parametrize("weak", ["soft", "hard"])
+def test_sparse_rows_may_be_filled_by_a_divergence(weak):
+    counts = np.where(X > 0.5, X, 0.0)
+    how = {"scaling": "none", "n_repetitions": 8, "threshold": "dist", "random_state": 0}
+    wanted = EWOCS(weak, divergence=Euclidean(), **how).fit(counts)
+    found = EWOCS(weak, divergence=Filled(), **how).fit(sparse.csr_array(counts))
+    np.testing.assert_allclose(found.scores_, wanted.scores_, atol=1e-9)
+
+
+def test_a_run_that_is_asked_to_stop_stops_after_what_it_was_counting(monkeypatch):
+    lines = []
+
+    class Told:
+        def __init__(self, owner, name, total):
+            assert (name, total) == ("fit", 5)
+
+        def done(self, line):
+            lines.append(line)
+            return len(lines) == 2
+
+        def end(self):
+            lines.append("end")
+
+    monkeypatch.setattr(ewocs, "Steps", Told)
+    model = EWOCS("hard", divergence="euclidean", n_repetitions=450, threshold="dist").fit(X)
+    assert model.n_repetitions_ == 200
+    assert [line.split(",")[0] for line in lines] == ["100 repetitions", "200 repetitions", "end"]
+    assert lines[1].endswith(f"reliability {model.reliability_:.4f}")

@@ -381,12 +381,11 @@ def running_sums():
                     ],
                 )  # fmt: skip
                 drawn = SimpleNamespace(n_clusters=number + 2)
-                if number:
-                    grid = _fitted.Grid.of(running)
-                    yield (
-                        f"grid {aggregate} {dtype.__name__} {number}",
-                        [grid, _fitted.Grid.fine(running.scores), grid.round(running.scores)],
-                    )
+                grid = _fitted.Grid.of(running)
+                yield (
+                    f"grid {aggregate} {dtype.__name__} {number}",
+                    [grid, _fitted.Grid.fine(running.scores), grid.round(running.scores)],
+                )
                 one = scores.Repetition(drawn, np.ones(number + 2), rng.uniform(1, 9, 12))
                 running.add(one, with_change=number != 2)
     for start, last, n in (
