@@ -81,15 +81,6 @@ def test_dense_groups_by_a_kernel_with_parameters_are_those_by_a_function(seed):
     np.testing.assert_array_equal(found, wanted)
 
 
-@pytest.mark.parametrize("n", [1, 2, 40, 100])
-def test_few_objects_need_little_memory(n, seed):
-    X = np.random.default_rng(seed).normal(size=(n, 2))
-    assert dgrade_memory(n, 256) <= 80 * n**2 + 100 * n
-    assert hds_memory(n, 2) <= 40 * n**2 + 400 * n
-    dgrade(X, 1, max_memory="1 MB")
-    hds(X, n_eps=2, max_memory="1 MB")
-
-
 @pytest.mark.parametrize("n", [2048, 3000])
 def test_blocks_of_rows_are_the_most_that_many_objects_need(n):
     height = 2**24 // (8 * n)
