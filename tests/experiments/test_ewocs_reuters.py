@@ -151,6 +151,21 @@ def test_a_spread_that_may_be_chance_is_no_smaller_one():
     assert not spread.holds
 
 
+@pytest.mark.parametrize(
+    ("first", "last"),
+    [((50.0, 60.0, 55.0), (70.0, 60.0, 65.0)), ((50.0, 60.0, 55.0), (60.0, 70.0, 65.0))],
+    ids=["one rises as the other falls", "one is the other and ten"],
+)
+def test_spreads_that_are_equal_are_no_smaller(first, last):
+    cells = [
+        Cell("", "HARD", f"F1, R={step}", "BEST", values)
+        for step, values in ((30, first), (300, last))
+    ]
+    _, spread = conclude("ewocs-figure13", cells)
+    assert (spread.difference, spread.p_value, spread.holds) == (0.0, 1.0, False)
+    assert (spread.test, spread.runs) == ("Pitman-Morgan", 3)
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_folders_and_sets_are_asked_for(name, monkeypatch):
     monkeypatch.delenv("CONSILIENCE_DATA", raising=False)

@@ -221,3 +221,15 @@ def test_more_repetitions_are_judged_between_the_first_and_the_last():
     assert relations._claims_of_figure15(curve(2, (10,))) == []
     assert relations._claims_of_figure15(curve(1)) == []
     assert relations._claims_of_figure15([]) == []
+
+
+def test_a_rule_that_gains_nothing_is_compared_with_no_gain():
+    cells = [
+        cell(f"F1, R={step}", rule, 40.0 + i * (rule == "DIST") * (step - 10), data=f"pair {i}")
+        for rule in ("BEST", "DIST", "2GAUSS", "NGAUSS+VAR")
+        for step in (10, 20)
+        for i in range(3)
+    ]
+    found = relations._claims_of_figure15(cells)
+    assert [one.difference for one in found] == pytest.approx([10.0, 10.0, 0.0, 0.0, 0.0])
+    assert not any(one.holds for one in found)

@@ -10,8 +10,9 @@ from hypothesis.extra import numpy as hnp
 from scipy import sparse
 
 from consilience.errors import InvalidInputError, InvalidParameterError
+from consilience.minority import _divergence
 from consilience.minority._divergence import _inverse_roots
-from consilience.minority.divergences import DIVERGENCES, Divergence, resolve
+from consilience.minority.divergences import DIVERGENCES, Divergence, Mahalanobis, resolve
 
 VECTORS = sorted(set(DIVERGENCES) - {"precomputed"})
 
@@ -339,3 +340,46 @@ def test_variances_lost_in_rounding_have_no_root():
     np.testing.assert_allclose(_inverse_roots(values), [0.5, 6e-12**-0.5, 0.0, 0.0, 0.0])
     for none in (np.zeros(3), np.array([]), np.array([-1e-17])):
         np.testing.assert_array_equal(_inverse_roots(none), np.zeros(len(none)))
+
+
+@pytest.mark.parametrize("unit", [1e-12, 1e-3, 1.0, 1e12])
+def test_what_is_no_kernel_is_seen_in_any_unit(unit):
+    K = unit * np.array([[1.0, 2.0, 0.0], [2.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
+    for matrix in (K, K + unit * np.array([[0, 0, 1e-6], [0, 0, 0], [0, 0, 0]])):
+        with pytest.raises(InvalidInputError, match=r"symmetric|Mercer"):
+            resolve("precomputed").fit(matrix)
+    with pytest.raises(InvalidInputError, match="not a Mercer kernel"):
+        resolve(lambda a, b: K[np.ix_(a, b)]).pair([0, 1, 2], [0, 1, 2])
+    np.testing.assert_allclose(resolve("precomputed").fit(unit * np.eye(3)).own, unit)
+
+
+@pytest.mark.parametrize(
+    ("covariance", "most", "full"),
+    [("diagonal", 2000, False), ("diagonal", 2, False), ("full", 2, True),
+     ("auto", 2, False), ("auto", 3, True), ("auto", 2000, True)],
+)  # fmt: skip
+def test_mahalanobis_takes_the_variances_alone_where_it_is_told_so(
+    covariance, most, full, seed, monkeypatch
+):
+    monkeypatch.setattr(_divergence, "_MOST_COLUMNS", most)
+    X = np.random.default_rng(seed).normal(size=(30, 3)) @ [[1, 2, 0], [0, 1, 5], [0, 0, 0.1]]
+    spread = np.cov(X.T)
+    inverse = np.linalg.inv(spread if full else np.diag(np.diag(spread)))
+    gaps = X[:, None] - X[:4]
+    wanted = np.einsum("ijk,kl,ijl->ij", gaps, inverse, gaps)
+    found = Mahalanobis(covariance=covariance).fit(X)
+    np.testing.assert_allclose(found.pair(X, X[:4]), wanted, rtol=1e-7, atol=1e-9)
+    with pytest.raises(InvalidParameterError, match="'covariance' parameter of mahalanobis"):
+        Mahalanobis(covariance="none")
+
+
+@pytest.mark.parametrize("name", ["euclidean", "gaussian", "kl", "itakura-saito", "logistic"])
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_no_objects_have_no_divergences_and_no_columns_make_none(name, form):
+    seeds = np.full((2, 3), 0.5)
+    fitted = resolve(name).fit(form(np.full((4, 3), 0.25)))
+    assert fitted.pair(form(np.empty((0, 3))), seeds).shape == (0, 2)
+    if name in ("euclidean", "gaussian"):
+        assert resolve(name).pair(np.empty((0, 3)), seeds).shape == (0, 2)
+        nothing = resolve(name).fit(form(np.empty((3, 0))))
+        np.testing.assert_array_equal(nothing.pair(form(np.empty((3, 0))), np.empty((2, 0))), 0.0)

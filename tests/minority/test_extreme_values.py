@@ -139,3 +139,14 @@ def test_a_unit_is_a_power_of_two_and_comes_back_exactly(seed):
 def test_tuning_refuses_too():
     with pytest.raises(InvalidInputError, match="tune_gaussian needs between"):
         tune_gaussian(group_in_noise() * HUGE)
+
+
+def test_a_run_goes_on_where_the_sums_of_the_columns_are_no_numbers(seed):
+    signs = np.repeat([1.0, -1.0], 300)
+    X = (1e308 * signs * np.random.default_rng(seed).uniform(0.5, 1, 600))[:, None]
+    told = {"divergence": "mahalanobis", "scaling": "none", "threshold": "dist", "random_state": 0}
+    whole = EWOCS(n_repetitions=8, **told).fit(X)
+    model = EWOCS(n_repetitions=5, **told).fit(X).more(X, 3)
+    np.testing.assert_array_equal(model.scores_, whole.scores_)
+    with pytest.raises(InvalidInputError, match="needs the objects the model was fitted on"):
+        model.more(X[:599], 3)

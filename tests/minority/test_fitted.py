@@ -5,10 +5,13 @@ import pytest
 from scipy import sparse
 
 from consilience.errors import InvalidInputError
-from consilience.minority import EWOCS
-from consilience.minority._fitted import chosen_scaling, scaled_objects, takes_sparse
+from consilience.minority import EWOCS, ewocs
+from consilience.minority._fitted import Fitted, chosen_scaling, scaled_objects, takes_sparse
 from consilience.minority._scaling import fit_scaling
-from consilience.minority.divergences import Gaussian, Kernel, Mahalanobis, Precomputed
+from consilience.minority._stopping import Progress
+from consilience.minority.divergences import Euclidean, Gaussian, Kernel, Mahalanobis, Precomputed
+from consilience.minority.scores import Running
+from consilience.minority.weak import Draw, weak_clusterer
 
 X = np.random.default_rng(0).normal(size=(30, 3))
 FAR = 1e200 * X
@@ -85,3 +88,88 @@ def test_sparse_rows_are_taken_where_zeros_need_not_be_looked_at():
         assert takes_sparse(EWOCS(**params)), params
     for divergence in ("mahalanobis", Mahalanobis(), "precomputed", Precomputed("distance")):
         assert not takes_sparse(EWOCS(divergence=divergence)), divergence
+
+
+def run_of(n_objects, draws):
+    """A run on so many objects in a line, of hard clusterings by the nearest seed."""
+    line = np.arange(float(n_objects))[:, None]
+    weak = weak_clusterer("hard", divergence="euclidean").fit(line)
+    running = Running.empty(n_objects, "mean")
+    return Fitted(weak, running, Progress(), None, kept=line, draws=draws), line
+
+
+@pytest.mark.parametrize(
+    ("counts", "wanted"),
+    [
+        ([21] * 10 + [20] * 50 + [22] * 30, 50),  # the root of 100 objects, twice
+        ([30, 29, 28] * 20, 20),
+        ([20] * 130, 100),
+        ([2, 3], 2),
+        ([50] * 5 + [2] * 21, 21),
+        ([50] * 5 + [2] * 19, 20),
+    ],
+)
+def test_groups_are_told_apart_by_the_coarse_clusterings(counts, wanted):
+    draws = [Draw(k, rows=np.full(1, i)) for i, k in enumerate(counts)]
+    fitted, _ = run_of(100, draws)
+    found = fitted.informative_draws()
+    # The coarse ones as they were drawn, then the least fine.
+    order = np.argsort([max(k - 20, 0) for k in counts], kind="stable")[:wanted]
+    assert [int(draw.rows[0]) for draw in found] == order.tolist()
+
+
+@pytest.mark.parametrize("k", [2, 2**15 - 1, 2**15, 40_000])
+def test_clusters_of_any_number_have_their_numbers(k):
+    fitted, line = run_of(k, [Draw(k, rows=np.arange(k))])
+    rows = np.array([0, k // 2, k - 1])
+    assert fitted.members(line, rows, 1).tolist() == [rows.tolist()]
+
+
+@pytest.mark.parametrize("weak", ["soft", "hard", "split"])
+@pytest.mark.parametrize("aggregate", ["mean", "log"])
+@pytest.mark.parametrize("divergence", ["euclidean", linear])
+def test_one_repetition_scores_its_objects_as_it_did(weak, aggregate, divergence):
+    model = EWOCS(
+        weak, divergence=divergence, aggregate=aggregate, scaling="none", n_repetitions=1,
+        threshold="dist", random_state=0,
+    ).fit(X)  # fmt: skip
+    np.testing.assert_allclose(model.score_samples(X), model.scores_, atol=1e-9)
+    assert model.scores_.max() > model.scores_.min()
+
+
+class Filled(Euclidean):
+    """Distances that go by full rows, whatever came."""
+
+    def objects(self, X):
+        """Rows with their zeros."""
+        return super().objects(X.toarray() if sparse.issparse(X) else X)
+
+
+@pytest.mark.parametrize("weak", ["soft", "hard"])
+def test_sparse_rows_may_be_filled_by_a_divergence(weak):
+    counts = np.where(X > 0.5, X, 0.0)
+    how = {"scaling": "none", "n_repetitions": 8, "threshold": "dist", "random_state": 0}
+    wanted = EWOCS(weak, divergence=Euclidean(), **how).fit(counts)
+    found = EWOCS(weak, divergence=Filled(), **how).fit(sparse.csr_array(counts))
+    np.testing.assert_allclose(found.scores_, wanted.scores_, atol=1e-9)
+
+
+def test_a_run_that_is_asked_to_stop_stops_after_what_it_was_counting(monkeypatch):
+    lines = []
+
+    class Told:
+        def __init__(self, owner, name, total):
+            assert (name, total) == ("fit", 5)
+
+        def done(self, line):
+            lines.append(line)
+            return len(lines) == 2
+
+        def end(self):
+            lines.append("end")
+
+    monkeypatch.setattr(ewocs, "Steps", Told)
+    model = EWOCS("hard", divergence="euclidean", n_repetitions=450, threshold="dist").fit(X)
+    assert model.n_repetitions_ == 200
+    assert [line.split(",")[0] for line in lines] == ["100 repetitions", "200 repetitions", "end"]
+    assert lines[1].endswith(f"reliability {model.reliability_:.4f}")

@@ -379,3 +379,19 @@ def test_nothing_frequent_scores_zero_and_says_so():
 def test_instances_are_looked_at_whatever_is_frequent(instances, min_count):
     with pytest.raises(InvalidInputError, match="'instances' must have one hashable key"):
         grams([COMMON, RARE], instances=instances, min_count=min_count)
+
+
+def test_grams_says_that_it_takes_no_table_but_text():
+    tags = GRAMS().__sklearn_tags__().input_tags
+    assert not tags.two_d_array
+    assert tags.string
+    assert not tags.sparse
+
+
+@pytest.mark.parametrize("damping", [None, "idf", "share"])
+def test_an_instance_without_patterns_weighs_nothing_at_all(damping):
+    found = grams(
+        [tuple(one) for one in ("ab", "ab", "cd", "ab", "efg")], min_count=2, damping=damping
+    )
+    assert found.instance_weights[[2, 4]].tolist() == [0.0, 0.0]
+    assert found.instance_weights[[0, 1, 3]] == pytest.approx(1 / 3)

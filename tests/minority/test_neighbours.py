@@ -49,3 +49,24 @@ def test_objects_of_weight_0_make_nothing_dense(form, seed):
     scores = model.fit(form(X), sample_weight=weights).scores_
     assert scores[300:].max() < scores[:300].max()
     np.testing.assert_allclose(model.score_samples(form(X)), scores, rtol=1e-6)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 25])
+def test_new_objects_are_measured_to_as_many_as_a_fitted_one_has_others(n, seed):
+    rng = np.random.default_rng(seed)
+    X, new = rng.normal(size=(n, 2)), rng.normal(size=(6, 2))
+    scores = NeighbourScores.of(X, 20)
+    count = max(1, min(20, n - 1))
+    assert scores.count == count
+    gaps = np.sort(np.linalg.norm(new[:, None] - X, axis=2), axis=1)[:, :count]
+    np.testing.assert_allclose(scores(new), -np.log(gaps.mean(axis=1)))
+    np.testing.assert_allclose(scores.known(np.r_[new, X])[6:], scores.fitted(X))
+
+
+def test_equal_objects_are_as_dense_as_a_thousand_millionth_of_the_middle_distance(seed):
+    X = np.random.default_rng(seed).normal(size=(60, 2))
+    X[:10] = X[0]
+    gaps = np.sort(np.linalg.norm(X[:, None] - X, axis=2), axis=1)[:, :5].mean(axis=1)
+    scores = NeighbourScores.of(X, 5).fitted(X)
+    np.testing.assert_allclose(scores[:10], -np.log(1e-9 * np.median(gaps)))
+    assert scores[10:].max() < scores[0]

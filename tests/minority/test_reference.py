@@ -6,7 +6,7 @@ import pytest
 from consilience.compare import auc, precision_recall_f1
 from consilience.datasets import make_minority
 from consilience.errors import InvalidInputError
-from consilience.minority import EWOCS
+from consilience.minority import EWOCS, _nulls
 from consilience.minority._densities import Shape
 from consilience.minority._neighbours import NeighbourScores, Reach
 from consilience.minority._nulls import SIMPLE, box, on_grid, patches_of
@@ -353,3 +353,13 @@ def test_a_border_that_nothing_marks_is_uncertain(gap, name, uncertain):
     found = _judged(scores, own, families, 2, rng, Shape(gap, share, separate=True))
     assert found.precision < 0.9
     assert found.uncertain == uncertain
+
+
+@pytest.mark.parametrize(("far", "parts"), [(2, 1), (3, 1), (4, 2), (9, 2)])
+def test_a_patch_has_two_objects_more_than_columns_at_least(far, parts, seed):
+    rng = np.random.default_rng(seed)
+    X = np.r_[rng.normal(size=(100, 2)), rng.normal(500, 0.1, (far, 2))]
+    labels = _nulls._components(X, seed)
+    assert len(np.unique(labels)) == parts
+    assert len(np.unique(labels[100:])) == 1
+    assert (labels[0] == labels[-1]) == (parts == 1)

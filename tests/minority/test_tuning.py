@@ -152,3 +152,18 @@ def test_objects_that_differ_may_all_be_missed_by_the_first_thousand(method, for
     # The mean of the squared distances of all pairs: twice the variance.
     assert tuned.scale == pytest.approx(2 * X.var(ddof=1))
     assert np.isfinite(tuned.gamma)
+
+
+@pytest.mark.parametrize("at", [0, 1, 6, 11, 12])
+def test_a_finer_grid_goes_from_one_neighbour_of_the_best_to_the_other(at, seed, monkeypatch):
+    X = np.random.default_rng(seed).normal(size=(30, 2))
+    grid = tuning._contrast(X, np.arange(30), 0, None, False, None).gammas
+    monkeypatch.setattr(
+        tuning, "contrast", lambda part, alpha, gamma, *_: -abs(np.log(gamma / (1.01 * grid[at])))
+    )
+    found = tuning._contrast(X, np.arange(30), 0, None, True, None)
+    (finer,) = found.finer
+    wanted = np.geomspace(grid[max(at - 1, 0)], grid[min(at + 1, 12)], 9)
+    np.testing.assert_allclose(finer.gammas, wanted)
+    nearest = np.abs(np.log(wanted / (1.01 * grid[at]))).argmin()
+    assert found.gamma == pytest.approx(wanted[nearest])

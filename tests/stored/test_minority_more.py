@@ -131,10 +131,11 @@ def against_references():
         for name, more in {
             "plain": {},
             "clipped": {"clip": True},
-            "free": {"clip": False},
             "counted": {"weights": counted},
+            "without unit": {"has_unit": False},
         }.items():
-            found = _reference.against_references(X, _far_from_the_middle, 3, **more)
+            told = {"clip": False, "weights": None, "has_unit": True} | more
+            found = _reference.against_references(X, _far_from_the_middle, 3, **told)
             yield name, attempt(lambda f=found: f)
 
 

@@ -88,9 +88,8 @@ def _power(whose: str, fit: _Fit, cells: Sequence[Cell]) -> Claim:
         f"(here n^{line.slope:.2f} ± {line.stderr:.2f})"
     )
     gap = float(line.slope - fit.published)
-    freedom = len(size) - 2
-    sure = line.stderr > 0 and freedom > 0
-    p = float(2 * stats.t.sf(abs(gap) / line.stderr, freedom)) if sure else nan
+    sure = line.stderr > 0  # of three sizes at least
+    p = float(2 * stats.t.sf(abs(gap) / line.stderr, len(size) - 2)) if sure else nan
     error = float(line.stderr) if sure else nan
     held = p > 0.05 if sure else gap == 0
     return Claim(words, held, gap, p, len(size), error, "regression", "sets")

@@ -378,7 +378,9 @@ def _claims_of_figure15(cells: Sequence[Cell]) -> list[Claim]:
             (f"F1 with {rule} is higher at R={last} than at R={first}", gains[rule]),
             (f"it is then nearer to BEST with {rule}", gains[rule] - gains["BEST"]),
         ):
-            better, worse = (Cell("", "", "", "", tuple(one)) for one in (gain, 0 * gain))
+            better, worse = (
+                Cell("", "", "", "", tuple(one)) for one in (gain, np.zeros(len(gain)))
+            )
             claims.append(paired_claim(words, better, worse))
     some = gains["NGAUSS+VAR"]
     rising = int((some > 0).sum())

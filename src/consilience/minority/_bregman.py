@@ -204,8 +204,6 @@ def _sums(
     """
     if not sparse.issparse(X):
         return function(X + shift).sum(axis=1)
-    if X.shape[1] == 0:
-        return np.zeros(X.shape[0])
     absent = function(shift if default is None else np.full(X.shape[1], default))
     change = function(X.data + shift[X.indices]) - absent[X.indices]
     wide = sparse.csr_array((change, X.indices, X.indptr), shape=X.shape)

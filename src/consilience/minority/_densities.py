@@ -82,7 +82,7 @@ def shape_of(X: Floats, seed: int) -> Shape:
     gap, share = _valley(heights, count)
     clear = gap >= (_VALLEY if len(X) >= _SMALL else _IN_SMALL)
     tops = _climbed(heights, graph, count)
-    many = int((np.bincount(tops, minlength=1) >= count).sum())
+    many = int((np.bincount(tops) >= count).sum())
     return Shape(gap, share, clear or many > 1)
 
 

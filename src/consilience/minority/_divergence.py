@@ -137,7 +137,6 @@ class Euclidean(Divergence):
     def fit(self, X: Any) -> Self:
         """A copy that knows the centre of the data."""
         X = X if isinstance(X, Stored) else as_floats(X)
-        self.check(X)
         # Sparse data stay sparse: centring would fill them.
         if sparse.issparse(X):
             return replace(self, centre=np.zeros(X.shape[1]))

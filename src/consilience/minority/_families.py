@@ -31,7 +31,8 @@ class Sums:
     def __sub__(self, other: "Sums") -> "Sums":
         """The sums after the other objects have left."""
         second = None
-        if self.second is not None and other.second is not None:
+        if self.second is not None:
+            assert other.second is not None  # of the same family
             second = self.second - other.second
         return Sums(self.count - other.count, self.first - other.first, second)
 

@@ -54,7 +54,7 @@ def seed_clusters(space: Space, size: int, smoothing: int | str, max_memory: flo
         search.restart()
     else:
         chosen = min(int(smoothing), space.n_objects)
-        search.restart(chosen)
+        search.make_lists(chosen)
     labels = search.labels(chosen)
     return Seeds(labels, chosen, np.array(counts, np.int64), search.memory)
 
@@ -95,12 +95,10 @@ class _Search:
         self.lengths = np.empty((0, 0), np.float32)
         self.restart()
 
-    def restart(self, n_neighbours: int = 0) -> None:
-        """Begin with no neighbour counted; with lists of at least some length."""
+    def restart(self) -> None:
+        """Begin with no neighbour counted."""
         self.costs = np.zeros(self.space.n_objects)
         self.n_counted = 0
-        if n_neighbours > len(self.lengths):
-            self._make_lists(n_neighbours)
 
     def counts(self) -> Iterator[int]:
         """Number of clusters for 1, 2, ... neighbours."""
@@ -126,11 +124,11 @@ class _Search:
         if self.n_counted == len(self.lengths):
             n = self.space.n_objects
             longer = (k for k in (*_STAGES, n) if k > self.n_counted)
-            self._make_lists(min(next(longer), n))
+            self.make_lists(min(next(longer), n))
         self.costs += self.lengths[self.n_counted]
         self.n_counted += 1
 
-    def _make_lists(self, width: int) -> None:
+    def make_lists(self, width: int) -> None:
         """The nearest objects of every object by (divergence, index), itself first."""
         n = self.space.n_objects
         memory = dgrade_memory(n, width)

@@ -41,7 +41,7 @@ class KeptRepetitions:
         running.sizes = np.split(kept["sizes"], np.cumsum(kept["lengths"])[:-1])
         progress.seen = [(int(R), float(r), float(c)) for R, r, c in kept["seen"]]
 
-    def keep(self, running: Running, progress: Progress, *, now: bool = False) -> None:
+    def keep(self, running: Running, progress: Progress, *, now: bool) -> None:
         """Write the sums, unless that was done a moment ago."""
         if self._keeper is None or not (now or time.monotonic() - self._last >= _PAUSE):
             return
@@ -51,7 +51,7 @@ class KeptRepetitions:
             "squares": np.asarray(running.squares),
             "shift": np.array(running.shift),
             "changes": np.array(running.changes, np.float64),
-            "sizes": np.concatenate(running.sizes) if running.sizes else np.empty(0),
+            "sizes": np.concatenate(running.sizes),
             "lengths": np.array([len(own) for own in running.sizes], np.int64),
             "seen": np.array(progress.seen, np.float64).reshape(-1, 3),
         }

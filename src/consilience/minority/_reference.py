@@ -161,9 +161,10 @@ def against_references(
     X: Floats,
     fit: Fit,
     seed: int,
-    clip: bool = False,
-    weights: Floats | None = None,
-    has_unit: bool = True,
+    *,
+    clip: bool,
+    weights: Floats | None,
+    has_unit: bool,
 ) -> Reference:
     """Compare objects with data that have no dense groups.
 
@@ -174,11 +175,11 @@ def against_references(
     fit : callable
         ``fit(rows, number)`` is a model of those objects, a function that scores any objects.
     seed : int
-    clip : bool, default=False
+    clip : bool
         Whether references must stay in the range of the columns.
-    weights : array of shape (n_objects,), optional
+    weights : array of shape (n_objects,) or None
         How often each object counts.
-    has_unit : bool, default=True
+    has_unit : bool
         Whether distances between rows mean something; otherwise densities are those of columns
         of equal spread.
     """

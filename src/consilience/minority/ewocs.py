@@ -491,7 +491,7 @@ float, default="reference"
             n_jobs=self.n_jobs,
             device=device,
         ):
-            kept.keep(fitted.running, fitted.progress)
+            kept.keep(fitted.running, fitted.progress, now=False)
             if steps.done(line):
                 break
         steps.end()

@@ -324,7 +324,7 @@ def _reinforced(
     """Weights of patterns and of instances, rounds made, and whether they settled."""
     votes, praise = _damped(graph, damping)
     matched = parts.of_instance < parts.n_parts
-    of_instance = matched / matched.sum()
+    of_instance = matched.astype(np.float64)
     weights = np.zeros(graph.shape[0])
     for n_iter in range(1, max_iter + 1):
         before = weights
@@ -465,7 +465,7 @@ class GRAMS(BaseEstimator):
         """
         check_params(self)
         rows = _checked(X)
-        result = grams(rows, instances=instances, **self.get_params(deep=False))
+        result = grams(rows, instances=instances, **self.get_params())
         self.patterns_ = result.patterns
         self.weights_ = result.weights
         self.instance_weights_ = result.instance_weights

@@ -267,7 +267,7 @@ class KMD(ClusterMixin, Rival):
         check_params(self)
         counts = self.family != "gaussian"
         X = rows_of(X, owner=self, fitted=self, allow_sparse=counts, kind="float64")
-        result = kmd(X, **self.get_params(deep=False))
+        result = kmd(X, **self.get_params())
         self.labels_ = result.labels
         self.n_clusters_ = len(result.sizes)
         self.n_rounds_ = result.n_rounds

@@ -122,7 +122,7 @@ class Running:
     def _is_flat(self, scores: Floats) -> bool:
         return float(np.ptp(scores)) <= self._resolution(scores)
 
-    def add(self, found: Repetition, *, with_change: bool = False) -> None:
+    def add(self, found: Repetition, *, with_change: bool) -> None:
         """Count one more repetition, the next by its number."""
         n = len(self.total)
         before = _unit(self.total) if with_change and self.n_repetitions else None
@@ -137,7 +137,7 @@ class Running:
         if before is not None:
             self.changes.append(float(((_unit(self.total) - before) ** 2).mean()))
 
-    def add_batch(self, drawn: Drawn, team: Team, *, with_changes: bool = False) -> None:
+    def add_batch(self, drawn: Drawn, team: Team, *, with_changes: bool) -> None:
         """Count the repetitions of a batch, the next by their numbers; each thread its objects."""
         self.draws.extend(drawn.draws)
         self.sizes.extend(drawn.sizes)

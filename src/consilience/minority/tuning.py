@@ -279,7 +279,7 @@ class _Collapse:
         return Surface(alphas, gammas, np.reshape(distances, (len(alphas), len(gammas))))
 
     def _start(self, number: int) -> Floats:
-        rng = np.random.RandomState((self.seed + number) % 2**32)
+        rng = np.random.RandomState(self.seed + number)
         return hard_start(self.space, self.n_clusters, rng)
 
     def _median(self, starts: list[Floats], alpha: float, gamma: float) -> float:
