@@ -81,6 +81,14 @@ def test_dense_groups_by_a_kernel_with_parameters_are_those_by_a_function(seed):
     np.testing.assert_array_equal(found, wanted)
 
 
+@pytest.mark.parametrize("n", [1, 90, 1000])
+def test_few_objects_need_the_memory_of_their_pairs_at_most(n):
+    assert dgrade_memory(n, 256) == 8 * n * min(n, 256) + n * (24 * n + 24 * min(n, 256)) + 64 * n
+    assert hds_memory(n, 3) == 4 * 8 * n**2 + (16 + 220 + 4 * 8 * 3) * n
+    rows = rows_of(0)
+    assert cs.DGRADE(max_memory=dgrade_memory(len(rows), len(rows))).fit(rows).memory_ < 2**20
+
+
 @pytest.mark.parametrize("n", [2048, 3000])
 def test_blocks_of_rows_are_the_most_that_many_objects_need(n):
     height = 2**24 // (8 * n)

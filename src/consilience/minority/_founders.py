@@ -31,7 +31,7 @@ def dgrade_memory(n_objects: int, n_neighbours: int) -> int:
     [75, 154, 470, 1385]
     """
     width = min(n_neighbours, n_objects)
-    height = max(1, BLOCK_BYTES // (8 * n_objects))
+    height = min(max(1, BLOCK_BYTES // (8 * n_objects)), n_objects)
     lists = 8 * n_objects * width
     block = height * (3 * 8 * n_objects + 24 * width)
     return lists + block + 64 * n_objects

@@ -79,7 +79,7 @@ def hds_memory(n_objects: int, n_features: int, *, matrix: bool = False) -> int:
     >>> hds_memory(13_000, 8) // 2**20, hds_memory(13_000, 8, matrix=True) // 2**20
     (70, 711)
     """
-    blocks = 4 * 2**24 + 16 * n_objects  # a block of rows, twice partitioned
+    blocks = 4 * min(2**24, 8 * n_objects**2) + 16 * n_objects  # a block of rows, twice partitioned
     vectors = 220 * n_objects
     pairs = 4 * n_objects**2 if matrix else 4 * 8 * n_objects * n_features
     return blocks + vectors + pairs
