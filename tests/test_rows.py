@@ -184,7 +184,9 @@ def test_rows_outside_memory_are_enough_if_they_are_as_many_as_asked_for(tmp_pat
     np.save(tmp_path / "x.npy", X[:5, :1])
     rows = cs.open_rows(tmp_path / "x.npy")
     assert rows_of(rows, owner="test", allow_stored=True, min_objects=5) is rows
-    with pytest.raises(InvalidInputError, match=r"'x.npy' has 5 rows of 1 columns, while test needs"):
+    with pytest.raises(
+        InvalidInputError, match=r"'x.npy' has 5 rows of 1 columns, while test needs"
+    ):
         rows_of(rows, owner="test", allow_stored=True, min_objects=6)
     np.save(tmp_path / "x.npy", X[:5, :0])
     with pytest.raises(InvalidInputError, match=r"has 5 rows of 0 columns.* 2 rows and one column"):

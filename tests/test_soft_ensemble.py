@@ -223,7 +223,11 @@ def test_parts_keep_names_records_and_identifiers():
     np.testing.assert_array_equal(part.of_member(-2), whole.of_member(2))
     assert part.index.tolist() == list("wxyz")
     some = whole.take([3, 0])
-    assert (some.names, some.records, some.index.tolist()) == (whole.names, whole.records, ["z", "w"])
+    assert (some.names, some.records, some.index.tolist()) == (
+        whole.names,
+        whole.records,
+        ["z", "w"],
+    )
     np.testing.assert_array_equal(some.of_member(0), [[0.0, 0.0], [0.7, 0.3]])
     labels = whole.harden()
     assert (labels.names, labels.records) == (whole.names, whole.records)

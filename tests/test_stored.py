@@ -326,7 +326,9 @@ def test_a_view_of_other_columns_is_read_and_named_as_such(store):
     assert view.base is table.base is table
     values = np.arange(9000)
     assert view.in_its_blocks(values) is values
-    odd = table.mapped(lambda block: np.where(block == X[5, 1], np.nan, block), names=("p", "q", "r"))
+    odd = table.mapped(
+        lambda block: np.where(block == X[5, 1], np.nan, block), names=("p", "q", "r")
+    )
     with pytest.raises(InvalidInputError, match=r"Got nan in row 5, column 'q' \("):
         odd.read(2, 9)
 
@@ -364,7 +366,9 @@ def test_a_file_is_sent_by_its_name_and_opened_where_it_is_read(store, tmp_path)
     if isinstance(path, np.memmap):
         return  # whose file is not known: its numbers are sent
     assert len(sent) < 5000
-    for kept in sorted(Path(path).rglob("*"), reverse=True) if Path(path).is_dir() else [Path(path)]:
+    for kept in (
+        sorted(Path(path).rglob("*"), reverse=True) if Path(path).is_dir() else [Path(path)]
+    ):
         kept.rmdir() if kept.is_dir() else kept.unlink()
     with pytest.raises((InvalidInputError, FileNotFoundError)):
         pickle.loads(sent).read(0, 5)
@@ -378,7 +382,7 @@ def test_a_pickle_that_is_called_an_array_is_not_run(tmp_path):
             return Path.mkdir, (mark,)
 
     (tmp_path / "x.npy").write_bytes(pickle.dumps(Trap()))
-    with pytest.raises(InvalidInputError, match="'x.npy' is damaged, or no array of numbers"):
+    with pytest.raises(InvalidInputError, match=r"'x.npy' is damaged, or no array of num"):
         open_rows(tmp_path / "x.npy")
     assert not mark.exists()
 
@@ -405,7 +409,9 @@ def test_columns_of_files_are_left_out_by_name(tmp_path):
     rows = open_rows(path, ignore="c1")
     assert rows.names == ("c0", "c2")
     np.testing.assert_array_equal(rows.take([8999, 0]).values, X[[8999, 0]][:, [0, 2]])
-    message = r"^'x.PARQUET' has no column 'z' to be left out. Its columns are 'c0', 'c1' and 'c2'.$"
+    message = (
+        r"^'x.PARQUET' has no column 'z' to be left out. Its columns are 'c0', 'c1' and 'c2'.$"
+    )
     with pytest.raises(InvalidInputError, match=message):
         open_rows(path, ignore=["c0", "z"])
 
@@ -448,7 +454,9 @@ def test_the_row_group_that_is_damaged_is_named(tmp_path, group):
     sound = [g for g in range(4) if g != group]
     table = open_rows(path).values
     for g in sound:
-        assert [table.where(row) for row in (20 * g, 20 * g + 19)] == [f"row group {g} of 'x.parquet'"] * 2
+        assert [table.where(row) for row in (20 * g, 20 * g + 19)] == [
+            f"row group {g} of 'x.parquet'"
+        ] * 2
 
 
 @pytest.fixture
@@ -519,7 +527,7 @@ def test_an_error_of_a_task_is_passed_on_and_a_lost_cluster_is_told(blocks, stat
         table.take([0])
     assert isinstance(caught.value, ClusterLostError) == lost
     monkeypatch.delitem(sys.modules, "distributed")  # then nobody has a client
-    with pytest.raises(OSError, match="^away$"):
+    with pytest.raises(OSError, match=r"^away$"):
         table.take([0])
 
 
@@ -536,7 +544,9 @@ def test_work_of_dask_that_was_called_off_is_a_lost_cluster(blocks, monkeypatch)
     monkeypatch.setattr(da.Array, "compute", compute)
     errors = [concurrent.futures.CancelledError("gone"), asyncio.CancelledError("gone")]
     for _ in range(2):
-        with pytest.raises(ClusterLostError, match=r"^The Dask cluster was lost \(gone\). Start it"):
+        with pytest.raises(
+            ClusterLostError, match=r"^The Dask cluster was lost \(gone\). Start it"
+        ):
             table.take([0])
     errors = [RuntimeError("a defect")]
     with pytest.raises(RuntimeError, match="a defect"):

@@ -145,7 +145,12 @@ def test_what_was_checked_where_it_lies_is_not_brought_to_the_host(monkeypatch):
         model = cs.EAC(2)
         rows = rows_of(there, owner="test", fitted=model, min_objects=300)
         assert rows_of(rows, owner="test") is rows
-        assert (rows.shape, len(rows), rows.is_sparse, rows.is_stored) == ((300, 3), 300, False, False)
+        assert (rows.shape, len(rows), rows.is_sparse, rows.is_stored) == (
+            (300, 3),
+            300,
+            False,
+            False,
+        )
     assert model.n_features_in_ == 3
 
 
@@ -159,6 +164,9 @@ def test_few_numbers_in_a_tensor_are_a_table(shape):
 
 
 def test_whole_numbers_and_asked_for_types_become_float64():
-    for given, kind in ((torch.ones(3, 2, dtype=torch.int16), "floats"), (torch.ones(3, 2), "float64")):
+    for given, kind in (
+        (torch.ones(3, 2, dtype=torch.int16), "floats"),
+        (torch.ones(3, 2), "float64"),
+    ):
         rows = rows_of(given, owner="test", kind=kind)
         assert (rows.dtype, rows.values.dtype) == (np.float64, np.float64)
