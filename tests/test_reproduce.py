@@ -290,10 +290,21 @@ def test_a_picture_that_was_written_is_let_go(counting, monkeypatch):
     plt = pytest.importorskip("matplotlib.pyplot")
     from consilience._cli import reproduce
 
-    before = plt.get_fignums()
-    monkeypatch.setattr(reproduce, "draw_figure", lambda name, cells, plan: plt.figure())
+    before, asked = plt.get_fignums(), []
+
+    class Figure(plt.Figure):
+        def savefig(self, path, **how):
+            asked.append(how)
+            super().savefig(path, **how)
+
+    monkeypatch.setattr(
+        reproduce, "draw_figure", lambda name, cells, plan: plt.figure(FigureClass=Figure)
+    )
     assert main(["reproduce", "counting", "--sets", "one"]) == 0
     assert plt.get_fignums() == before
+    # The day would make equal figures differ, and more dots make pages heavy.
+    assert asked == [{"format": "svg", "dpi": 80, "metadata": {"Date": None}}]
+    assert "<dc:date>" not in Path("consilience-counting/counting.svg").read_text()
     title, picture, *text = Path("consilience-counting/counting.md").read_text().split("\n\n")
     assert picture == "![Counting](counting.svg)"
     monkeypatch.setattr(reproduce, "draw_figure", lambda name, cells, plan: None)

@@ -178,3 +178,89 @@ def test_the_demonstration_does_not_go_on_with_a_run(capsys):
     assert main(["demo", "--out", "out"]) == 2
     assert "holds a run that was interrupted" in capsys.readouterr().err
     assert held() == {"plan.json": b'{"consilience_run": 1}'}
+
+
+PLANS = {"": None, "ours": '{"consilience_run": 1}', "lost power": "\0\0", "another's": '{"a": 1}'}
+FOUND = {
+    "": {},
+    "ours": {"labels.csv": "", "summary.json": '{"consilience": "1", "files": ["labels.csv"]}'},
+    "another's": {"labels.csv": ""},
+    "parts": {
+        "labels/part-0001.npz": "",
+        "summary.json": '{"consilience": "1", "files": ["labels/part-0001.npz", "summary.json"]}',
+    },
+    "one part more": {
+        "labels/part-0001.npz": "",
+        "labels/part-0002.npz": "",
+        "summary.json": '{"consilience": "1", "files": ["labels/part-0001.npz", "summary.json"]}',
+    },
+    "a file called labels": {"labels": ""},
+}
+
+
+@pytest.mark.parametrize("resume", [False, True])
+@pytest.mark.parametrize("force", [False, True])
+@pytest.mark.parametrize("found", FOUND)
+@pytest.mark.parametrize("plan", PLANS)
+def test_a_folder_is_taken_only_where_nothing_is_lost_that_was_not_given_up(
+    plan, found, force, resume
+):
+    facts = dict(FOUND[found])
+    if found == "ours":
+        facts["summary.json"] = facts["summary.json"].replace("]", ', "summary.json"]')
+    Path("out/labels").mkdir(parents=True) if "part" in found else Path("out").mkdir()
+    for name, text in (facts | {"plan.json": PLANS[plan]}).items():
+        if text is not None:
+            Path("out", name).write_text(text)
+    begun = plan in ("ours", "lost power")
+    if plan == "another's":
+        said = "a plan.json that is damaged, or that consilience did not write"
+    elif begun and not (force or resume):
+        said = "a run that was interrupted"
+    elif found in ("another's", "one part more", "a file called labels"):
+        name = "labels.csv" if found == "another's" else "labels"
+        said = f"a {name} that consilience did not write"
+    elif found and not (force or begun):
+        said = "the results of a run that was finished"
+    else:
+        earlier = folders.check_folder(Path("out"), "labels.csv", force=force, resume=resume)
+        assert sorted(earlier) == sorted(facts)
+        return
+    with pytest.raises(InvalidParameterError, match=f"^'out' holds {said}"):
+        folders.check_folder(Path("out"), "labels.csv", force=force, resume=resume)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="links need rights there")
+def test_parts_behind_a_link_are_not_ours():
+    Path("mine").mkdir()
+    Path("mine/part-0001.npz").write_text("")
+    Path("out").mkdir()
+    Path("out/summary.json").write_text(FOUND["parts"]["summary.json"])
+    Path("out/labels").symlink_to(Path("mine").absolute())
+    with pytest.raises(InvalidParameterError, match="a labels that consilience did not write"):
+        folders.check_folder(Path("out"), force=True, resume=True)
+
+
+def test_a_folder_below_a_file_cannot_be_written_to():
+    Path("file").write_text("")
+    for name, said in (
+        ("file", "is a file, and the results need"),
+        ("file/a/b", "file' is not a"),
+    ):
+        with pytest.raises(InvalidParameterError, match=said):
+            folders.check_writable(Path(name))
+    folders.check_writable(Path("new/deep"))
+    folders.check_place(Path("new.csv"), "--out")
+    with pytest.raises(InvalidParameterError, match=r"--out names .* there is no folder 'new'"):
+        folders.check_place(Path("new/a.csv"), "--out")
+    assert not Path("new").exists()
+
+
+def test_a_file_that_is_not_there_is_told_with_the_nearest_name():
+    folders.check_source(Path("data.csv"))
+    for name, hint in (
+        ("date.csv", " Did you mean 'data.csv'?"), ("zzz", ""), ("nowhere/data.csv", "")
+    ):  # fmt: skip
+        with pytest.raises(InvalidParameterError) as caught:
+            folders.check_source(Path(name))
+        assert str(caught.value) == f"There is no file {str(Path(name))!r}.{hint}"

@@ -22,11 +22,13 @@ from consilience._cli import (
 )
 from consilience._cli import large as large_words
 from consilience._cli.arguments import ClusterWish, Reading
-from consilience._cli.stages import Clock
+from consilience._cli.checks import check_enough_objects, check_methods
+from consilience._cli.stages import Clock, Teller
 from consilience.cli import main
 from consilience.datasets import make_spirals
-from consilience.errors import ConsilienceWarning, InvalidParameterError
+from consilience.errors import ConsilienceWarning, InvalidInputError, InvalidParameterError
 from consilience.predict import Prediction
+from consilience.workflow._methods import method_table, own_options
 
 Console = pytest.importorskip("rich.console").Console
 GIVEN = ["cluster", "--labels", "l.csv", "--method", "voting", "-k2", "--no-report", "--no-keep"]
@@ -129,6 +131,44 @@ def test_the_column_of_identifiers_is_no_number_of_blocks(reading, names, warned
 def test_help_is_that_of_the_command_only_where_it_stands_first(words, capsys):
     assert main(words) == 2
     assert "See 'consilience --help'." in capsys.readouterr().err
+
+
+OPTIONS = {name: own_options(method) for name, method in method_table().items()}
+
+
+@pytest.mark.parametrize("first", sorted(OPTIONS))
+def test_options_are_refused_where_no_method_or_not_every_one_knows_them(first):
+    for second in OPTIONS:
+        names = f"{first},{second}"
+        for option, value, every in (("linkage", "single", True), ("max_memory", "1 GiB", False)):
+            knows = [option in OPTIONS[name] for name in (first, second)]
+            wish = ClusterWish(data=Path("a.csv"), methods=names, **{option: value})
+            if all(knows) if every else any(knows):
+                assert check_methods(wish) == tuple(dict.fromkeys([first, second]))
+                continue
+            lacking = (first, second)[knows.index(False)]
+            said = f"^The method '{lacking}' has no option --{option.replace('_', '-')}. Leave"
+            with pytest.raises(InvalidParameterError, match=said):
+                check_methods(wish)
+    needs = method_table()[first].needs_data
+    check_methods(ClusterWish(view=("a=b",), method=first))
+    if needs:
+        with pytest.raises(InvalidParameterError, match=r"needs the data, not only labels.*l\.csv"):
+            check_methods(ClusterWish(labels=Path("l.csv"), method=first))
+    else:
+        check_methods(ClusterWish(labels=Path("l.csv"), method=first))
+
+
+@pytest.mark.parametrize(("k", "n", "fits"), [(None, 2, True), (2, 2, True), (3, 2, False)])
+def test_there_may_be_as_many_clusters_as_objects(k, n, fits):
+    wish = ClusterWish(data=Path("a.csv"), n_clusters=k)
+    if fits:
+        check_enough_objects(wish, n)
+    else:
+        with pytest.raises(InvalidParameterError, match=f"^-k {k} asks for more .* holds {n}"):
+            check_enough_objects(wish, n)
+    with pytest.raises(InvalidInputError, match=r"^'a.csv' holds one object"):
+        check_enough_objects(wish, 1)
 
 
 # ---- what is shown ------------------------------------------------------------------------------
@@ -250,6 +290,45 @@ def test_new_objects_are_counted_by_cluster_and_what_is_unlike_all_beside_them()
     assert "2 objects are unlike anything seen: their cluster" in said_by(predict._show, found)
     found.unlike[:] = False
     assert "unlike anything" not in said_by(predict._show, found)
+
+
+@pytest.mark.parametrize("choice", [None, SimpleNamespace(words="Three, says one of two.")])
+def test_a_consensus_of_blocks_says_how_its_number_was_found(choice, monkeypatch):
+    monkeypatch.setattr(large_words, "show_profile", lambda profile, console: None)
+    result = SimpleNamespace(
+        n_objects=1200, columns=("a", "b"), of_how_many="100 of them", why_members="Why.",
+        ensemble=SimpleNamespace(n_members=7), method="sec", n_rows=1050, why_method="So.",
+        sample=SimpleNamespace(choice=choice), profile=lambda: None, notes=("A note.",),
+        sizes=[1200], n_clusters=1, mean_confidences=lambda: [1.0],
+    )  # fmt: skip
+    found = large_words.LargeConsensus(wish=ClusterWish(data=Path("t.npy")), result=result)
+    lines = said_by(found.show).splitlines()
+    head = [
+        "t.npy: 1,200 objects, 2 columns, read block by block; tables and pictures are of 100 of "
+        "them.",
+        "7 clusterings: Why.",
+        "Combined by sec on 1,050 distinct rows of labels. So.",
+        *([] if choice is None else [choice.words]),
+    ]
+    assert lines[: len(head)] == head
+    assert lines[len(head)].strip() == ""
+    assert lines[-1] == "Note: A note."
+
+
+def test_seconds_on_a_terminal_are_told_every_second():
+    class Over:
+        waits = ()
+
+        def is_set(self):
+            return len(self.waits) == 3
+
+        def wait(self, seconds):
+            self.waits += (seconds,)
+
+    over, stream = Over(), io.StringIO()
+    Teller(stream, live=True)._count("reading", over, time.monotonic() - 7.2)
+    assert over.waits == (1.0, 1.0, 1.0)
+    assert stream.getvalue() == "\rreading ... 7 s" * 3 + "\r" + " " * 15 + "\r"
 
 
 # ---- what is written ----------------------------------------------------------------------------
