@@ -4,6 +4,8 @@ import io
 import json
 import re
 import time
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -14,20 +16,23 @@ from cli_values.read_back import rows_of, table_rows
 from consilience._cli import (
     ambiguous,
     by_blocks,
+    cluster,
     demo,
+    members,
     minority,
     predict,
     show_cluster,
     show_profile,
 )
 from consilience._cli import large as large_words
-from consilience._cli.arguments import ClusterWish, Reading
+from consilience._cli.arguments import ClusterWish, MinorityWish, Reading, Writing
 from consilience._cli.checks import check_enough_objects, check_methods
 from consilience._cli.stages import Clock, Teller
 from consilience.cli import main
 from consilience.datasets import make_spirals
 from consilience.errors import ConsilienceWarning, InvalidInputError, InvalidParameterError
 from consilience.predict import Prediction
+from consilience.workflow._members import NewRun, ResumeError, RunFolder
 from consilience.workflow._methods import method_table, own_options
 
 Console = pytest.importorskip("rich.console").Console
@@ -133,6 +138,125 @@ def test_help_is_that_of_the_command_only_where_it_stands_first(words, capsys):
     assert "See 'consilience --help'." in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("asked", "wanted"),
+    [
+        ({}, None),
+        ({"max_memory": "1 GiB"}, None),
+        ({"workers": 3}, ("local", 3, "4 GiB")),
+        ({"scheduler": "local", "workers": 1}, ("local", 1, "4 GiB")),
+        ({"scheduler": "tcp://a:1", "max_memory": "1 GiB"}, ("tcp://a:1", None, "1 GiB")),
+    ],
+)
+@pytest.mark.parametrize("kind", [ClusterWish, MinorityWish])
+def test_workers_are_started_only_where_they_are_asked_for(kind, asked, wanted, monkeypatch):
+    made = []
+
+    @contextmanager
+    def workers_at(where, n, *, max_memory):
+        made.append((where, n, max_memory))
+        yield
+        made.append("gone")
+
+    monkeypatch.setattr(by_blocks, "workers_at", workers_at)
+    with by_blocks.workers_for(kind(data=Path("a.npy"), **asked)) as by_workers:
+        assert by_workers is (wanted is not None)
+        assert made == [wanted] * by_workers
+    assert made == [wanted, "gone"] * by_workers
+
+
+def test_what_does_not_fit_goes_by_blocks_unless_labels_are_given(monkeypatch):
+    def does_not_fit(data, n_values, max_memory, *, owner):
+        assert (data, n_values, max_memory, owner) == (Path("a.npy"), 7, "1 GiB", "me")
+        return "It is large."
+
+    monkeypatch.setattr(by_blocks, "does_not_fit", does_not_fit)
+    how = {"data": Path("a.npy"), "max_memory": "1 GiB"}
+    for wish, why in (
+        (ClusterWish(**how), "It is large."),
+        (MinorityWish(**how), "It is large."),
+        (ClusterWish(**how, labels=Path("l.csv")), None),
+        (ClusterWish(labels=Path("l.csv")), None),
+    ):
+        assert by_blocks.goes_by_blocks(wish, n_values=7, owner="me") == why
+
+
+@pytest.mark.parametrize(
+    ("force", "resume", "kind"),
+    [
+        (False, False, RunFolder),
+        (False, True, RunFolder),
+        (True, True, RunFolder),
+        (True, False, NewRun),
+    ],
+)
+def test_force_alone_begins_anew(force, resume, kind):
+    wish = ClusterWish(data=Path("a.csv"), resume=resume, writing=Writing(force=force))
+    with members.run_in(Path("out"), wish) as run:
+        assert type(run) is kind
+    other = ResumeError("no", Path("out"), ("a is 1", "b is 2"))
+    same = ResumeError("damaged", Path("out"))
+    said = r"^'out' holds another run, .* mixed: a is 1; b is 2\. Repeat"
+    with pytest.raises(InvalidParameterError, match=said), members.run_in(Path("out"), wish):
+        raise other
+    with pytest.raises(ResumeError, match="damaged"), members.run_in(Path("out"), wish):
+        raise same
+
+
+@pytest.mark.parametrize("typed", [None, "typed"])
+@pytest.mark.parametrize("kept", [None, "kept"])
+def test_how_a_second_file_is_read_is_what_was_typed_or_else_kept(typed, kept, monkeypatch):
+    @dataclass
+    class Recipe:
+        decimal: str | None
+        encoding: str | None
+
+    asked = []
+    result = SimpleNamespace(data=SimpleNamespace(dropped=("z",)))
+    monkeypatch.setattr(predict, "recipe_of", lambda data: Recipe(kept, None if kept else "x"))
+    monkeypatch.setattr(predict, "read_like", lambda *one, **more: asked.append((*one, more)))
+    predict._read(Path("n.csv"), result, typed, None)
+    predict._read(Path("n.csv"), result, None, typed)
+    more = {"may_lack": ("z",)}
+    own = None if kept else "x"
+    assert asked == [
+        (Path("n.csv"), Recipe(typed or kept, own), more),
+        (Path("n.csv"), Recipe(kept, typed or own), more),
+    ]
+    monkeypatch.setattr(predict, "recipe_of", lambda data: None)
+    monkeypatch.setattr(predict, "read_table", lambda *one, **more: (*one, more))
+    assert predict._read(Path("n.csv"), result, typed, kept) == (
+        Path("n.csv"), {"decimal": typed, "encoding": kept},
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "transpose", "n_left_out", "is_kept"),
+    [
+        ("a.h5ad", False, 0, True), ("A.H5AD", False, 0, True), ("a.csv", False, 0, False),
+        ("a.h5ad", True, 0, False), ("a.h5ad", False, 1, False), (None, False, 0, False),
+    ],
+)  # fmt: skip
+def test_annotated_data_are_kept_where_the_clusters_are_of_their_rows(
+    name, transpose, n_left_out, is_kept, monkeypatch
+):
+    written = []
+    monkeypatch.setattr(cluster, "write_annotated", lambda *one: written.append(one))
+    result = SimpleNamespace(
+        data=SimpleNamespace(ids=None, n_left_out=n_left_out), labels="l", confidence="c",
+        runner_up=None, ambiguity=None, doubtful=None,
+    )  # fmt: skip
+    wish = ClusterWish(
+        data=None if name is None else Path(name), labels=Path("l.csv"), no_report=True,
+        no_keep=True, reading=Reading(transpose=transpose),
+    )  # fmt: skip
+    writers = cluster.Consensus(wish=wish, result=result).writers()
+    assert list(writers) == ["labels.csv", *["annotated.h5ad"] * is_kept]
+    if is_kept:
+        writers["annotated.h5ad"](Path("to"))
+        assert written == [(Path(name), Path("to"), "l", "c")]
+
+
 OPTIONS = {name: own_options(method) for name, method in method_table().items()}
 
 
@@ -222,6 +346,24 @@ def test_methods_are_compared_with_each_other_where_there_are_two(names):
     assert rows == [[name, "2", "0.500", "0.2"] for name in names]
     assert ("with each other" in text) == (n > 1)
     assert text.endswith(f"Taken: {names[0]}, which agrees best with all clusterings (ANMI).\n")
+
+
+def test_what_was_taken_stands_out():
+    def bold(show, found, *names):
+        out = io.StringIO()
+        show(found, Console(file=out, width=120, force_terminal=True, color_system="standard"))
+        assert all(name in out.getvalue() for name in names)
+        return [name for name in names if re.search(rf"\x1b\[1m\s*{name}\b", out.getvalue())]
+
+    one, two = (SimpleNamespace(name=n, title=n, n_clusters=2, clarity=0.5) for n in ("ga", "gb"))
+    choice = SimpleNamespace(criteria=[one, two], taken="ga", words="So.")
+    assert bold(show_cluster._show_choice, choice, "ga", "gb") == ["ga"]
+    for best in ("eac", "other"):
+        compared = SimpleNamespace(
+            names=["eac"], n_clusters=[2], anmi=[0.5], truth=None, seconds=[0.0], best=best,
+            agreement=np.eye(1), failed={},
+        )  # fmt: skip
+        assert bold(show_cluster._show_comparison, compared, "eac") == ["eac"] * (best == "eac")
 
 
 @pytest.mark.parametrize("k", [1, 2, 10, 11, 12])
