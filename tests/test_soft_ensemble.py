@@ -312,6 +312,6 @@ def test_files_whose_memberships_cannot_be_are_refused(soft, tmp_path, changed, 
 def test_rows_that_are_as_many_as_clusters_are_the_clusters():
     """Memberships of a row may be nearer to another row than two clusters are."""
     soft = SoftEnsemble([[[0.6, 0.4], [0.6, 0.4], [1, 0], [1, 0], [0, 1], [0, 1]]])
-    for name in ("mcla", "sec", "voting", "womc"):
+    for name in ("sec", "voting", "womc"):
         method = cs.consensus.CONSENSUS[name]
         assert method.run(soft, 3, random_state=0).labels.tolist() == [0, 0, 1, 1, 2, 2]

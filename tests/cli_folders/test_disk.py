@@ -264,3 +264,38 @@ def test_a_file_that_is_not_there_is_told_with_the_nearest_name():
         with pytest.raises(InvalidParameterError) as caught:
             folders.check_source(Path(name))
         assert str(caught.value) == f"There is no file {str(Path(name))!r}.{hint}"
+
+
+def test_while_files_are_moved_nothing_says_that_they_belong_together(monkeypatch):
+    Path("out").mkdir()
+    Path("out/last.txt").write_text("old")
+    replace, seen = Path.replace, {}
+
+    def watched(self, target):
+        seen[Path(target).name] = Path("out/last.txt").exists()
+        return replace(self, target)
+
+    with taken(Path("out"), "x") as results, monkeypatch.context() as patch:
+        patch.setattr(Path, "replace", watched)
+        results.publish(
+            {"last.txt": writing("new"), "labels/part-0001.npz": writing("a")}, last="last.txt"
+        )
+    # Until the list is complete the earlier results are.
+    assert seen == {"commit.json": True, "part-0001.npz": False, "last.txt": False}
+    assert held() == {"last.txt": b"new", "labels/part-0001.npz": b"a"}
+
+
+def test_what_a_killed_run_had_moved_stays_where_it_is():
+    Path("out", WORK, "stage").mkdir(parents=True)
+    Path("out", WORK, "commit.json").write_text('{"move": ["a.txt", "last.txt"], "remove": []}')
+    for name in ("a.txt", "last.txt"):
+        Path("out", name).write_text("new")
+    with taken(Path("out"), "x"):
+        assert not Path("out", WORK, "commit.json").exists()
+    assert held() == {"a.txt": b"new", "last.txt": b"new"}
+
+
+def test_what_was_needed_during_a_run_only_is_gone_after_it():
+    with taken(Path("out"), "x") as results:
+        (results.scratch() / "large").write_text("a")
+    assert not Path("out").exists()
