@@ -14,7 +14,14 @@ from hypothesis import strategies as st
 from strategies import ensembles, label_tables, member_major
 
 from consilience import _ensemble_store
-from consilience.ensemble import NOISE, UNSEEN, Ensemble, _by_first_object, relabel
+from consilience.ensemble import (
+    NOISE,
+    UNSEEN,
+    Collapsed,
+    Ensemble,
+    _by_first_object,
+    relabel,
+)
 from consilience.errors import ConsilienceError, InvalidInputError
 from consilience.soft_ensemble import SoftEnsemble
 
@@ -557,3 +564,98 @@ def test_identifiers_cannot_be_changed_in_place():
 )
 def test_clusters_are_renumbered_as_they_appear_beside_noise_and_unseen(labels, wanted):
     assert _by_first_object(np.array(labels, np.int32)).tolist() == wanted
+
+
+def test_copies_are_found_beside_noise_and_whatever_their_clusters_are_called():
+    renamed = Ensemble([[1, 0, 0], [0, 1, 1], [0, 0, 1], [1, 1, 0]]).distinct_members()
+    assert renamed.members.tolist() == [[1, 0, 0], [0, 0, 1]]
+    noise = Ensemble([[0, 0], [NOISE, 0], [UNSEEN, 0], [NOISE, NOISE]])
+    assert noise.distinct_members().members.tolist() == noise.members.tolist()
+
+
+@given(ensembles())
+def test_no_copy_is_kept_and_nothing_else_is_lost(ensemble):
+    def partition(labels):
+        groups = (np.flatnonzero(labels == c).tolist() for c in set(labels[labels >= 0].tolist()))
+        return sorted(groups), (labels == NOISE).tolist()
+
+    kept = [partition(labels) for labels in ensemble.distinct_members()]
+    wanted = []
+    for labels in ensemble:
+        if partition(labels) not in wanted:
+            wanted.append(partition(labels))
+    assert kept == wanted
+
+
+@pytest.mark.parametrize("labels", [[[0, 1, 2]], [[0, 1, 1]]], ids=["all differ", "two alike"])
+def test_signatures_keep_members_as_they_are_named_and_no_identifiers(labels):
+    given_ = Ensemble(labels, index=list("xyz"), names=["m"], records=[{"seed": 1}])
+    rows = given_.signatures().ensemble
+    assert (rows.names, rows.records, rows.index) == (("m",), ({"seed": 1},), None)
+    assert not Ensemble(labels).signatures().ensemble.is_soft
+
+
+@pytest.fixture
+def collapsed():
+    rows = Ensemble([[0, 1, 1], [0, 0, 1]], names=["a", "b"], records=[{"seed": 1}, {"seed": 2}])
+    return Collapsed._of(rows, np.array([5, 2, 4]))
+
+
+@pytest.mark.parametrize(
+    "again", [copy.copy, copy.deepcopy, lambda rows: pickle.loads(pickle.dumps(rows))]
+)
+def test_rows_for_many_objects_are_copied_and_sent_with_their_counts(collapsed, again):
+    same = again(collapsed)
+    assert type(same) is Collapsed
+    assert_same(same, collapsed)
+    assert same.counts.tolist() == [5, 2, 4]
+    assert same.signatures().counts.tolist() == [5, 2, 4]
+
+
+def test_parts_of_rows_for_many_objects_stand_for_as_many(collapsed):
+    part = collapsed.take([2, 0])
+    assert (type(part), part.counts.tolist()) == (Collapsed, [4, 5])
+    assert part.members.tolist() == [[1, 0], [1, 0]]
+    assert collapsed.take([True, False, True]).counts.tolist() == [5, 4]
+    one = collapsed[[1]]
+    assert (type(one), one.names, one.records) == (Collapsed, ("b",), ({"seed": 2},))
+    assert one.signatures().counts.tolist() == [7, 4]
+    assert collapsed[0].tolist() == [0, 1, 1]
+
+
+def test_choices_of_more_than_one_dimension_or_of_nothing_are_refused(described):
+    for call, noun in ((described.take, "object"), (described.__getitem__, "member")):
+        with pytest.raises(InvalidInputError, match=rf"^{noun.capitalize()}s are .*shape \(1, 2\)"):
+            call([[0, 1]])
+        with pytest.raises(InvalidInputError, match=f"needs at least one {noun}; none was chosen"):
+            call([])
+
+
+def test_a_file_is_read_without_running_what_somebody_put_into_it(tmp_path):
+    path, mark = tmp_path / "e.npz", tmp_path / "ran"
+
+    class Trap:
+        def __reduce__(self):
+            return os.mkdir, (str(mark),)
+
+    Ensemble([[0, 1]], index=["x", "y"]).save(path)
+    with np.load(path) as stored:
+        parts = dict(stored)
+    np.savez(path, **parts | {"index": np.array([Trap(), 1], object)})
+    with pytest.raises(InvalidInputError, match="Write it again"):
+        Ensemble.load(path)
+    assert not mark.exists()
+
+
+@pytest.mark.parametrize("part", ["page", "index"])
+def test_every_bit_of_the_labels_in_a_parquet_file_is_checked(tmp_path, part):
+    parquet = pytest.importorskip("pyarrow.parquet")
+    path = tmp_path / "e.parquet"
+    Ensemble([np.arange(300) % 7], index=np.arange(300)).save(path)
+    chunk = parquet.read_metadata(path).row_group(0).column(0 if part == "page" else 1)
+    whole = bytearray(path.read_bytes())
+    at = chunk.data_page_offset + chunk.total_compressed_size // 2
+    whole[at if at < len(whole) else at - 20] ^= 0x01
+    path.write_bytes(whole)
+    with pytest.raises(InvalidInputError, match="Write it again"):
+        Ensemble.load(path)

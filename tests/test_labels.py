@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import labelings
 
+from consilience import Ensemble
 from consilience._labels import _as_numbers, encode, relabel, smallest_type
 from consilience.errors import InvalidInputError
 
@@ -187,3 +188,32 @@ def test_what_somebody_says_is_missing_is():
     numbers, absent = _as_numbers(given, np.array([False, True, False, False]), "labels")
     assert absent.tolist() == [False, True, True, False]
     assert numbers[~absent].tolist() == [5, 9]
+
+
+def test_the_largest_numbers_of_a_float_stay_apart():
+    """From 2**53 on, floats leave out every second number."""
+    n = 2**53
+    for big in (
+        [np.int64(n + 1), np.uint64(n)],  # which numpy by itself makes floats of
+        pd.Series([n + 1, n], dtype="Int64"),
+        pl.Series([n + 1, n, None])[:2],
+    ):
+        assert encode(big).tolist() == [1, 0]
+    assert encode(pl.Series([n + 1, n, None])).tolist() == [1, 0, -2]
+
+
+def test_floats_are_labels_below_two_to_the_63():
+    last = np.nextafter(2.0**63, 0)
+    assert encode([last, 200.0, last]).tolist() == [1, 0, 1]
+    with pytest.raises(InvalidInputError, match=r"Got 9\.22\d*e\+18 instead"):
+        encode([2.0**63, 0.0])
+
+
+def test_what_a_container_of_objects_masks_is_unseen():
+    assert encode(np.ma.array([5, 7, 5], mask=[0, 1, 0], dtype=object)).tolist() == [0, -2, 0]
+
+
+@pytest.mark.parametrize("column", [pd.Series([0, 1]), pl.Series([0, 1])], ids=["pandas", "polars"])
+def test_one_column_is_no_table_of_labels(column):
+    with pytest.raises(InvalidInputError, match=r"Got the single value 0 instead of a labeling"):
+        Ensemble(column)

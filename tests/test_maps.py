@@ -78,3 +78,24 @@ def test_a_table_of_many_pieces_takes_few_open_files(on_disk, monkeypatch):
         KMeansEnsemble(2, 3, max_iter=3, random_state=0).generate(cs.open_rows(X.view(np.memmap)))
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+def test_rows_that_were_read_or_taken_do_not_stay(tmp_path):
+    np.save(tmp_path / "x.npy", np.arange(2.0**20).reshape(-1, 2))
+    mapped = np.load(tmp_path / "x.npy", mmap_mode="r")
+    table = cs.open_rows(mapped).values
+    assert table.read(0, len(mapped)).sum() == 2**19 * (2**20 - 1)
+    assert resident(mapped) >= 2**22
+    assert table.read(1, 2).tolist() == [[2.0, 3.0]]
+    assert resident(mapped) < 2**18
+    assert table.take(np.arange(len(mapped))).ravel().tolist() == list(range(2**20))
+    assert resident(mapped) < 2**18
+
+
+def test_labels_that_were_looked_at_do_not_stay(tmp_path):
+    np.save(tmp_path / "labels.npy", np.arange(2**22, dtype=np.int8).reshape(2, -1) % 5)
+    members = np.load(tmp_path / "labels.npy", mmap_mode="r")
+    ensemble = cs.Ensemble._trusted(members)
+    assert ensemble.n_clusters.tolist() == [5, 5]
+    assert not ensemble.has_unseen
+    assert resident(members) < 2**18

@@ -275,3 +275,38 @@ def test_the_page_is_written_last(counting, monkeypatch):
     monkeypatch.setattr(ResultFolder, "publish", publish)
     assert main(["reproduce", "counting", "--sets", "one"]) == 0
     assert asked == ["counting.md"]
+
+
+def test_one_run_of_one_member_by_one_process_is_a_plan(counting):
+    words = ["--runs", "1", "--members", "1,2", "--jobs", "1", "--sets", "one"]
+    assert main(["reproduce", "counting", *words]) == 0
+    assert main(["reproduce", "counting", "--jobs", "-1", "--sets", "one", "--force"]) == 0
+    first, second = counting
+    assert (first.runs, first.members, first.n_jobs) == (1, (1, 2), 1)
+    assert (second.runs, second.members, second.n_jobs) == (None, None, -1)
+
+
+def test_a_picture_that_was_written_is_let_go(counting, monkeypatch):
+    plt = pytest.importorskip("matplotlib.pyplot")
+    from consilience._cli import reproduce
+
+    before, asked = plt.get_fignums(), []
+
+    class Figure(plt.Figure):
+        def savefig(self, path, **how):
+            asked.append(how)
+            super().savefig(path, **how)
+
+    monkeypatch.setattr(
+        reproduce, "draw_figure", lambda name, cells, plan: plt.figure(FigureClass=Figure)
+    )
+    assert main(["reproduce", "counting", "--sets", "one"]) == 0
+    assert plt.get_fignums() == before
+    # The day would make equal figures differ, and more dots make pages heavy.
+    assert asked == [{"format": "svg", "dpi": 80, "metadata": {"Date": None}}]
+    assert "<dc:date>" not in Path("consilience-counting/counting.svg").read_text()
+    title, picture, *text = Path("consilience-counting/counting.md").read_text().split("\n\n")
+    assert picture == "![Counting](counting.svg)"
+    monkeypatch.setattr(reproduce, "draw_figure", lambda name, cells, plan: None)
+    assert main(["reproduce", "counting", "--sets", "one", "--out", "bare"]) == 0
+    assert Path("bare/counting.md").read_text().split("\n\n") == [title, *text]

@@ -178,3 +178,33 @@ def test_one_row_is_enough_unless_more_are_asked_for():
     assert rows_of([[1.0, 2.0]], owner="somebody").shape == (1, 2)
     with pytest.raises(ValueError, match="minimum of 2"):
         rows_of([[1.0, 2.0]], owner="somebody", min_objects=2)
+
+
+def test_rows_outside_memory_are_enough_if_they_are_as_many_as_asked_for(tmp_path):
+    np.save(tmp_path / "x.npy", X[:5, :1])
+    rows = cs.open_rows(tmp_path / "x.npy")
+    assert rows_of(rows, owner="test", allow_stored=True, min_objects=5) is rows
+    with pytest.raises(
+        InvalidInputError, match=r"'x.npy' has 5 rows of 1 columns, while test needs"
+    ):
+        rows_of(rows, owner="test", allow_stored=True, min_objects=6)
+    np.save(tmp_path / "x.npy", X[:5, :0])
+    with pytest.raises(InvalidInputError, match=r"has 5 rows of 0 columns.* 2 rows and one column"):
+        rows_of(cs.open_rows(tmp_path / "x.npy"), owner="test", allow_stored=True, min_objects=2)
+
+
+def test_a_fit_to_rows_outside_memory_forgets_the_names_of_an_earlier_one(tmp_path):
+    pd = pytest.importorskip("pandas")
+    model = cs.SEC(2)
+    named = rows_of(pd.DataFrame(X, columns=list("abc")), owner="test", fitted=model)
+    assert rows_of(named, owner="test", fitted=model, reset=False) is named
+    np.save(tmp_path / "x.npy", X[:, :2])
+    bare = cs.open_rows(tmp_path / "x.npy")
+    with pytest.raises(InvalidInputError, match=r"X has 2 features, but SEC is expecting 3 feat"):
+        rows_of(bare, owner="test", fitted=model, reset=False, allow_stored=True)
+    rows_of(bare, owner="test", fitted=model, allow_stored=True)
+    assert model.n_features_in_ == 2
+    assert not hasattr(model, "feature_names_in_")
+    rows_of(named, owner="test", fitted=model)
+    assert model.feature_names_in_.tolist() == list("abc")
+    assert model.n_features_in_ == 3

@@ -177,3 +177,141 @@ def test_a_cluster_that_is_nobodys_most_likely_keeps_its_column():
     assert soft.labels.T.tolist() == [[0, 2, 0]]
     assert soft.n_clusters.tolist() == [3]
     np.testing.assert_allclose(soft.of_member(0), table)
+
+
+def test_the_limits_of_memberships_belong_to_them():
+    over = 1.0 + 1e-4
+    assert SoftEnsemble([[[over], [1.0]]]).memberships.tolist() == [[1.0], [1.0]]
+    with pytest.raises(InvalidInputError, match="sum to more than 1, in row 0"):
+        SoftEnsemble([[[np.nextafter(over, 2)], [1.0]]])
+    # Noise must be more likely than any cluster; of equal clusters the first is taken.
+    assert SoftEnsemble([[[0.5, 0.0], [0.25, 0.25], [0.4, 0.4]]]).labels.T.tolist() == [[0, -1, 0]]
+    nobody = SoftEnsemble([FIRST, [None] * 4, [-1] * 4])
+    assert nobody.n_clusters.tolist() == [2, 0, 0]
+    assert nobody.labels.T.tolist() == [[0, 1, 0, -1], [-2] * 4, [-1] * 4]
+    assert nobody[[1]].memberships.shape == (4, 0)
+
+
+def test_rows_are_the_same_only_if_all_memberships_are():
+    soft = SoftEnsemble([[[-0.0, 1.0], [0.0, 1.0], [1e-300, 1.0], [np.nan, np.nan], [0.0, 0.0]]])
+    rows, inverse, counts = soft.signatures()
+    assert inverse.tolist() == [0, 0, 1, 2, 3]
+    assert counts.tolist() == [2, 1, 1, 1]
+    np.testing.assert_array_equal(rows.of_member(0), soft.of_member(0)[[0, 2, 3, 4]])
+
+
+@pytest.mark.parametrize("n", [3, 4, 5])
+def test_copies_with_their_clusters_in_another_order_are_left_out(n):
+    # Clusters that differ for one object only, whichever it is.
+    for row in range(n):
+        table = np.full((n, 3), 0.25)
+        table[row] = [0.1, 0.2, 0.3]
+        orders = [[0, 1, 2], [2, 1, 0], [1, 2, 0]]
+        soft = SoftEnsemble([*(table[:, order] for order in orders), table[::-1] / 2])
+        assert soft.distinct_members().n_members == 2
+        np.testing.assert_array_equal(soft.distinct_members().of_member(0), table)
+
+
+def test_parts_keep_names_records_and_identifiers():
+    records = [{"seed": 1}, {"seed": 2}, {"seed": 3}]
+    whole = SoftEnsemble(
+        [FIRST, SECOND, [0, 0, 1, 1]], index=list("wxyz"), names=["a", "b", "c"], records=records
+    )
+    part = whole[[2, 0]]
+    assert (part.names, part.records) == (("c", "a"), (records[2], records[0]))
+    np.testing.assert_array_equal(part.of_member(1), FIRST)
+    np.testing.assert_array_equal(part.of_member(-2), whole.of_member(2))
+    assert part.index.tolist() == list("wxyz")
+    some = whole.take([3, 0])
+    assert (some.names, some.records, some.index.tolist()) == (
+        whole.names,
+        whole.records,
+        ["z", "w"],
+    )
+    np.testing.assert_array_equal(some.of_member(0), [[0.0, 0.0], [0.7, 0.3]])
+    labels = whole.harden()
+    assert (labels.names, labels.records) == (whole.names, whole.records)
+    again = SoftEnsemble(labels)
+    assert (again.names, again.records, again.index.tolist()) == (
+        whole.names, whole.records, list("wxyz"),
+    )  # fmt: skip
+    other = SoftEnsemble(labels, index=[1, 2, 3, 4], names="xyz", records=[{}, {}, {}])
+    assert (other.names, other.records, other.index.tolist()) == (
+        ("x", "y", "z"), ({}, {}, {}), [1, 2, 3, 4],
+    )  # fmt: skip
+    joined = whole + whole
+    assert joined.names == whole.names * 2
+    assert joined.records == whole.records * 2
+    rows = whole.signatures().ensemble
+    assert (rows.names, rows.records, rows.index) == (whole.names, whole.records, None)
+    for call in (lambda: 3 + whole, lambda: whole + 3):
+        with pytest.raises(TypeError):
+            call()
+    with pytest.raises(ValueError, match="read-only"):
+        whole.index[0] = "q"
+
+
+def test_frames_hold_every_membership_and_nan_where_nobody_looked(soft):
+    polars, pandas = pytest.importorskip("polars"), pytest.importorskip("pandas")
+    wanted = np.column_stack([FIRST, SECOND])
+    names = ["a:0", "a:1", "b:0", "b:1", "b:2"]
+    frame = soft.to_polars()
+    assert isinstance(frame, polars.DataFrame)
+    assert frame.columns == names
+    np.testing.assert_array_equal(frame.to_numpy(), wanted)
+    frame = soft.to_pandas()
+    assert isinstance(frame, pandas.DataFrame)
+    assert (frame.columns.tolist(), frame.index.tolist()) == (names, list("wxyz"))
+    np.testing.assert_array_equal(frame.to_numpy(), wanted)
+    assert SoftEnsemble([FIRST]).to_pandas().columns.tolist() == ["member_0:0", "member_0:1"]
+
+
+def test_frames_and_sparse_matrices_are_members():
+    sparse, pandas = pytest.importorskip("scipy.sparse"), pytest.importorskip("pandas")
+    frame = pandas.DataFrame(FIRST, index=list("wxyz"))
+    soft = SoftEnsemble([sparse.csr_array(FIRST), frame, pandas.Series([0, 0, 1, 1])])
+    assert soft.index.tolist() == list("wxyz")
+    assert soft.n_clusters.tolist() == [2, 2, 2]
+    np.testing.assert_array_equal(soft.of_member(0), soft.of_member(1))
+    assert SoftEnsemble([FIRST]).index is None
+
+
+def test_files_of_labels_keep_what_goes_with_them(tmp_path):
+    given = Ensemble([[0, 0, 1], [1, None, 1]], index=[5, 6, 7], names="ab", records=[{"k": 1}, {}])
+    given.save(tmp_path / "hard.npz")
+    read = SoftEnsemble.load(tmp_path / "hard.npz")
+    assert (read.index.tolist(), read.names) == ([5, 6, 7], ("a", "b"))
+    assert read.records == ({"k": 1}, {})
+    np.testing.assert_array_equal(read.labels, given.labels)
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"memberships": np.zeros((4, 4))}, "its parts do not fit together"),
+        ({"memberships": np.zeros((3, 5))}, "its parts do not fit together"),
+        ({"widths": np.array([5])}, "its parts do not fit together"),
+        ({"memberships": np.full((4, 5), -0.5)}, "Member 0 has a negative membership, in row 0"),
+        ({"memberships": np.full((4, 5), np.nan)}, "Member 0 has NaN"),
+        (
+            {"memberships": np.eye(4, 5, 1) + np.eye(4, 5, 2) * [0, 0, 0, 0.5, 0]},
+            "Member 1 has memberships that sum to more than 1, in row 1",
+        ),
+    ],
+)
+def test_files_whose_memberships_cannot_be_are_refused(soft, tmp_path, changed, message):
+    path = tmp_path / "soft.npz"
+    soft.save(path)
+    with np.load(path) as stored:
+        parts = dict(stored)
+    np.savez(path, **parts | changed)
+    with pytest.raises(InvalidInputError, match=message):
+        SoftEnsemble.load(path)
+
+
+def test_rows_that_are_as_many_as_clusters_are_the_clusters():
+    """Memberships of a row may be nearer to another row than two clusters are."""
+    soft = SoftEnsemble([[[0.6, 0.4], [0.6, 0.4], [1, 0], [1, 0], [0, 1], [0, 1]]])
+    for name in ("sec", "voting", "womc"):
+        method = cs.consensus.CONSENSUS[name]
+        assert method.run(soft, 3, random_state=0).labels.tolist() == [0, 0, 1, 1, 2, 2]

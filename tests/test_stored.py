@@ -1,6 +1,9 @@
 """Tables that are not in memory: the same numbers, block by block, whatever holds them."""
 
+import asyncio
+import concurrent.futures
 import pickle
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -300,3 +303,270 @@ def test_rows_that_are_not_in_memory_pass_where_they_may(store):
     with pytest.raises(InvalidInputError, match="test needs at least 9001 rows"):
         rows_of(rows, owner="test", allow_stored=True, min_objects=9001)
     assert isinstance(rows_of(rows.take([1, 2]), owner="test"), Rows)
+
+
+def test_pieces_hold_as_many_numbers_as_may_be_read_together():
+    for n_columns, wanted in ((0, 22), (1, 22), (2, 21), (3, 20), (4, 20), (512, 13), (513, 12)):
+        assert piece_rows(n_columns) == 2**wanted
+
+
+def test_a_table_says_what_it_is(store):
+    table = open_stored(store(X))
+    kind = "Parquet" if ".parquet" in table.what or table.names else "Sliced"
+    assert repr(table) == f"{kind}({table.what}, 9000 x 3)"
+    assert repr(table.mapped(np.negative)) == f"Mapped({table.what}, 9000 x 3)"
+
+
+def test_a_view_of_other_columns_is_read_and_named_as_such(store):
+    table = open_stored(store(X))
+    view = table.mapped(lambda block: block[:, :1], 1, names=("z",), dtype=np.float32)
+    assert (view.shape, view.dtype, view.names, len(view)) == ((9000, 1), np.float32, ("z",), 9000)
+    assert (view.read(3, 5).dtype, view.take([3]).dtype) == (np.float32, np.float32)
+    assert view.where(8999) == table.where(8999)
+    assert view.base is table.base is table
+    values = np.arange(9000)
+    assert view.in_its_blocks(values) is values
+    odd = table.mapped(
+        lambda block: np.where(block == X[5, 1], np.nan, block), names=("p", "q", "r")
+    )
+    with pytest.raises(InvalidInputError, match=r"Got nan in row 5, column 'q' \("):
+        odd.read(2, 9)
+
+
+@pytest.mark.parametrize(
+    ("error", "why"),
+    [
+        (OSError(), "OSError"),
+        (ValueError("one.\ntwo"), "one"),
+        (RuntimeError("a codec is missing"), "a codec is missing"),
+        (EOFError("...no more..."), "...no more"),
+    ],
+)
+def test_what_cannot_be_read_is_said_in_one_sentence(error, why):
+    class Broken(SimpleNamespace):
+        def __getitem__(self, rows):
+            raise error
+
+    table = open_rows(Broken(shape=(10, 2), dtype=np.dtype(float), chunks=(4, 2))).values
+    with pytest.raises(InvalidInputError) as caught:
+        table.read(5, 6)
+    where = "block 1 of 4 rows; counted from 0"
+    assert str(caught.value) == f"X cannot be read at row 5 ({where}): {why}."
+
+
+def test_a_file_is_sent_by_its_name_and_opened_where_it_is_read(store, tmp_path):
+    path = store(np.asfortranarray(X))
+    table = open_stored(path)
+    table.read(0, 10)
+    sent = pickle.dumps(table)
+    again = pickle.loads(sent)
+    assert (again.shape, again.dtype, again.names) == (table.shape, table.dtype, table.names)
+    np.testing.assert_array_equal(again.read(5, 900), X[5:900])
+    np.testing.assert_array_equal(again.read(0, 9000), X)
+    if isinstance(path, np.memmap):
+        return  # whose file is not known: its numbers are sent
+    assert len(sent) < 5000
+    for kept in (
+        sorted(Path(path).rglob("*"), reverse=True) if Path(path).is_dir() else [Path(path)]
+    ):
+        kept.rmdir() if kept.is_dir() else kept.unlink()
+    with pytest.raises((InvalidInputError, FileNotFoundError)):
+        pickle.loads(sent).read(0, 5)
+
+
+def test_a_pickle_that_is_called_an_array_is_not_run(tmp_path):
+    mark = tmp_path / "ran"
+
+    class Trap:
+        def __reduce__(self):
+            return Path.mkdir, (mark,)
+
+    (tmp_path / "x.npy").write_bytes(pickle.dumps(Trap()))
+    with pytest.raises(InvalidInputError, match=r"'x.npy' is damaged, or no array of num"):
+        open_rows(tmp_path / "x.npy")
+    assert not mark.exists()
+
+
+def test_what_is_in_memory_or_no_table_need_not_be_opened():
+    sparse = pytest.importorskip("scipy.sparse")
+    table = SimpleNamespace(shape=(3, 2), dtype=np.dtype(float))  # which hands out nothing
+    for data in (sparse.csr_array(X[:3]), table, SimpleNamespace(shape=(3, 2)), X[:3].tolist(), 3):
+        with pytest.raises(InvalidInputError, match="Data in memory need not be opened"):
+            open_rows(data)
+
+
+def test_columns_that_have_no_names_cannot_be_left_out(tmp_path):
+    np.save(tmp_path / "x.npy", X)
+    mapped = np.load(tmp_path / "x.npy", mmap_mode="r")
+    for data, what in ((tmp_path / "x.npy", "'x.npy'"), (mapped, "X")):
+        message = f"^{what} has no names of columns, and 'a' and 'b' cannot be left out.$"
+        with pytest.raises(InvalidInputError, match=message):
+            open_rows(data, ignore=["a", "b"])
+
+
+def test_columns_of_files_are_left_out_by_name(tmp_path):
+    path = write_parquet(tmp_path / "x.PARQUET", X, 700)
+    rows = open_rows(path, ignore="c1")
+    assert rows.names == ("c0", "c2")
+    np.testing.assert_array_equal(rows.take([8999, 0]).values, X[[8999, 0]][:, [0, 2]])
+    message = (
+        r"^'x.PARQUET' has no column 'z' to be left out. Its columns are 'c0', 'c1' and 'c2'.$"
+    )
+    with pytest.raises(InvalidInputError, match=message):
+        open_rows(path, ignore=["c0", "z"])
+
+
+def test_after_a_read_that_failed_the_next_one_begins_anew(tmp_path):
+    table = open_rows(write_parquet(tmp_path / "x.parquet", X[:50], 20)).values
+    for start in (0, 30):
+        with pytest.raises(InvalidInputError, match=f"at row {start} .*fewer rows than it says"):
+            table.read(start, 60)
+        np.testing.assert_array_equal(table.read(start, 50), X[start:50])
+
+
+def test_a_page_that_cannot_be_read_for_a_moment_is_told_by_its_row(tmp_path, monkeypatch):
+    table = open_rows(write_parquet(tmp_path / "x.parquet", X[:50], 20)).values
+    batches = table._batches
+
+    def once(group, **how):
+        monkeypatch.setattr(table, "_batches", batches)
+        yield from ()
+        raise OSError("the network is away")
+
+    monkeypatch.setattr(table, "_batches", once)
+    with pytest.raises(InvalidInputError, match=r"row 20 \(row group 1 of 'x.*network is away"):
+        table.read(20, 30)
+    np.testing.assert_array_equal(table.read(20, 30), X[20:30])
+
+
+@pytest.mark.parametrize("group", [0, 1, 3])
+def test_the_row_group_that_is_damaged_is_named(tmp_path, group):
+    parquet = pytest.importorskip("pyarrow.parquet")
+    path = write_parquet(tmp_path / "x.parquet", X[:80], 20)
+    chunk = parquet.read_metadata(path).row_group(group).column(1)
+    first = chunk.dictionary_page_offset or chunk.data_page_offset
+    whole = bytearray(path.read_bytes())
+    whole[first : first + chunk.total_compressed_size] = b"\xff" * chunk.total_compressed_size
+    path.write_bytes(whole)
+    message = rf"at row {20 * group} \(row group {group} of 'x.parquet'"
+    with pytest.raises(InvalidInputError, match=message):
+        open_rows(path).values.read(0, 80)
+    sound = [g for g in range(4) if g != group]
+    table = open_rows(path).values
+    for g in sound:
+        assert [table.where(row) for row in (20 * g, 20 * g + 19)] == [
+            f"row group {g} of 'x.parquet'"
+        ] * 2
+
+
+@pytest.fixture
+def blocks():
+    da = pytest.importorskip("dask.array")
+    return da.from_array(X[:90], chunks=((30, 0, 40, 20), (1, 2)))
+
+
+def test_every_row_of_dask_lies_in_a_block(blocks):
+    table = open_rows(blocks).values
+    found = [table.where(row) for row in (0, 29, 30, 69, 70, 89)]
+    assert found == [f"block {number}" for number in (0, 0, 2, 2, 3, 3)]
+    np.testing.assert_array_equal(table.read(25, 75), X[25:75])
+    np.testing.assert_array_equal(table.take([80, 0, 80]), X[[80, 0, 80]])
+    for one in (table, table.mapped(np.negative)):
+        values = one.in_its_blocks(np.arange(90))
+        assert values.chunks == ((30, 0, 40, 20),)
+        assert values.compute().tolist() == list(range(90))
+
+
+@pytest.mark.parametrize(("row", "block"), [(0, 0), (30, 2), (89, 3)])
+def test_a_number_of_dask_that_is_not_finite_is_told_by_block_and_row(blocks, row, block):
+    broken = X[:90].copy()
+    broken[row, 1] = np.inf
+    table = open_rows(blocks * 0 + broken).values
+    message = rf"Got inf in row {row}, column 1 \(block {block}; counted from 0\)"
+    for call in (lambda: table.take([5, row, 7]), lambda: table.read(row, row + 1)):
+        with pytest.raises(InvalidInputError, match=message):
+            call()
+
+
+@pytest.mark.parametrize(
+    ("lie", "said"),
+    [
+        (lambda block: block[1:], r"39 rows of (1|2) columns where 40 rows of \1 columns were"),
+        (lambda block: block.astype(str), r"values of type <U32, not numbers"),
+        (lambda block: block[0], r"the shape \(\d,\) where 40 rows of \d columns were expected"),
+    ],
+)
+def test_a_block_of_dask_that_is_another_than_it_says_is_told(blocks, lie, said):
+    one = blocks.map_blocks(
+        lambda block: lie(block) if len(block) == 40 else block, dtype=float, meta=blocks._meta
+    )
+    table = open_rows(one).values
+    np.testing.assert_array_equal(table.read(0, 30), X[:30])
+    message = rf"^X cannot be read at row 30 \(block 2; counted from 0\): it holds {said}"
+    with pytest.raises(InvalidInputError, match=message):
+        table.read(30, 70)
+
+
+@pytest.mark.parametrize("status", [None, "running", "closed"])
+def test_an_error_of_a_task_is_passed_on_and_a_lost_cluster_is_told(blocks, status, monkeypatch):
+    da, distributed = pytest.importorskip("dask.array"), pytest.importorskip("distributed")
+
+    def client():
+        if status is None:
+            raise ValueError("No clients found")
+        return SimpleNamespace(status=status)
+
+    def fail(self, **how):
+        raise OSError("away")
+
+    table = open_rows(blocks).values
+    monkeypatch.setattr(distributed, "default_client", client)
+    monkeypatch.setattr(da.Array, "compute", fail)
+    lost = status == "closed"
+    with pytest.raises(ClusterLostError if lost else OSError, match="away") as caught:
+        table.take([0])
+    assert isinstance(caught.value, ClusterLostError) == lost
+    monkeypatch.delitem(sys.modules, "distributed")  # then nobody has a client
+    with pytest.raises(OSError, match=r"^away$"):
+        table.take([0])
+
+
+def test_work_of_dask_that_was_called_off_is_a_lost_cluster(blocks, monkeypatch):
+    da = pytest.importorskip("dask.array")
+    table, asked = open_rows(blocks).values, []
+
+    def compute(self, **how):
+        asked.append(how)
+        if not how:
+            raise errors.pop(0)
+        return np.zeros(self.shape)
+
+    monkeypatch.setattr(da.Array, "compute", compute)
+    errors = [concurrent.futures.CancelledError("gone"), asyncio.CancelledError("gone")]
+    for _ in range(2):
+        with pytest.raises(
+            ClusterLostError, match=r"^The Dask cluster was lost \(gone\). Start it"
+        ):
+            table.take([0])
+    errors = [RuntimeError("a defect")]
+    with pytest.raises(RuntimeError, match="a defect"):
+        table.take([0])
+    errors = [RuntimeError("no Client active here")]
+    assert table.take([0]).tolist() == [[0, 0, 0]]
+    assert asked[-1] == {"scheduler": "threads"}
+
+
+@pytest.mark.parametrize("n", [0, 5])
+def test_a_file_is_read_by_workers_as_by_one(n, tmp_path):
+    pytest.importorskip("dask.array")
+    path = write_parquet(tmp_path / "x.parquet", X[:n], 3)
+    rows = open_rows(path, on_workers=True)
+    assert (rows.shape, rows.names) == ((n, 3), ("c0", "c1", "c2"))
+    np.testing.assert_array_equal(rows.values.read(0, n), X[:n])
+    values = np.arange(n)
+    assert rows.values.in_its_blocks(values) is values
+    if n:
+        assert rows.values.where(4) == "row group 1 of 'x.parquet'"
+        path.unlink()
+        with pytest.raises(InvalidInputError, match=r"A worker cannot open 'x.parquet'.*same path"):
+            rows.values.read(0, n)

@@ -20,6 +20,7 @@ from consilience._validation import (
     check_params,
     check_value,
     memory_in_bytes,
+    positive_numbers,
     same_length,
 )
 from consilience.errors import ConsilienceError, InvalidInputError, InvalidParameterError
@@ -107,6 +108,10 @@ def test_no_more_clusters_than_objects():
     ("value", "wanted"),
     [
         (1, 1),
+        (1.5, 1),
+        ("1", 1),
+        ("1.5 B", 1),
+        ("0.001KB", 1),
         (2.5e9, 2_500_000_000),
         ("10", 10),
         ("10 B", 10),
@@ -116,6 +121,8 @@ def test_no_more_clusters_than_objects():
         ("3 kB", 3000),
         ("1e3 MB", 10**9),
         ("1 TiB", 2**40),
+        ("1 TB", 10**12),
+        ("1KiB", 1024),
     ],
 )
 def test_memory_budgets(value, wanted):
@@ -123,7 +130,25 @@ def test_memory_budgets(value, wanted):
 
 
 @pytest.mark.parametrize(
-    "value", [0, -1, 0.5, True, None, np.nan, "", "GiB", "-2 GiB", "2 XB", "inf GB", "0", [1]]
+    "value",
+    [
+        0,
+        -1,
+        0.5,
+        True,
+        None,
+        np.nan,
+        "",
+        "GiB",
+        "-2 GiB",
+        "2 XB",
+        "inf GB",
+        "0",
+        "0.9",
+        0.9,
+        "nan",
+        [1],
+    ],
 )
 def test_bad_memory_budgets(value):
     with pytest.raises(InvalidParameterError, match=r"'max_memory' parameter of Me .* '2 GiB'"):
@@ -176,3 +201,45 @@ def test_numbers_that_are_none_are_refused_in_words(given, more, message):
     with pytest.raises(InvalidInputError) as caught:
         as_numbers("w", given, owner="f", **more)
     assert str(caught.value) == message
+
+
+@pytest.mark.parametrize(
+    ("value", "holds"),
+    [([1], True), ([0.5, 2], True), ([0.0, 1], False), ([-1], False), ([np.inf], False),
+     ([[1.0]], False), (1.0, False), (["1"], False), (None, False), ([], True)],
+)  # fmt: skip
+def test_one_positive_number_for_each_is_a_row_of_them(value, holds):
+    rule = positive_numbers("cluster")
+    assert rule.accepts(value) is holds
+    assert str(rule) == "one positive number for each cluster"
+
+
+@pytest.mark.parametrize("shape", [None, (2,), (None,), (2, 3), (None, 3), (2, None), ()])
+def test_numbers_fit_a_shape_if_every_length_does(shape):
+    for given in (np.ones(2), np.ones(3), np.ones((2, 3)), np.ones((3, 3)), np.ones((2, 2)), 1.0):
+        sizes = np.shape(given)
+        fits = shape is None or (
+            len(sizes) == len(shape)
+            and all(a in (None, b) for a, b in zip(shape, sizes, strict=True))
+        )
+        if fits:
+            np.testing.assert_array_equal(as_numbers("w", given, owner="f", shape=shape), given)
+            continue
+        wanted = str(shape).replace("None", "any")
+        with pytest.raises(InvalidInputError) as caught:
+            as_numbers("w", given, owner="f", shape=shape)
+        assert str(caught.value) == (
+            f"w of f must be finite numbers of shape {wanted}. Got an array of shape {sizes} "
+            "instead."
+        )
+
+
+@pytest.mark.parametrize(("low", "high"), [(1, 3), (0, None), (None, 2), (None, None)])
+@pytest.mark.parametrize("open_low", [False, True])
+def test_an_interval_holds_its_ends_unless_the_lower_is_open(low, high, open_low):
+    rule = Interval(Real, low, high, open_low)
+    for value in (-1, 0, 1, 1.5, 2, np.nextafter(2, 3), 3, 4, np.float32(3), np.int8(0)):
+        above = low is None or (value > low if open_low else value >= low)
+        assert rule.accepts(value) == (above and (high is None or value <= high))
+    for value in (True, np.False_, np.nan, np.inf, -np.inf, 10**400, "1", None, 1j):
+        assert not rule.accepts(value)

@@ -198,7 +198,7 @@ def _encode_integers(values: NDArray[Any], missing: NDArray[np.bool_] | None, wh
         return codes
     top = int(present.max())
     if top <= 4 * len(codes):  # counting beats sorting for labels that are nearly dense
-        used = np.bincount(present, minlength=top + 1) > 0
+        used = np.bincount(present) > 0
         if not used.all():
             codes[placed] = (np.cumsum(used) - 1)[present]
         return codes

@@ -418,7 +418,8 @@ class Collapsed(Ensemble):
         return collapsed
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Collapsed._of, (self[:], self.counts)
+        rows = Ensemble._trusted(self.members, names=self.names, records=self.records)
+        return Collapsed._of, (rows, self.counts)
 
     def __getitem__(self, key: Any) -> Any:
         """One member's labels for a number; the rows by some members otherwise."""

@@ -108,7 +108,7 @@ class SoftEnsemble(Ensemble):
     ) -> None:
         """Keep tables of memberships, without clusters that nobody is in, and their labels."""
         widths = np.array([table.shape[1] for table, _ in tables], np.int64)
-        kind = smallest_type(int(widths.max(initial=0)))
+        kind = smallest_type(int(widths.max()))
         self._set(np.stack([labels for _, labels in tables]).astype(kind), index, names, records)
         whole = np.concatenate([table for table, _ in tables], axis=1)
         whole.flags.writeable = False

@@ -122,3 +122,51 @@ def test_huge_units_are_left_to_the_host():
     got = cs.generate.KMeansEnsemble(**options).generate(torch.as_tensor(X * 1e200).to(DEVICE))
     wanted = cs.generate.KMeansEnsemble(**options).generate(X * 1e200)
     np.testing.assert_array_equal(got.labels, wanted.labels)
+
+
+def test_an_array_without_a_name_space_gets_a_tensor_where_it_lies(on_a_card):
+    class Bare(Foreign):
+        __array_namespace__ = property()  # as if it had none
+
+    back = as_given(np.arange(3), Bare(torch.as_tensor(X).to(DEVICE)))
+    assert isinstance(back, torch.Tensor)
+    assert (back.tolist(), back.device.type) == ([0, 1, 2], torch.device(DEVICE).type)
+
+
+def test_what_was_checked_where_it_lies_is_not_brought_to_the_host(monkeypatch):
+    there = torch.as_tensor(X).to(DEVICE)
+
+    def fetched(*_, **__):
+        raise AssertionError
+
+    with monkeypatch.context() as patch:
+        for name in ("__array__", "numpy", "cpu"):
+            patch.setattr(torch.Tensor, name, fetched)
+        model = cs.EAC(2)
+        rows = rows_of(there, owner="test", fitted=model, min_objects=300)
+        assert rows_of(rows, owner="test") is rows
+        assert (rows.shape, len(rows), rows.is_sparse, rows.is_stored) == (
+            (300, 3),
+            300,
+            False,
+            False,
+        )
+    assert model.n_features_in_ == 3
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (1, 3), (3, 1)])
+def test_few_numbers_in_a_tensor_are_a_table(shape):
+    rows = rows_of(torch.ones(shape), owner="test")
+    assert rows.tensor is not None
+    assert rows.values.tolist() == np.ones(shape).tolist()
+    with pytest.raises(ValueError, match=f"minimum of {shape[0] + 1} is required"):
+        rows_of(torch.ones(shape), owner="test", min_objects=shape[0] + 1)
+
+
+def test_whole_numbers_and_asked_for_types_become_float64():
+    for given, kind in (
+        (torch.ones(3, 2, dtype=torch.int16), "floats"),
+        (torch.ones(3, 2), "float64"),
+    ):
+        rows = rows_of(given, owner="test", kind=kind)
+        assert (rows.dtype, rows.values.dtype) == (np.float64, np.float64)

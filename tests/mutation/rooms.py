@@ -57,7 +57,8 @@ ROOMS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
             "test_contingency.py",
             "test_files.py", "test_optional.py", "test_metrics.py", "test_docs.py", "test_rows.py",
             "test_formulas.py", "test_import.py", "test_wrong_arguments.py", "test_cli.py",
-            "test_cli_progress.py", "test_one_thread.py", "test_stored.py", _ODD,
+            "test_cli_progress.py", "test_one_thread.py", "test_stored.py", "test_text.py",
+            "test_units.py", _ODD,
         ),
     ),
 }  # fmt: skip
