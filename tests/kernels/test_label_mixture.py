@@ -100,6 +100,16 @@ def test_bce_pass_equals_the_formulas(members, k, seed, n_steps):
     np.testing.assert_allclose(logs, wanted_logs, rtol=1e-9, atol=1e-9)
 
 
+def test_a_label_that_a_group_has_as_good_as_never_ends_in_no_logarithm_of_zero():
+    members, starts = np.array([[0, 1]], np.int8), np.array([0, 2])
+    beta, alpha = np.array([[1.0, 1e-320], [1e-320, 1.0]]), np.array([0.05, 0.05])
+    sums, logs, gamma = np.zeros((2, 2)), np.zeros(2), np.empty((2, 2))
+    got = bce_pass(members, starts, np.ones(2, int), beta, alpha, -1.0, 3, sums, logs, gamma)
+    values = [e_step_slowly(row, starts, beta, alpha, 3)[-1] for row in members.T]
+    assert got == pytest.approx(sum(values), rel=1e-9)
+    np.testing.assert_array_equal(sums, np.eye(2))
+
+
 @given(member_major().filter(some_label), st.integers(2, 3), seeds)
 def test_the_inner_loop_of_bce_never_lowers_the_bound(members, k, seed):
     members = np.ascontiguousarray(members[:, (members >= 0).any(axis=0)])

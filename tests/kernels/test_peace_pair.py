@@ -207,6 +207,12 @@ def test_a_square_step_goes_to_the_bottom(problem, slope, bend):
     assert (got < 0.0) == (step > 0.0) or abs(falling) < 1e-12
 
 
+@given(st.floats(0.01, 1), st.floats(-20, 20), st.floats(0.01, 50))
+def test_a_square_step_without_pairs_inside_is_that_of_a_parabola(mass, slope, bend):
+    wanted = min(max(slope / bend, 0.0), mass) if slope < mass * bend else mass
+    assert square_step(mass, slope, bend, 0.0, 0.3, 0.5) == wanted
+
+
 # ---- many steps ---------------------------------------------------------------------------
 
 

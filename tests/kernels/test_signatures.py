@@ -195,3 +195,12 @@ def test_the_hash_of_one_object_is_that_of_all(members):
     hash_rows(members, keys)
     with np.errstate(over="ignore"):
         assert [int(signatures.hash_of(members, i)) for i in range(len(keys))] == keys.tolist()
+
+
+def test_a_table_tells_the_bytes_of_its_rows_keys_counts_and_slots():
+    table = RowTable(3, np.int8)
+    assert table.nbytes == 64 * (3 + 8 + 8) + 128 * 8
+    before = table.nbytes
+    table.add(np.arange(300, dtype=np.int16).reshape(3, 100).astype(np.int8))
+    assert table.n_rows == 100
+    assert table.nbytes >= before + 36 * (3 + 8 + 8)

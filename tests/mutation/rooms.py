@@ -62,8 +62,13 @@ ROOMS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         ),
     ),
 }  # fmt: skip
-#: What compiles kernels: its tests compile a few of their own, all others would compile them all.
-COMPILER = {"_jit.py": "kernels/test_jit.py", "_linked.py": "kernels/test_linked.py"}
+#: What compiles kernels, or is there because others are not compiled yet: its own tests compile.
+COMPILER = {
+    "_jit.py": "kernels/test_jit.py",
+    "_linked.py": "kernels/test_linked.py",
+    "_plain.py": "kernels/test_plain.py",
+    "small.py": "kernels/test_plain.py",
+}
 #: Defaults of everything public: every room has some.
 _DEFAULTS = "test_public_defaults.py"
 #: The browser is not needed to notice a change, and documents are slow to build.
