@@ -37,11 +37,8 @@ def guarded(monkeypatch):
     def around(make, *, empty=False):
         def made_of(*args, **options):
             plain = make(*args, **options)
-            if (
-                plain.device.type != "cpu"
-                or plain.dtype.itemsize == 1
-                and plain.is_floating_point()
-            ):
+            eight_bits = plain.dtype.itemsize == 1 and plain.is_floating_point()
+            if plain.device.type != "cpu" or eight_bits:
                 return plain
             name = str(plain.dtype).removeprefix("torch.").rstrip("0123456789")
             whole = torch.full((plain.numel() + 2 * _AROUND,), _ODD[name], dtype=plain.dtype)
