@@ -235,16 +235,16 @@ def rising(counts, sizes):
 
 @pytest.mark.parametrize("way", ["plain", "kernels"])
 @pytest.mark.parametrize("price", [squared, rising])
-@pytest.mark.parametrize(("n", "k"), [(30, 3), (30, 1), (4, 4), (2, 5)])
-@pytest.mark.parametrize("heavy", [False, True])
-def test_rounds_on_label_rows_end_as_on_the_processor(monkeypatch, way, price, n, k, heavy):
+@pytest.mark.parametrize(("n", "k"), [(30, 3), (30, 1), (2, 5)])
+@pytest.mark.parametrize("most", [1, 2, 200])
+def test_rounds_on_label_rows_end_as_on_the_processor(monkeypatch, way, price, n, k, most):
     if way == "kernels":
         pytest.importorskip("triton", reason="triton is not installed; torch with CUDA brings it")
         monkeypatch.setenv("TRITON_INTERPRET", "1")
     rng = np.random.default_rng(n + k)
     ensemble = Ensemble(rng.integers(-1, 4, (n, 5)))
     members, starts = np.ascontiguousarray(ensemble.members), ensemble.offsets()
-    weights = rng.integers(1, 200, n) if heavy else np.ones(n, np.int64)
+    weights = np.full(n, most) if most < 3 else rng.integers(1, most, n)  # all alike, or not
     scale, shift = rng.uniform(0.5, 1.5, n), rng.uniform(0.0, 1.0, n)
     first = np.minimum(rng.integers(0, k, n), max(k - 2, 0)).astype(np.int32)  # one is empty
     problem = label_kmeans.LabelProblem(label_rows(members, starts, DEVICE), weights, scale, shift)
