@@ -212,11 +212,10 @@ def test_tiles_of_trees_are_few_enough():
 
 
 @pytest.mark.parametrize(
-    ("k", "n", "d"),
-    [(16, 64, 16), (16, 65, 17), (17, 129, 64), (64, 128, 65), (65, 65, 3), (256, 65, 2),
-     (257, 20, 2)],
+    ("k", "n", "d", "whole"),
+    [(16, 64, 16, False), (16, 65, 17, True), (17, 129, 64, False), (64, 128, 65, False),
+     (65, 65, 3, True), (256, 65, 2, True), (257, 20, 2, False)],
 )  # fmt: skip
-@pytest.mark.parametrize("whole", [False, True])
 def test_nearest_centres(k, n, d, whole):
     rng = np.random.default_rng(k)
     X = rng.integers(0, 3, (n, d)).astype(np.float32) if whole else rng.normal(size=(n, d))
