@@ -36,7 +36,7 @@ pytestmark = [
 
 
 @pytest.fixture(autouse=True)
-def interpreted(monkeypatch):
+def interpreted(monkeypatch, guarded):
     monkeypatch.setenv("TRITON_INTERPRET", "1")
 
 

@@ -148,10 +148,11 @@ class _StreamedRun(Run):
 
     def _blocks(self) -> Iterator[tuple[slice, Any]]:
         """Places and labels of one block after another, whose rows the group holds."""
+        # A copy has its rows one after another, as kernels take them; a part of the host's has not.
         for piece, digits in self.host.blocks():
-            seen = None if self.seen is None else self.seen[:, piece].to(self.device)
+            seen = None if self.seen is None else self.seen[:, piece].to(self.device).contiguous()
             self.group.hold(digits, seen)
-            yield piece, self.labels[:, piece].to(self.device)
+            yield piece, self.labels[:, piece].to(self.device).contiguous()
 
     def _pass(self, members: Any) -> tuple[Any, Any, Any]:
         """Which labels changed, sums and counts of clusters, over all blocks."""

@@ -210,7 +210,7 @@ class Run:
         kernels: Any,
         tasks: Sequence[tuple[Any, Any, Any, float]],
         *,
-        own: bool = False,
+        own: bool,
     ) -> None:
         starts, self.objects, self.features, self.tols = zip(*tasks, strict=True)
         self.table, self.kernels, self.device = table, kernels, table.rows.device
