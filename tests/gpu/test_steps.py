@@ -259,3 +259,11 @@ def test_rounds_on_label_rows_end_as_on_the_processor(monkeypatch, way, price, n
         np.testing.assert_array_equal(got[0], wanted.labels)
         assert got[0].dtype == np.int32
         assert got[1:] == tuple(wanted)[1:]
+
+
+def test_means_of_unit_length_have_every_digit():
+    """torch's roots on processors are off by a last digit now and then, which decides ties."""
+    means = np.arange(1.0, 3001.0).reshape(1000, 3)[:, ::-1] / 7
+    squares = means[:, 0] * means[:, 0] + means[:, 1] * means[:, 1] + means[:, 2] * means[:, 2]
+    found = kmeans.unit_length(torch.as_tensor(means.copy()).to(HERE)).cpu().numpy()
+    np.testing.assert_array_equal(found, means / np.sqrt(squares)[:, None])

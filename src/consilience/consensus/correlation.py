@@ -194,9 +194,10 @@ def correlation_cost(
 def _warn_of_idle_cap(placed: Ensemble, cap: int) -> None:
     distinct = len(placed.signatures().counts)
     if cap > distinct:
+        differ = "no two objects" if distinct == 1 else f"only {distinct} groups of objects"
         warn(
-            f"n_clusters={cap} was asked for, but only {distinct} groups of objects differ "
-            "in any member's labels: the cap has no effect.",
+            f"n_clusters={cap} was asked for, but {differ} differ in any member's labels: the cap "
+            "has no effect."
         )
 
 

@@ -258,8 +258,15 @@ def unit_length(means: Any) -> Any:
     squares = torch.zeros_like(means[..., :1])
     for value in means.split(1, dim=-1):
         squares += value * value
-    lengths = squares.sqrt()
+    lengths = _roots(squares)
     return means / torch.where(lengths > 0, lengths, 1.0)
+
+
+def _roots(values: Any) -> Any:
+    """Square roots to the last digit, as cards and NumPy have them; torch's on processors are not."""
+    if values.device.type == "cpu":
+        return torch.from_numpy(np.sqrt(values.numpy()))
+    return values.sqrt()
 
 
 def _placed(
