@@ -617,7 +617,7 @@ def genes():
         "ensembl.id",
         "feature-ids",
         "patient",
-        "geneology",
+        "genealogy",
         "gene x",
         " symbol ",
         "otu",

@@ -263,7 +263,7 @@ def unit_length(means: Any) -> Any:
 
 
 def _roots(values: Any) -> Any:
-    """Square roots to the last digit, as cards and NumPy have them; torch's on processors are not."""
+    """Square roots to the last digit, as cards and NumPy give them; torch on a CPU does not."""
     if values.device.type == "cpu":
         return torch.from_numpy(np.sqrt(values.numpy()))
     return values.sqrt()
