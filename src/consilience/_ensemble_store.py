@@ -50,6 +50,7 @@ def save(ensemble: Stored, path: str | PathLike[str]) -> None:
         "format": _FORMAT if ensemble.soft is None else _SOFT_FORMAT,
         "names": ensemble.names,
         "records": [dict(record) for record in ensemble.records],
+        "n_members": len(ensemble.members),
     }
     text = json.dumps(meta, default=_plain)
     write = _write_npz if target.suffix == ".npz" else _write_parquet
@@ -66,6 +67,9 @@ def load(path: str | PathLike[str]) -> Stored:
     try:
         labels, index, meta, soft = read(source)
         names, records, version = meta["names"], meta["records"], meta["format"]
+        # A damaged name would make a member of the index; older files do not say how many.
+        if labels.shape[1] != meta.get("n_members", labels.shape[1]):
+            raise ValueError(f"{labels.shape[1]} members in place of {meta['n_members']}")
     except (MissingPackageError, MemoryError):
         raise
     except Exception as error:  # what a damaged file makes its reader raise is anyone's guess
