@@ -96,6 +96,19 @@ def test_cspa_collapsed_keeps_equal_objects_together(seed, solver):
         assert found.objective == pytest.approx(A[apart].sum() / 2)
 
 
+@given(st.lists(st.integers(1, 12), min_size=1, max_size=4), st.integers(12, 60))
+def test_equal_remainders_go_up_from_the_first(sizes, n):
+    """Counted in whole numbers: what is left of n * size divided by their sum."""
+    total = sum(sizes)
+    wanted = [n * size // total for size in sizes]
+    left = sorted(range(len(sizes)), key=lambda c: -(n * sizes[c] % total))
+    for c in left[: n - sum(wanted)]:
+        wanted[c] += 1
+    if min(wanted) > 0:
+        assert whole_sizes(sizes, n).tolist() == wanted
+        assert whole_sizes([size / 7 for size in sizes], n).sum() == n
+
+
 @given(st.lists(st.floats(0.01, 100), min_size=1, max_size=6), st.integers(-900, 1000))
 def test_only_the_shares_of_sizes_count(sizes, power):
     """Powers of two, so that there is no rounding; up to where the sum is more than any number."""

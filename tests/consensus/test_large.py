@@ -13,7 +13,7 @@ from consilience.consensus import CONSENSUS, combine_blocks, large
 from consilience.consensus.large import collapse
 from consilience.engines import _pieces
 from consilience.ensemble import Collapsed, Ensemble
-from consilience.errors import ConsilienceWarning, InvalidParameterError, MemoryBudgetError
+from consilience.errors import InvalidParameterError, MemoryBudgetError
 from consilience.evidence import confidence, never_seen
 
 BY_ROWS = sorted(name for name, method in CONSENSUS.items() if method.by_rows)
@@ -75,20 +75,27 @@ def test_a_method_by_blocks_is_the_method(name, seed, k, block):
 
 
 @pytest.mark.parametrize("name", BY_ROWS)
-def test_an_object_that_nobody_saw_loses_nothing_of_what_was_found(name):
-    """All that the method says of itself, and memberships, of which the object has none."""
-    ensemble, own = planted(0, noise=False), large._SETTINGS.get(name, {})
-    unseen = Ensemble(np.concatenate([ensemble.labels, np.full((1, ensemble.n_members), -2)]))
-    wanted = CONSENSUS[name].run(ensemble, 3, random_state=0, **own)
-    with pytest.warns(ConsilienceWarning, match="seen by no member"):
-        result = combine_blocks(unseen, 3, name, random_state=0)
+@given(seed=st.integers(0, 2**32 - 1), n_unseen=st.integers(1, 300))
+@settings(max_examples=6)
+def test_objects_that_nobody_saw_are_as_in_memory(name, seed, n_unseen):
+    """Labels, memberships, and all that the method says of itself."""
+    ensemble, own = planted(seed, noise=False), large._SETTINGS.get(name, {})
+    nobody = np.full((n_unseen, ensemble.n_members), -2)
+    unseen = Ensemble(np.concatenate([nobody, ensemble.labels]))
+    wanted, _ = outcome(lambda: CONSENSUS[name].run(unseen, 3, random_state=0, **own))
+    result, said = outcome(lambda: combine_blocks(unseen, 3, name, random_state=0))
+    assert any(f"{n_unseen} objects were seen by no member" in one for one in said)
+    rows, numbers = collapse(unseen)
+    np.testing.assert_array_equal(result.labels, wanted.labels)
+    assert not result.confidence[:n_unseen].any()
     for part in ("objective", "solver", "n_iter", "converged", "n_clusters"):
         assert getattr(result.of_rows, part) == getattr(wanted, part)
-    np.testing.assert_array_equal(result.labels[:-1], wanted.labels)
     if wanted.memberships is not None:
-        spread = result.of_rows.memberships[collapse(unseen)[1]]
-        np.testing.assert_array_equal(spread[:-1], wanted.memberships)
-        assert not spread[-1].any()
+        np.testing.assert_array_equal(result.of_rows.memberships[numbers], wanted.memberships)
+    for part, value in wanted.details.items():
+        if isinstance(value, np.ndarray) and len(value) == unseen.n_objects:
+            assert len(result.of_rows.details[part]) == rows.n_objects
+            np.testing.assert_array_equal(result.of_rows.details[part][numbers], value)
 
 
 @given(labels=label_tables(), k=st.integers(1, 4))

@@ -297,6 +297,20 @@ def test_a_theta_that_leaves_no_cluster_a_weight(normalise):
         lwgp(ensemble, 2, **options)
 
 
+def test_any_theta_cuts_or_is_refused():
+    """Weights so small that nothing can be divided by them are none."""
+    rng = np.random.default_rng(0)
+    base = rng.integers(0, 4, 50)
+    noisy = [np.where(rng.random(50) < 0.3, rng.integers(0, 4, 50), base) for _ in range(5)]
+    ensemble, refused = Ensemble([*noisy, np.arange(50) % 7]), 0
+    for theta in np.geomspace(5e-4, 5e-3, 100):
+        try:
+            assert lwgp(ensemble, 3, theta=theta, random_state=0).n_clusters == 3
+        except InvalidParameterError:
+            refused += 1
+    assert 10 < refused < 90
+
+
 def test_a_single_cluster_is_returned_with_a_warning():
     ensemble = Ensemble([[0, 0, 0, 0], [-1, -2, -1, -1], [-1, -1, -2, -1]])
     with pytest.warns(ConsilienceWarning, match="one cluster; LWGP returns it. n_clusters=2"):

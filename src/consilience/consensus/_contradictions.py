@@ -1,7 +1,6 @@
 """What is known of objects and cannot all hold: noticed, and a smallest set of it named."""
 
-from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -60,20 +59,26 @@ def refuse_contradictions(must: Ints, cannot: Ints, partial: Ints, ids: Any, own
     for one, other in links.tolist():
         neighbours.setdefault(one, []).append(other)
         neighbours.setdefault(other, []).append(one)
-    ways = [_Way(_path(neighbours, i, {j}), "cannot_link") for i, j in apart.tolist()]
-    for group in merged.tolist():
-        ways.append(_Way(_path(neighbours, group, {*merged.tolist()} - {group}), "partial_labels"))
-    raise InvalidInputError(f"What {owner} is told contradicts itself: {_words(ways, n, ids)}")
+    ends = [(i, {j}, "cannot_link") for i, j in apart.tolist()]
+    others = {*merged.tolist()}
+    ends += [(group, others, "partial_labels") for group in merged.tolist()]
+    way, cost = _Way([], ""), n + n_groups + 2
+    for start, goals, kind in ends:
+        # Of a pair that cannot be together, the pair is said as well.
+        said = kind == "cannot_link"
+        nodes = _path(neighbours, start, goals, cost - 1 - said, itself=said)
+        if nodes:
+            way, cost = _Way(nodes, kind), len(nodes) + said
+    raise InvalidInputError(f"What {owner} is told contradicts itself: {_words(way, n, ids)}")
 
 
-def _words(ways: Sequence[_Way], n: int, ids: Any) -> str:
-    """What cannot hold, of the way with the fewest links."""
+def _words(way: _Way, n: int, ids: Any) -> str:
+    """What cannot hold, link by link."""
 
     def name(one: int) -> str:
         return repr(one if ids is None else np.asarray(ids)[one].item())
 
-    # Of a pair that cannot be together, the pair is said as well.
-    nodes, kind = min(ways, key=lambda way: len(way.nodes) + (way.kind == "cannot_link"))
+    nodes, kind = way
     objects = [one for one in nodes if one < n]
     first, last = name(objects[0]), name(objects[-1])
     if len(nodes) == 1:
@@ -94,16 +99,33 @@ def _words(ways: Sequence[_Way], n: int, ids: Any) -> str:
     )
 
 
-def _path(neighbours: Mapping[int, Iterable[int]], start: int, goals: set[int]) -> list[int]:
-    """Nodes on a shortest way to one of the goals."""
-    before, queue, end = {start: start}, deque([start]), start
-    while queue and end not in goals:
-        end = queue.popleft()
-        for there in neighbours.get(end, ()):
-            if there not in before:
-                before[there] = end
-                queue.append(there)
+def _path(
+    neighbours: Mapping[int, Iterable[int]], start: int, goals: set[int], most: int, *, itself: bool
+) -> list[int]:
+    """The nodes, at most so many, of a shortest way to one of the goals; nothing if there is none.
+
+    ``itself`` says whether the start may be the goal.
+    """
+    if itself and start in goals:
+        return [start] if most > 0 else []
+    before, ends = {start: start}, [start]
+    for _ in range(1, most):
+        further = []
+        for end in ends:
+            for there in neighbours.get(end, ()):
+                if there not in before:
+                    before[there] = end
+                    further.append(there)
+                    if there in goals:
+                        return _back(before, there)
+        if not further:
+            break
+        ends = further
+    return []
+
+
+def _back(before: Mapping[int, int], end: int) -> list[int]:
     path = [end]
-    while path[-1] != start:
+    while before[path[-1]] != path[-1]:
         path.append(before[path[-1]])
     return path[::-1]

@@ -1,6 +1,8 @@
 """What the methods that cut a graph share: checks, sizes, the transfer cut, their result."""
 
 from collections.abc import Sequence
+from fractions import Fraction
+from math import floor
 from typing import Any
 
 import numpy as np
@@ -150,11 +152,13 @@ def whole_sizes(sizes: Sequence[float], n: int) -> NDArray[np.int64]:
     >>> whole_sizes([1, 1, 2], 10).tolist()
     [3, 2, 5]
     """
-    shares = np.asarray(sizes, np.float64)
-    shares = shares / shares.max()  # the sum of all may be more than any number
-    exact = shares / shares.sum() * n
-    whole = np.floor(exact).astype(np.int64)
-    whole[np.argsort(whole - exact, kind="stable")[: n - whole.sum()]] += 1
+    # Exactly: rounding would decide between equal remainders, and no sum is too large.
+    shares = [Fraction(float(size)) for size in sizes]
+    total = sum(shares)
+    exact = [share * n / total for share in shares]
+    whole = np.array([floor(one) for one in exact], np.int64)
+    by_remainder = sorted(range(len(exact)), key=lambda c: floor(exact[c]) - exact[c])
+    whole[by_remainder[: n - whole.sum()]] += 1
     while whole.min() < 1:
         whole[whole.argmin()] += 1
         whole[whole.argmax()] -= 1

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from consilience._validation import check_n_clusters
 from consilience.consensus._unplaced import place_unseen
-from consilience.ensemble import NOISE, Ensemble
+from consilience.ensemble import NOISE, Collapsed, Ensemble
 from consilience.errors import warn
 from consilience.evidence import never_placed, never_seen
 from consilience.kernels._parallel import by_rows
@@ -124,7 +124,9 @@ def solve(
     result = by_first_appearance(result, n_jobs=n_jobs)
     if some:
         result = _over_all_objects(result, unplaced)
-    labels = place_unseen(result.labels, never_seen(ensemble), rows, owner=owner)
+    counts = ensemble.counts if isinstance(ensemble, Collapsed) else None
+    unseen = never_seen(ensemble)
+    labels = place_unseen(result.labels, unseen, rows, owner=owner, counts=counts)
     return replace(result, labels=labels, n_clusters=int(labels.max()) + 1)
 
 

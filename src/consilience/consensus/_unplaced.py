@@ -17,11 +17,17 @@ __all__ = ["add_unplaced", "place_unseen"]
 
 
 def place_unseen(
-    labels: NDArray[np.int32], unseen: NDArray[np.bool_], X: Any, *, owner: str
+    labels: NDArray[np.int32],
+    unseen: NDArray[np.bool_],
+    X: Any,
+    *,
+    owner: str,
+    counts: NDArray[np.int64] | None = None,
 ) -> NDArray[np.int32]:
     """Labels with objects no member saw in the cluster of the nearest mean, or the largest.
 
     Warns, because these labels rest on no evidence. Without any cluster they stay noise.
+    ``counts`` says of how many objects each is a row.
     """
     if X is not None:
         X = same_objects(rows_of(X, owner=owner), len(labels)).values
@@ -29,17 +35,20 @@ def place_unseen(
     if not unseen.any() or not known.any():
         return labels
     labels = labels.copy()
-    sizes = np.bincount(labels[known])
+    sizes = np.bincount(labels[known], None if counts is None else counts[known])
     if X is None:
         labels[unseen] = sizes.argmax()
-        where = "the largest cluster; pass X to place them by the data"
+        where = "the largest cluster"
+        if counts is None:
+            where += "; pass X to place them by the data"
     else:
         engine, own = engine_for(X), [known & (labels == c) for c in range(len(sizes))]
         means = [engine.column_facts(objects=np.flatnonzero(one)).mean for one in own]
         labels[unseen] = engine_for(X[unseen]).assign([np.stack(means)])[0]
         where = "the cluster with the nearest mean"
+    n_unseen = int(unseen.sum() if counts is None else counts[unseen].sum())
     warn(
-        f"{int(unseen.sum())} objects were seen by no member; {owner} put them into {where}. "
+        f"{n_unseen} objects were seen by no member; {owner} put them into {where}. "
         "Their confidence is 0.",
     )
     return labels

@@ -6,7 +6,7 @@ objects; the method combines these; and every object takes what its row was give
 that of all objects in memory, label for label.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -227,28 +227,11 @@ def collapse(
 
 
 def _of_rows(method: Method, rows: Collapsed, k: int, how: dict[str, Any]) -> ConsensusResult:
-    """The method on the distinct rows; rows that no member saw go to the largest cluster."""
-    unseen, placed = never_seen(rows), int((~never_placed(rows)).sum())
+    """The method on the distinct rows, which count for as many objects as they stand for."""
+    placed = int((~never_placed(rows)).sum())
     if 0 < placed < k:
         warn(few_rows(k, placed))
-    k = min(k, max(placed, 1))
-    if not unseen.any() or unseen.all():
-        return method.run(rows, k, **how)
-    result = method.run(rows.take(~unseen), k, **how)
-    labels = np.empty(rows.n_objects, np.int32)
-    labels[~unseen] = result.labels
-    inside = result.labels >= 0
-    sizes = np.bincount(result.labels[inside], rows.counts[~unseen][inside])
-    labels[unseen] = sizes.argmax() if sizes.size else -1
-    warn(
-        f"{int(rows.counts[unseen].sum())} objects were seen by no member; they were put into the "
-        "largest cluster. Their confidence is 0."
-    )
-    memberships = result.memberships
-    if memberships is not None:
-        memberships = np.zeros((rows.n_objects, memberships.shape[1]))
-        memberships[~unseen] = result.memberships
-    return replace(result, labels=labels, memberships=memberships)
+    return method.run(rows, min(k, max(placed, 1)), **how)
 
 
 def _spread(

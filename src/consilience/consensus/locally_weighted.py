@@ -36,6 +36,8 @@ Floats = NDArray[np.float64]
 _THETA, _NORMALISED_THETA = 0.4, 0.09
 # Clusters whose entropies are found at once.
 _ROWS = 64
+# Weights below this cannot be divided by: they count as none.
+_LEAST = 1e-290
 _RULES: dict[str, list[Rule]] = {"theta": [*POSITIVE, NoneValue()], "normalise": [Boolean()]}
 
 
@@ -182,6 +184,7 @@ def lwgp(
     def run(placed: Ensemble, k: int, _: Any) -> ConsensusResult:
         rows = distinct_rows(placed, n_jobs=n_jobs)
         certainty = cluster_certainty(rows, theta, normalise=normalise, n_jobs=n_jobs)
+        certainty[certainty < _LEAST] = 0.0
         _check_weights(rows, certainty, k, theta)
         result = cut_rows(
             rows, k, owner="LWGP", random_state=random_state, weights=certainty, n_jobs=n_jobs
