@@ -19,13 +19,13 @@ def listed(items: Iterable[object], last: str = "and", most: int = 10) -> str:
     return f" {last} ".join(part for part in (", ".join(texts[:-1]), *texts[-1:]) if part)
 
 
-def plural(count: int, noun: str) -> str:
+def plural(count: int, noun: str, many: str | None = None) -> str:
     """A number with its noun.
 
-    >>> plural(1, "row"), plural(2, "row")
-    ('1 row', '2 rows')
+    >>> plural(1, "row"), plural(2, "row"), plural(2, "category", "categories")
+    ('1 row', '2 rows', '2 categories')
     """
-    return f"{count} {noun}{'' if count == 1 else 's'}"
+    return f"{count} {noun if count == 1 else many or noun + 's'}"
 
 
 def shown(value: object, most: int = 40) -> str:

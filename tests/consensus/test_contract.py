@@ -156,7 +156,7 @@ def test_noise_everywhere_stays_noise_where_the_method_says_so(method):
 def test_an_object_nobody_saw_is_placed_with_a_warning(method):
     ensemble = Ensemble([[0, 0, 1, 1, 1, None]] * 2)
     if not method.needs_data:
-        with pytest.warns(ConsilienceWarning, match=r"1 objects were seen by no member.*largest"):
+        with pytest.warns(ConsilienceWarning, match=r"1 object was seen by no member.*largest"):
             labels = _labels(method, ensemble, 2)
         assert labels[5] == np.bincount(labels[:5]).argmax()
     X = np.array([[0.0], [0], [9], [9], [9], [1]])

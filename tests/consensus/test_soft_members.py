@@ -176,7 +176,7 @@ def test_noise_stays_noise_and_the_unseen_are_placed(method):
     tables = [soft.of_member(m) for m in range(soft.n_members)]
     for table in tables:
         table[0], table[1] = 0.0, np.nan
-    with pytest.warns(ConsilienceWarning, match="1 objects were seen by no member"):
+    with pytest.warns(ConsilienceWarning, match="1 object was seen by no member"):
         found = fitted(method, SoftEnsemble(tables))
     assert found.labels_[0] == -1
     assert found.labels_[1] >= 0

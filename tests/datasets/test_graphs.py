@@ -283,3 +283,10 @@ def test_a_small_packed_matrix_cannot_promise_a_large_one(tmp_path):
 def test_a_graph_says_what_it_is():
     assert repr(as_graph(EDGES)) == "Graph(5 nodes, 5 edges)"
     assert isinstance(as_graph(EDGES), Graph)
+
+
+@pytest.mark.parametrize("mark", ["a;b;2,5\nb;c;1,5\nc;a;0,5\n", "a;b;2.5\nb;c;1.5\nc;a;0.5\n"])
+def test_a_first_edge_has_its_weight_with_either_decimal_mark(tmp_path, mark):
+    graph = read_graph(written(tmp_path, "e.csv", mark))
+    assert (graph.n_edges, graph.ids.tolist()) == (3, ["a", "b", "c"])
+    assert graph.adjacency.toarray().tolist() == [[0, 2.5, 0.5], [2.5, 0, 1.5], [0.5, 1.5, 0]]

@@ -224,6 +224,12 @@ def test_what_became_of_the_knowledge_is_told(what, broken, words):
     assert _how_kept(what, broken) == f"Of what is known: {words}"
 
 
+def test_where_nothing_is_known_that_is_said():
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    result = cs.cluster(X, 2, method="kcc", n_members=5, must_link=[], random_state=0)
+    assert "Nothing is known of any object." in result.notes
+
+
 # ---- dense groups -----------------------------------------------------------------------------
 
 
@@ -236,6 +242,11 @@ def test_sources_are_numbered_in_their_order_behind_the_background():
     ):
         codes, name = minority._known_sources(truth, background)
         assert (codes.tolist(), name, codes.dtype) == (wanted, zero, np.int64)
+
+
+def test_a_background_of_that_very_text_goes_before_one_of_that_number():
+    names = np.array(["01", "1", "1.0"])
+    assert [minority._place_of(one, names) for one in (1, "1", 1.0, "01")] == [1, 1, 2, 0]
 
 
 @pytest.mark.parametrize(

@@ -151,3 +151,11 @@ def test_many_objects_have_the_coordinates_of_few(monkeypatch):
     same, fit = principal_coordinates(np.zeros((4, 4)))
     assert same.shape == (4, 1)
     assert fit == 1.0
+
+
+@pytest.mark.parametrize(("k", "whom"), [(3, "other"), (36, "all")])
+def test_the_reason_says_what_members_see(sample, k, whom):
+    X = sample[0][:40]
+    result = cs.cluster(X, k, metric="cosine", method="mcla", n_members=5, random_state=0)
+    assert f"each of {whom} objects" in result.why_members
+    assert (result.generator.max_samples == 1.0) == (whom == "all")

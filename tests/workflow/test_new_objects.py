@@ -296,3 +296,12 @@ def test_words_in_a_table_of_the_same_shape_are_counted_by_column(result):
     with pytest.raises(InvalidInputError, match=r"'length' \(1\).*'width' \(3\)") as error:
         result.predict(rows)
     assert "'always'" not in str(error.value)
+
+
+@pytest.mark.parametrize("words", [["1", "2", "-"], ["1", "2", "none"], ["$1", "$2", "--"]])
+@pytest.mark.parametrize("gaps", [None, "keep"])
+def test_categories_that_elsewhere_mean_a_gap_are_placed_as_they_were_clustered(words, gaps):
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"x": rng.normal(size=60), "k": pd.Categorical(words * 20)})
+    found = cs.cluster(table, 2, method="kcc", n_members=10, gaps=gaps, random_state=0)
+    assert found.predict(table).known.all()

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from consilience._words import plural
 from consilience.engines import engine_for
 from consilience.errors import warn
 from consilience.rows import rows_of, same_objects
@@ -47,9 +48,10 @@ def place_unseen(
         labels[unseen] = engine_for(X[unseen]).assign([np.stack(means)])[0]
         where = "the cluster with the nearest mean"
     n_unseen = int(unseen.sum() if counts is None else counts[unseen].sum())
+    was, them, their = ("was", "it", "Its") if n_unseen == 1 else ("were", "them", "Their")
     warn(
-        f"{n_unseen} objects were seen by no member; {owner} put them into {where}. "
-        "Their confidence is 0.",
+        f"{plural(n_unseen, 'object')} {was} seen by no member; {owner} put {them} into {where}. "
+        f"{their} confidence is 0.",
     )
     return labels
 

@@ -4,14 +4,14 @@ from contextlib import nullcontext
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from consilience._words import listed, plural
 from consilience.datasets._blocks import CsvReader
-from consilience.datasets._cells import number
+from consilience.datasets._cells import Decimal, number
 from consilience.datasets._columns import Columns
 from consilience.datasets._files import (
     CSV_ENDINGS,
@@ -120,10 +120,17 @@ def _edges(
             f"Column {reader.names[weight]!r} of {source.name!r}, which holds the weights, has "
             "words in it. Name another with weight_column (--weight-column)."
         )
-    names = None
+    above = None
     if isinstance(reader, CsvReader) and wanted == (None, None, None):
-        names = reader.names  # else they name columns for sure
-    return _graph(source, name, (first, second), weight, columns, names)
+        above = _FirstLine(reader.names, reader.decimal)  # else it names columns for sure
+    return _graph(source, name, (first, second), weight, columns, above)
+
+
+class _FirstLine(NamedTuple):
+    """Cells that may be a header or an edge, and the decimal mark of the file."""
+
+    cells: list[str]
+    decimal: Decimal | None
 
 
 def _roles(
@@ -183,7 +190,7 @@ def _graph(
     ends: tuple[int, int],
     weight: int | None,
     columns: Columns,
-    first_line: list[str] | None,
+    above: _FirstLine | None,
 ) -> Graph:
     """Pairs of names as a graph; a missing second name is a node by itself.
 
@@ -192,8 +199,8 @@ def _graph(
     weights = np.ones(columns.n_objects) if weight is None else columns.column(weight).copy()
     missing, words = {"", None}, [columns.words[j] for j in ends]
     known = {word for column in words for word in column.words} - missing
-    lost = _weight_above(first_line, ends, weight, known) if first_line else None
-    header = [first_line[j] for j in ends] if first_line and lost is not None else []
+    lost = None if above is None else _weight_above(above, ends, weight, known)
+    header = [above.cells[j] for j in ends] if above is not None and lost is not None else []
     ids = _in_order(known | {*header})
     place = {str(word): i for i, word in enumerate(ids.tolist())}
     coded = [
@@ -232,13 +239,13 @@ def _graph(
 
 
 def _weight_above(
-    first_line: list[str], ends: tuple[int, int], weight: int | None, known: set[Any]
+    above: _FirstLine, ends: tuple[int, int], weight: int | None, known: set[Any]
 ) -> float | None:
     """Weight of the edge that the first line is; None where it is a header."""
-    header = {first_line[j] for j in ends}
+    header = {above.cells[j] for j in ends}
     if not known & header or header & {one for pair in _ENDS for one in pair}:
         return None
-    return 1.0 if weight is None else number(first_line[weight])
+    return 1.0 if weight is None else number(above.cells[weight], above.decimal)
 
 
 def _in_order(words: set[Any]) -> NDArray[Any]:

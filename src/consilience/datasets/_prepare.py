@@ -221,7 +221,8 @@ def _feature_like(
             f"before: {listed(map(shown, new), most=5)}. Their objects have none of the known ones."
         )
     place = np.array([known.get(str(word), nowhere) for word in meaning.words], np.float64)
-    place[meaning.missing] = math.nan
+    # What was a category is one, also where it means a gap elsewhere.
+    place[meaning.missing & [str(word) not in known for word in meaning.words]] = math.nan
     values = place[columns.words[j].codes]
     return _Feature(j, column.name, values, column.categories, ordered=column.ordered)
 
@@ -415,7 +416,7 @@ def _note_encoded(columns: Columns, features: Sequence[_Feature], encode: Encode
             f"{_these(days, columns)} {_hold(days)} dates or times: read as days since the first."
         )
     split = [
-        f"{f.name!r} ({len(f.categories)} categories)"
+        f"{f.name!r} ({plural(len(f.categories), 'category', 'categories')})"
         for f in features
         if f.categories and not f.ordered
     ]

@@ -38,7 +38,7 @@ class Column:
 
     @property
     def counts_days(self) -> bool:
-        """Whether the numbers are days; recipes kept by earlier versions know the first only."""
+        """Whether the numbers are days; recipes of before 0.1 know it by a first that is not 0."""
         return self.dates or self.first != 0
 
 

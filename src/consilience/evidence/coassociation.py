@@ -23,6 +23,7 @@ from consilience._validation import (
     check_jobs,
     check_value,
 )
+from consilience._words import plural
 from consilience.engines import engine_for
 from consilience.ensemble import Ensemble, takes_ensemble, usable_ensemble
 from consilience.errors import InvalidInputError, InvalidParameterError, warn
@@ -186,9 +187,11 @@ def _warn_of_strangers(seen: NDArray[Any]) -> None:
 
 def _warn_of_pairs(pairs: int) -> None:
     if pairs:
+        one = pairs == 1
         warn(
-            f"{pairs} pairs of objects were never seen together by any member; their "
-            "co-association is 0. More members, or a larger max_samples, would cover them.",
+            f"{plural(pairs, 'pair')} of objects {'was' if one else 'were'} never seen together by "
+            f"any member; {'its' if one else 'their'} co-association is 0. More members, or a "
+            f"larger max_samples, would cover {'it' if one else 'them'}.",
         )
 
 

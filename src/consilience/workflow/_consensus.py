@@ -164,6 +164,8 @@ def _how_kept(known: Knowledge, broken: Sequence[Violation]) -> str:
         if len(grouped) > torn:
             merged = plural(len(grouped) - torn, "known group")
             parts.append(f"{merged} in one cluster with another")
+    if not parts:
+        return "Nothing is known of any object"
     return f"Of what is known: {listed(parts)}"
 
 

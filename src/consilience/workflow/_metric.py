@@ -118,11 +118,13 @@ def distance_members(
     generator = DistanceEnsemble(
         n_members, clusters, metric="precomputed", random_state=seed, n_jobs=n_jobs
     )
+    of = "other objects"
     if n_groups is not None and clusters > subset_size(generator.max_samples, data.n_objects):
         generator.set_params(max_samples=1.0)  # a part would hold too few objects for so many
+        of = "all objects"
     return generator, (
-        "medoids, links, spectral and graphs of neighbours, each of other objects. They need "
-        "distances only."
+        f"medoids, links, spectral and graphs of neighbours, each of {of}. They need distances "
+        "only."
     )
 
 

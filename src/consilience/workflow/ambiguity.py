@@ -353,11 +353,10 @@ def _agree(truth: NDArray[np.integer], labels: NDArray[np.integer]) -> NDArray[n
     both = np.flatnonzero((truth >= 0) & (labels >= 0))
     table = tabulate(truth[both].astype(np.int64), labels[both].astype(np.int64))
     cells = matched_cells(table)
-    groups = table.row_codes[table.rows[cells]]
-    partners = table.column_codes[table.columns[cells]]
-    same = (truth[both, None] == groups) & (labels[both, None] == partners)
+    partners = np.full(int(truth.max(initial=-1)) + 1, -1)
+    partners[table.row_codes[table.rows[cells]]] = table.column_codes[table.columns[cells]]
     agree = np.zeros(len(labels), bool)
-    agree[both] = same.any(axis=1)
+    agree[both] = partners[truth[both]] == labels[both]
     return agree
 
 

@@ -465,8 +465,11 @@ def _known_sources(
 
 def _place_of(background: Any, names: NDArray[np.str_]) -> int:
     """Which of the known groups is the one named; 0 and 0.0 are the same group."""
-    for i, name in enumerate(names.tolist()):
-        if name == str(background) or _is_number(name, background):
+    said = names.tolist()
+    if str(background) in said:  # before another that is the same number
+        return said.index(str(background))
+    for i, name in enumerate(said):
+        if _is_number(name, background):
             return i
     raise InvalidInputError(
         f"The 'background' parameter of {_OWNER} must be a value of 'truth' "

@@ -350,10 +350,12 @@ def _ari(counts: Codes, rows: Codes, columns: Codes) -> Floats:
     def pairs(table: Any) -> Floats:
         return np.asarray((table * (table - 1) / 2).sum(axis=1))
 
-    both = pairs(counts.astype(np.float64))
-    own = pairs(counts @ (rows[:, None] == np.unique(rows)))
-    other = pairs(counts @ (columns[:, None] == np.unique(columns)))
-    n = counts.sum(axis=1).astype(np.float64)
+    def of(codes: Codes) -> Floats:
+        return np.asarray((codes[:, None] == np.unique(codes)).astype(np.float64))
+
+    cells = counts.astype(np.float64)  # whole numbers have no quick product
+    both, own, other = pairs(cells), pairs(cells @ of(rows)), pairs(cells @ of(columns))
+    n = cells.sum(axis=1)
     chance = own * other / np.maximum(n * (n - 1) / 2, 1)
     best = (own + other) / 2
     # Both answers one group, or both all alone: nothing to disagree about.
