@@ -72,7 +72,7 @@ def test_a_number_that_is_given_is_judged_too(noise):
     assert result.n_clusters == 4
     assert result.choice is None
     assert result.verdict == "none"
-    assert f"as asked. {result.clarity.words}" in repr(result)
+    assert f"as asked. {result.clarity.said(given=True)}" in repr(result)
 
 
 @pytest.mark.parametrize("method", ["mcla", "lwea"])
@@ -203,3 +203,57 @@ def test_members_that_place_nobody_leave_a_named_method_nothing():
     result = cs.cluster(ensemble=[[-1] * 6] * 2, method="baumeagon")
     assert result.n_clusters == 0
     assert (result.labels == -1).all()
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        (
+            {"method": "eac"},
+            "How clear these groups are was not judged, because a method was named",
+        ),
+        ({"method": "kcc", "n_clusters": 3}, "How clear these groups are was not judged"),
+        (
+            {"methods": ["eac", "mcla"], "n_clusters": 3},
+            "How clear these groups are was not judged",
+        ),
+        ({"method": "mcla"}, "Of its groups, not of these, this holds: No clear structure"),
+        (
+            {"methods": ["eac", "mcla"]},
+            "Of its groups, not of these, this holds: No clear structure",
+        ),
+    ],
+)
+def test_a_named_method_says_who_judged_what(asked, said):
+    X = np.random.default_rng(0).normal(size=(120, 4))
+    result = cs.cluster(X, n_members=10, random_state=0, **asked)
+    assert result.clarity is None
+    assert sum(said in note for note in result.notes) == 1
+
+
+def test_without_a_method_nothing_is_said_of_one():
+    X = np.random.default_rng(0).normal(size=(120, 4))
+    for asked in ({}, {"n_clusters": 3}, {"strict": True}, {"method": "kcc", "n_clusters": 1}):
+        result = cs.cluster(X, n_members=10, random_state=0, **asked)
+        assert not any("judged" in note or "not of these" in note for note in result.notes)
+
+
+def test_a_number_that_was_given_is_not_said_to_be_a_guess():
+    X = np.random.default_rng(0).normal(size=(120, 4))
+    result = cs.cluster(X, 3, n_members=10, random_state=0)
+    words = result.clarity.said(given=True)
+    assert words.startswith("These groups are not clear: data of the same kind")
+    assert words.endswith("Another number of groups may be clearer.")
+    assert words in repr(result)
+    assert words == result.to_dict()["clarity"]["words"]
+    assert "best guess" not in repr(result)
+
+
+@pytest.mark.parametrize("score", ["confidence", "anco"])
+@pytest.mark.parametrize(("k", "said"), [(None, "No clear structure"), (3, "not clear: data of")])
+def test_ambiguous_objects_of_groups_that_may_not_be_are_said_to_be_so(score, k, said):
+    X = np.random.default_rng(0).normal(size=(120, 4))
+    result = cs.ambiguous_objects(X, k, score=score, n_members=10, random_state=0)
+    # Where members wait for a number that is given, nobody looks at the groups.
+    judged = k is None or score == "confidence"
+    assert any(said in note for note in result.notes) == judged

@@ -24,7 +24,7 @@ def test_the_number_of_many_objects_is_found_in_a_part_of_them(monkeypatch):
     looked = []
 
     class Looked:
-        choice_, n_clusters_ = "choice", 3
+        choice_, n_clusters_, clarity_ = "choice", 3, "clear"
 
         def __init__(self, **params):
             self.params = params
@@ -38,7 +38,7 @@ def test_the_number_of_many_objects_is_found_in_a_part_of_them(monkeypatch):
     how = {"most": None, "effort": "default", "n_jobs": None}
     X = np.arange(120.0).reshape(60, 2)
     for seed in (0, 0, 1):
-        assert by_lines(Rows(X), None, seed=seed, **how) == Number(3, "choice")
+        assert by_lines(Rows(X), None, seed=seed, **how) == Number(3, "choice", "clear")
     assert [len(part) for part in looked] == [50, 50, 50]
     assert all((np.diff(part[:, 0]) > 0).all() for part in looked)
     np.testing.assert_array_equal(looked[0], looked[1])

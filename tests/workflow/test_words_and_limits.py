@@ -44,11 +44,12 @@ def test_figures_of_objects_have_four_digits_and_means_six(result):
 
 def test_figures_of_a_choice_have_four_digits():
     clarity = Clarity("clear", LONG, 9, 8, LONG, LONG, LONG, LONG, LONG)
-    facts = _decisions.clarity_facts("clear", clarity)
+    facts = _decisions.clarity_facts("clear", clarity, given=False)
     assert facts["p_value"] == LONG
     rounded = ("sparsity", "expected", "agreement", "valley", "expected_valley")
     assert {facts[name] for name in rounded} == {0.1235}
-    bare = _decisions.clarity_facts("clear", replace(clarity, valley=None, expected_valley=None))
+    without = replace(clarity, valley=None, expected_valley=None)
+    bare = _decisions.clarity_facts("clear", without, given=True)
     assert (bare["valley"], bare["expected_valley"]) == (None, None)
     other = Alternative(3, "EAC", LONG, LONG, LONG, LONG, LONG, (2, 1), "more")
     assert _decisions.alternative_facts([other]) == [

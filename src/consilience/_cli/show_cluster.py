@@ -28,7 +28,7 @@ def show_consensus(answer: Consensus, console: "Console") -> None:
     if result.choice is not None:
         _show_choice(result.choice, console)
     if result.clarity is not None:
-        tell(console, result.clarity.words)
+        tell(console, result.clarity.said(given=result.asked is not None))
     _show_alternatives(result, console)
     if result.comparison is not None:
         _show_comparison(result.comparison, console)

@@ -80,14 +80,16 @@ def difference(taken: Labels, other: Labels) -> str:
     np.add.at(shared, (taken, other), 1)
     # A few objects that move make no other division.
     large = shared > np.maximum(_MOVED * np.minimum.outer(shared.sum(1), shared.sum(0)), 0)
-    divided = [row[keep] for row, keep in zip(shared, large, strict=True) if keep.sum() > 1]
-    joined = [row[keep] for row, keep in zip(shared.T, large.T, strict=True) if keep.sum() > 1]
+    sizes = shared.sum(axis=1)
+    parts = [(int(n), row[keep]) for n, row, keep in zip(sizes, shared, large, strict=True)]
+    divided = [(n, row) for n, row in parts if len(row) > 1]
+    joined = [sizes[keep] for keep in large.T if keep.sum() > 1]
     if divided and joined:
         kept = int(((large.sum(1)[:, None] == 1) & (large.sum(0)[None, :] == 1) & large).sum())
         stay = f"{plural(kept, 'group')} stay{'s' * (kept == 1)}" if kept else "no group stays"
         return f"divides them across: {stay}"
     if divided:
-        return f"divides {listed(f'the group of {sum(row)} into {_parts(row)}' for row in divided)}"
+        return f"divides {listed(f'the group of {n} into {_parts(row)}' for n, row in divided)}"
     if joined:
         return f"joins {listed(f'the groups of {_parts(row)}' for row in joined)}"
     moved = len(taken) - int(shared[large].sum())
@@ -239,7 +241,8 @@ def _taken_words(first: Alternative, taken: Taken) -> str:
     if taken == "likelihood":
         return (
             f"{groups} are likeliest as Gaussians that hardly overlap, and the graph of "
-            "neighbours, which knows nothing of Gaussians, comes to the same."
+            f"neighbours, which knows nothing of Gaussians, has nearly the same ones when it is "
+            f"divided into {first.n_clusters}."
         )
     if taken == "silhouette":
         return (

@@ -87,9 +87,18 @@ class Clarity:
     @property
     def words(self) -> str:
         """How clear the groups are, in a sentence or two."""
+        return self.said(given=False)
+
+    def said(self, *, given: bool) -> str:
+        """The same, also of groups whose number was given: others may be clear."""
         if self.p_value is None:
             return _WITHOUT_DATA[self.verdict]
         shown = f"p = {self.p_value:.2g}, {self.n_references} reference tables of each kind"
+        if self.verdict == "none" and given:
+            return (
+                "These groups are not clear: data of the same kind without groups, divided into as "
+                f"many, look as divided ({shown}). Another number of groups may be clearer."
+            )
         if self.verdict == "none":
             return (
                 f"No clear structure: data of the same kind without groups look as divided "

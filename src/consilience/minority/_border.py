@@ -191,7 +191,10 @@ def _told(descending: Floats, scores: Floats, counts: Floats | None, shown: Refe
 def _nothing_stands_out(misfit: str, test: str) -> Threshold:
     """Nothing, for sure or as far as one can tell."""
     if not misfit:
-        why = f"No dense groups: no more is seen than in data without any {test}."
+        why = (
+            f"No dense groups: no more is seen than in data without any {test}. Groups that "
+            "together hold most of the objects are not looked for here, but by clustering."
+        )
         return nothing("reference", "no_groups", why)
     why = (
         f"{misfit}, so nobody can tell whether there are dense groups; compared with the "

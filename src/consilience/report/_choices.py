@@ -46,7 +46,7 @@ def number_section(decided: Decided) -> Section | None:
     if choice is None:
         if clarity is None or not others:
             return None
-        read = f"The number was given. {clarity.words} {_OTHERS}"
+        read = f"The number was given. {clarity.said(given=True)} {_OTHERS}"
         return section("number", "How many groups", read, *others)
     if not choice.criteria:
         return None
@@ -65,7 +65,8 @@ _CURVES = (
 _KINDS = (
     "Each curve is one kind of evidence over the number of groups, and its mark is the number that "
     "it chooses; 'support' puts the first three together and decides, unless groups of any shape "
-    "have sparser borders. Trust the answer where several kinds choose the same number."
+    "have sparser borders, round ones are far likelier, or nothing has much support: the table "
+    "marks what decided. Trust the answer where several kinds choose the same number."
 )
 _OTHERS = "The first table has the divisions that are worth a look: ask for another by its number."
 

@@ -29,7 +29,7 @@ def consensus_headline(case: Case, decided: "Decided", agreement: float | None) 
     """What the groups are and how clear, how sure we are of each object, what is doubtful."""
     said = [_groups(case)]
     if decided.clarity is not None:
-        said.append(_clear(decided.clarity))
+        said.append(_clear(decided.clarity, given=decided.choice is None))
     if case.n_clusters > 1:
         sure = case.mean_confidence(case.labels >= 0)
         if sure is not None:
@@ -116,11 +116,9 @@ def _between(case: Case) -> str:
     return f", most often ({counts[best]:,}) between clusters {a} and {b}"
 
 
-def _clear(clarity: "Clarity") -> str:
+def _clear(clarity: "Clarity", *, given: bool) -> str:
     """How clear the groups are; where they are not, that is what counts."""
-    if clarity.verdict != "none":
-        return clarity.words.replace("They are", "The groups are", 1)
-    return clarity.words
+    return clarity.said(given=given).replace("They are", "The groups are", 1)
 
 
 def _number(case: Case, decided: "Decided") -> list[str]:

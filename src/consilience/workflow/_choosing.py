@@ -7,6 +7,7 @@ import numpy as np
 
 from consilience.consensus import (
     AutoConsensus,
+    Clarity,
     MethodChoice,
     NumberChoice,
     choose_n_clusters,
@@ -28,6 +29,8 @@ class Number:
 
     n_clusters: int | None
     choice: NumberChoice | None = None
+    #: How clear the groups are of those who found it.
+    clarity: Clarity | None = None
 
 
 def by_lines(
@@ -60,7 +63,7 @@ def by_lines(
     model.fit(values, ensemble=ensemble)
     if model.choice_ is None:  # no member placed anybody: there is nothing to divide
         return Number(1)
-    return Number(model.n_clusters_, model.choice_)
+    return Number(model.n_clusters_, model.choice_, model.clarity_)
 
 
 def by_criteria(

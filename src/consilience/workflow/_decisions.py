@@ -11,7 +11,9 @@ from consilience.consensus import Alternative, Clarity, NumberChoice
 __all__ = ["alternative_facts", "choice_facts", "clarity_facts", "comparison_facts"]
 
 
-def clarity_facts(verdict: str | None, clarity: Clarity | None) -> dict[str, Any] | None:
+def clarity_facts(
+    verdict: str | None, clarity: Clarity | None, *, given: bool
+) -> dict[str, Any] | None:
     """How clear the groups are, and the evidence where there is some."""
     if clarity is None:
         return None if verdict is None else {"verdict": verdict}
@@ -27,7 +29,7 @@ def clarity_facts(verdict: str | None, clarity: Clarity | None) -> dict[str, Any
             None if clarity.expected_valley is None else round(clarity.expected_valley, 4)
         ),
         "agreement": round(clarity.agreement, 4),
-        "words": clarity.words,
+        "words": clarity.said(given=given),
     }
 
 

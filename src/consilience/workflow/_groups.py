@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from numpy.typing import NDArray
 from scipy import sparse
 
 from consilience.compare import against_truth
@@ -21,7 +22,7 @@ from consilience.workflow._mixed import mixed_generator, refilled
 from consilience.workflow._one_column import warn_of_one_column
 from consilience.workflow._places import place_of_members
 from consilience.workflow._soft_members import labels_of, soft_or_none
-from consilience.workflow._task import Task
+from consilience.workflow._task import OURS, Task
 from consilience.workflow._view_agreement import view_agreement
 
 __all__ = ["groups_of", "result_fields"]
@@ -36,8 +37,13 @@ def result_fields(
     data: Data,
     given: Ensemble | None,
     known: Knowledge | None = None,
+    *,
+    on_the_way: bool = False,
 ) -> dict[str, Any]:
-    """Fields of a `ClusterResult`: members, number, consensus."""
+    """Fields of a `ClusterResult`: members, number, consensus.
+
+    Of groups ``on_the_way`` to something else nobody asks how clear they are.
+    """
     number = Number(task.n_clusters)
     first = task.number_first and given is None
     if first and task.wants_number:
@@ -60,6 +66,8 @@ def result_fields(
             fields = consensus(job, task, data, judged_by, number)
         if known is not None:
             fields |= respecting(task, judged_by, known, fields["labels"])
+    if not on_the_way:
+        _warn_of_unjudged(task, data, number, fields["labels"])
     warn_of_one_column(data, fields["labels"])
     truth = None if data.truth is None else against_truth(data.truth, fields["labels"])
     agreement = None
@@ -80,6 +88,22 @@ def result_fields(
         "why_members": why_members,
         "agreement": truth,
     }
+
+
+def _warn_of_unjudged(task: Task, data: Data, number: Number, labels: NDArray[Any]) -> None:
+    """Warn that nobody asked whether the groups of a method that was named are more than chance."""
+    if task.by_lines or task.strict or data.rows is None or labels.max(initial=0) < 1:
+        return
+    if number.clarity is not None:
+        warn(
+            "The number of groups is that of AutoConsensus. Of its groups, not of these, this "
+            f"holds: {number.clarity.words}"
+        )
+    elif OURS not in [method.name for method in task.named.methods]:
+        warn(
+            "How clear these groups are was not judged, because a method was named. Without one, "
+            "groups are compared with those of data without any."
+        )
 
 
 def _number(job: Job, task: Task, data: Data, ensemble: Ensemble | None) -> Number:
@@ -163,4 +187,4 @@ def groups_of(
         there=False,
         run=run,
     )
-    return result_fields(job, task, data, given)
+    return result_fields(job, task, data, given, on_the_way=True)

@@ -13,6 +13,7 @@ from consilience._validation import COUNT, NoneValue, Options, check_value
 from consilience.compare import auc
 from consilience.consensus import default_method
 from consilience.ensemble import Ensemble
+from consilience.errors import warn
 from consilience.evidence import DOUBTFUL_BELOW, Ambiguity, ambiguous, doubtful, never_seen
 from consilience.evidence._thresholds import distinct
 from consilience.evidence.ambiguity import AMBIGUITY_RULES
@@ -272,10 +273,11 @@ def ambiguous_objects(
             )
             check_objects(data, n_clusters, owner=_OWNER)
         how: dict[str, Any] = {"seed": seed, "n_jobs": n_jobs}
-        k, maker, method = n_clusters, generator, None
+        k, maker, method, clarity = n_clusters, generator, None, None
         if wants_number:
             with job.stage("number of clusters"):
-                k = by_lines(data.rows, members, most=None, effort="quick", **how).n_clusters
+                number = by_lines(data.rows, members, most=None, effort="quick", **how)
+            k, clarity = number.n_clusters, number.clarity
         if score != _SURE:
             method = default_method(data.n_objects, n_members).name
             if members is None and generator is None:
@@ -283,6 +285,9 @@ def ambiguous_objects(
                 maker = few_objects_each(n_members, k, data.n_objects)
         how |= {"n_clusters": k, "method": method, "generator": maker, "n_members": n_members}
         groups = groups_of(job, data, members, run=folder, **how)
+        clarity = groups["clarity"] or clarity
+        if clarity is not None and clarity.verdict == "none":
+            warn(clarity.said(given=n_clusters is not None))
         with job.stage("ambiguity"):
             judged = _judged(groups, score, threshold, n_jobs)
         kept = ("labels", "confidence", "runner_up", "ensemble", "generator")

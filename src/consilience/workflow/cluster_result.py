@@ -453,7 +453,7 @@ class ClusterResult(Reported):
             "n_clusters": self.n_clusters,
             "n_clusters_chosen_by": self.chosen_by,
             "n_clusters_candidates": self.candidates(),
-            "clarity": clarity_facts(self.verdict, self.clarity),
+            "clarity": clarity_facts(self.verdict, self.clarity, given=self.asked is not None),
             "choice": None if self.choice is None else choice_facts(self.choice),
             "alternatives": alternative_facts(self.worth_a_look()),
             "comparison": None if self.comparison is None else comparison_facts(self.comparison),
@@ -581,7 +581,7 @@ class ClusterResult(Reported):
         if self.asked is not None:
             k = self.n_clusters
             words = "as asked" if k == self.asked else f"{self.asked} were asked for"
-            return words if self.clarity is None else f"{words}. {self.clarity.words}"
+            return words if self.clarity is None else f"{words}. {self.clarity.said(given=True)}"
         if self.choice is not None and self.clarity is not None:
             return f"{self.choice.words} {self.clarity.words}"
         if self.choice is not None:
