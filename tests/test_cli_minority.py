@@ -77,6 +77,13 @@ def test_size_and_a_background_by_name(stars, capsys):
     assert "Got 80.5 instead" in capsys.readouterr().err
 
 
+def test_a_device_that_is_not_there_is_refused_before_the_file_is_read(capsys):
+    Path("words.csv").write_text("a,b\nx,1\n,2\n")
+    for command in ("minority", "cluster"):
+        assert main([command, "words.csv", "--device", "nowhere:7"]) == 2
+        assert "'device' parameter" in capsys.readouterr().err.replace("\n", " ")
+
+
 def test_hyperplanes_and_no_truth(stars, capsys):
     words = ["stars.csv", "--id-column", "name", "--truth-column", "kind"]
     assert main(["minority", *words, "--weak", "split", "--repetitions", "60"]) == 0

@@ -12,6 +12,7 @@ from consilience import Ensemble, SoftEnsemble
 from consilience.consensus import CONSENSUS, _label_kmeans
 from consilience.consensus._affinity import mean_affinity
 from consilience.consensus._rows import distinct_rows
+from consilience.consensus._soft_rows import SoftRows
 from consilience.errors import ConsilienceWarning, InvalidParameterError, MemoryBudgetError
 
 SOFT = sorted(one.name for one in CONSENSUS.values() if one.soft)
@@ -239,3 +240,40 @@ def test_eac_of_memberships_is_the_tree_of_the_expected_matrix(seed):
 def test_hbgf_refuses_metis_for_memberships():
     with pytest.raises(InvalidParameterError, match=r"'solver' parameter of HBGF.*memberships"):
         cs.consensus.hbgf(soft_groups(0), 3, solver="metis")
+
+
+def stepping(k):
+    """A price that falls with every round, so that rounds go on, and leaves centres empty."""
+    asked = []
+
+    def price(table, sizes):
+        asked.append(sizes)
+        shares = np.asarray(table, float) / np.maximum(sizes, 1)
+        return -shares, np.asarray(sizes, float) / sizes.sum(), -float(len(asked))
+
+    return price
+
+
+@given(ensembles(max_objects=20), st.integers(1, 4), st.integers(0, 99))
+@settings(max_examples=40)
+def test_rounds_on_memberships_of_0_and_1_are_those_on_labels(ensemble, k, seed):
+    """Objects that members left out, centres that begin and become empty, scales of their own."""
+    rows, rng = distinct_rows(ensemble), np.random.default_rng(seed)
+    k = min(k, rows.n_rows)
+    cells = rows.members.T + rows.starts[:-1]
+    B = np.zeros((rows.n_rows, rows.starts[-1]))
+    at = np.argwhere(rows.members.T >= 0)
+    B[at[:, 0], cells[rows.members.T >= 0]] = 1.0
+    soft = SoftRows(rows.members, rows.starts, rows.counts, rows.inverse, B)
+    scale, shift = rng.integers(1, 5, rows.n_rows) / 4, rng.integers(0, 5, rows.n_rows) / 1.0
+    for start in (np.zeros(rows.n_rows, np.int32), rng.integers(0, k, rows.n_rows, np.int32)):
+        one, two = (
+            each.lloyd(scale, shift, start, k, stepping(k), max_iter=5) for each in (rows, soft)
+        )
+        np.testing.assert_array_equal(one.labels, two.labels)
+        assert one[1:] == two[1:]
+        assert len(np.unique(two.labels)) == k
+    costs, offset = rng.integers(-4, 5, (B.shape[1], k)) / 4, rng.integers(0, 3, k) / 1.0
+    wanted = (scale[:, None] * (B @ costs) + offset).argmin(axis=1)
+    np.testing.assert_array_equal(soft.nearest(scale, costs, offset), wanted)
+    np.testing.assert_array_equal(rows.nearest(scale, costs, offset), wanted)

@@ -9,6 +9,7 @@ from scipy import io, sparse
 
 import consilience as cs
 from consilience.datasets import read_like, read_table
+from consilience.datasets._matrix_market import read_matrix_market
 from consilience.errors import ConsilienceError, ConsilienceWarning, InvalidInputError
 
 VALUES = np.array([[1.0, 2.5, 0.0], [3.0, 0.0, 4.0], [5.0, 6.0, 7.0], [0.5, 1.5, 2.5]])
@@ -202,3 +203,15 @@ def test_a_damaged_matrix_is_refused(tmp_path):
     path.write_text("%%MatrixMarket matrix array real general\n100000 100000\n1\n")
     with pytest.raises(InvalidInputError, match="promises"):
         read_table(path)
+
+
+def test_what_a_matrix_file_can_hold_hangs_on_its_layout(tmp_path):
+    """Entries of one digit: a dense one takes two bytes, one of a sparse matrix at least four."""
+    path, n = tmp_path / "m.mtx", 40
+    dense = "%%MatrixMarket matrix array real symmetric\n40 40\n"
+    path.write_text(dense + "1\n" * (n * (n + 1) // 2), encoding="ascii")
+    np.testing.assert_array_equal(read_matrix_market(path), np.ones((n, n)))
+    sparse_one = "%%MatrixMarket matrix coordinate pattern general\n9 9 60\n"
+    path.write_text(sparse_one + "1 1\n" * 20, encoding="ascii")
+    with pytest.raises(InvalidInputError, match="promises 60 entries"):
+        read_matrix_market(path)

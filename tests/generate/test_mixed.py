@@ -8,6 +8,7 @@ import consilience as cs
 from consilience import UNSEEN
 from consilience.errors import ConsilienceError
 from consilience.generate import KMeansEnsemble, MixedEnsemble
+from consilience.generate.mixed import _unit_variance
 
 CATEGORIES = list(range(2, 24))
 
@@ -120,3 +121,12 @@ def test_noise_categories_do_not_drown_the_others(sample, table):
 def test_bad_parameters_name_parameter_value_and_remedy(table, params, message):
     with pytest.raises(ConsilienceError, match=message):
         MixedEnsemble(**{"categorical": CATEGORIES, **params}).generate(table)
+
+
+def test_columns_that_say_nothing_are_0_and_others_have_variance_1():
+    X = np.array([[1.0, 5.0, np.nan, 0.0], [3.0, 5.0, np.nan, np.nan], [np.nan, 5.0, np.nan, 0.0]])
+    with np.errstate(all="raise"):
+        found = _unit_variance(X)
+    np.testing.assert_array_equal(found[:, 1], 0.0)
+    np.testing.assert_array_equal(found[[0, 2], 3], 0.0)
+    np.testing.assert_allclose(found[:2, 0], [-1.0, 1.0])

@@ -139,3 +139,9 @@ def test_the_names_of_the_reports_are_listed():
 def test_a_kernel_is_a_square_of_finite_numbers(kernel):
     with pytest.raises(InvalidInputError, match="square matrix of finite numbers"):
         plane_of_kernel(kernel)
+
+
+def test_two_objects_have_a_plane_and_one_has_a_point():
+    plane = plane_of_kernel(np.array([[1.0, 0.2], [0.2, 1.0]]))
+    assert abs(plane.places[0, 0] - plane.places[1, 0]) == pytest.approx(np.sqrt(1.6))
+    assert plane_of_kernel(np.ones((1, 1))).places.tolist() == [[0, 0]]
