@@ -192,3 +192,11 @@ def test_every_maximal_clique_is_met_once(seed):
         maximal = [a for a in cliques if not any(a != b and a & b == a for b in cliques)]
         found = list(_CliqueGraph(masks)._maximal_cliques((1 << m) - 1))
         assert sorted(found) == maximal
+
+
+def test_no_method_differs_from_itself():
+    table = np.random.default_rng(0).normal(size=(30, 4)) + np.arange(4)
+    for alpha in (0.05, 1.0):
+        found = bergmann_hommel(table, alpha=alpha)
+        assert found.different.any()
+        assert not found.different.diagonal().any()

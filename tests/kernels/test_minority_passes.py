@@ -92,6 +92,20 @@ def by_definition(data, kind):
     return np.concatenate(sizes), np.array(scores)
 
 
+@pytest.mark.parametrize(("kind", "counts"), [("gaussian", (3, 4, 2)), ("softmax", (5, 1))])
+def test_soft_grades_are_as_many_as_pairs(kind, counts):
+    """Also behind the first repetition, whose seeds begin at 0; near ones may be fewer."""
+    data = Data(70, counts, 0)
+    with Team(1, 1) as team:
+        for kept in (PLENTY, 0):
+            memory = Memory(kept, 1)
+            repetitions(
+                data.objects, data.models, grading_of(kind, np.float64), Scale(70, False),
+                team=team, memory=memory,
+            )  # fmt: skip
+            assert memory.share == 1.0
+
+
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("form", ["dense", "sparse"])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
