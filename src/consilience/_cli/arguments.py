@@ -9,7 +9,7 @@ from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from cyclopts import Group, Parameter
+from cyclopts import Group, Parameter, Token, convert
 
 from consilience._text import readable
 from consilience.errors import InvalidParameterError
@@ -19,6 +19,8 @@ __all__ = [
     "ClusterWish",
     "MinorityWish",
     "Reading",
+    "Whole",
+    "WholeOrNone",
     "Writing",
     "as_command",
     "flag",
@@ -27,7 +29,20 @@ __all__ = [
 
 _DATA, _RESULTS = Group("The data", sort_key=1), Group("The results", sort_key=2)
 _Flag = Annotated[bool, Parameter(negative=(), show_default=False)]
-_Number = Annotated[int | None, Parameter(name=("-k", "--n-clusters"))]
+
+
+def _whole(_: type, tokens: Sequence[Token]) -> int:
+    """The number that was typed; cyclopts by itself takes 2.5 for 2."""
+    typed = tokens[0].value
+    _, point, fraction = typed.partition(".")
+    if point and fraction.strip("0"):
+        raise ValueError(f"{typed!r} is not a whole number.")
+    return int(convert(int, tokens))
+
+
+Whole = Annotated[int, Parameter(converter=_whole)]
+WholeOrNone = Annotated[int | None, Parameter(converter=_whole)]
+_Number = Annotated[WholeOrNone, Parameter(name=("-k", "--n-clusters"))]
 _SHORT = {"n_clusters": "-k"}
 
 
@@ -204,12 +219,12 @@ class ClusterWish:
 
     data: Annotated[Path | None, Parameter(parse=False)] = None
     n_clusters: _Number = None
-    max_k: int | None = None
+    max_k: WholeOrNone = None
     effort: str = "default"
     strict: _Flag = False
     method: str | None = None
     methods: str | None = None
-    members: int = _MEMBERS
+    members: Whole = _MEMBERS
     labels: Path | None = None
     view: Annotated[tuple[str, ...], Parameter(negative=(), show_default=False)] = ()
     graph: Path | None = None
@@ -226,12 +241,12 @@ class ClusterWish:
     weight: Annotated[tuple[str, ...], Parameter(negative=(), show_default=False)] = ()
     object_weights: str | None = None
     metric: str | None = None
-    seed: int = 0
-    jobs: int | None = None
+    seed: Whole = 0
+    jobs: WholeOrNone = None
     device: str | None = None
     max_memory: str | None = None
     scheduler: str | None = None
-    workers: int | None = None
+    workers: WholeOrNone = None
     resume: _Flag = False
     reading: Reading = Reading()
     no_report: Annotated[_Flag, Parameter(group=_RESULTS)] = False
@@ -370,13 +385,13 @@ class AmbiguousWish:
 
     data: Annotated[Path | None, Parameter(parse=False)] = None
     n_clusters: _Number = None
-    members: int = 100
+    members: Whole = 100
     labels: Path | None = None
     score: str = "confidence"
     threshold: str | None = None
     no_scale: _Flag = False
-    seed: int = 0
-    jobs: int | None = None
+    seed: Whole = 0
+    jobs: WholeOrNone = None
     resume: _Flag = False
     reading: Reading = Reading()
     no_report: Annotated[_Flag, Parameter(group=_RESULTS)] = False
@@ -458,12 +473,12 @@ class MinorityWish:
     repetitions: str = "auto"
     scaling: str = "auto"
     background: str | None = None
-    seed: int = 0
-    jobs: int | None = None
+    seed: Whole = 0
+    jobs: WholeOrNone = None
     device: str | None = None
     max_memory: str | None = None
     scheduler: str | None = None
-    workers: int | None = None
+    workers: WholeOrNone = None
     resume: _Flag = False
     reading: Reading = Reading()
     no_report: Annotated[_Flag, Parameter(group=_RESULTS)] = False
