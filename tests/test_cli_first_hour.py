@@ -142,3 +142,30 @@ def test_a_number_that_is_not_whole_is_refused(command, option, capsys):
         assert f"Invalid value for {option}" in said
         assert f"{typed!r} is not a whole number" in said
         assert said.count("\n") == 1
+
+
+def test_no_command_replaces_a_file_that_it_reads(capsys):
+    write_table()
+    assert main(["cluster", "data.csv", "--ignore", "kind", *QUICK]) == 0
+    run = Path("consilience-data")
+    model, labels = (run / "model.json").read_bytes(), (run / "labels.csv").read_bytes()
+    Path("here").mkdir()
+    Path("here/labels.csv").write_bytes(Path("data.csv").read_bytes())
+    Path("here/summary.json").write_bytes((run / "summary.json").read_bytes())
+    capsys.readouterr()
+    data = Path("data.csv").read_bytes()
+    for words in (
+        ["predict", "consilience-data", "data.csv", "--out", "./data.csv"],
+        ["predict", "consilience-data", "data.csv", "--out", "consilience-data/model.json"],
+        ["cluster", "--labels", "consilience-data/labels.csv", "--out", "consilience-data"],
+        ["cluster", "here/labels.csv", "--ignore", "kind", *QUICK, "--out", "here"],
+        ["ambiguous", "--labels", "consilience-data/labels.csv", "--out", "consilience-data"],
+        ["minority", "here/labels.csv", "--ignore", "kind", "--out", "here"],
+    ):
+        assert main([*words, "--force"]) == 2
+        said = capsys.readouterr().err
+        assert "which this command reads" in said
+        assert "--out" in said
+    assert Path("data.csv").read_bytes() == data == Path("here/labels.csv").read_bytes()
+    assert (run / "model.json").read_bytes() == model
+    assert (run / "labels.csv").read_bytes() == labels

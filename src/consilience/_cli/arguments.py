@@ -270,6 +270,11 @@ class ClusterWish:
         first = views[0] if views else self.data
         return _source(first, self.labels, "consilience cluster", "data.csv")
 
+    def files(self) -> tuple[Path, ...]:
+        """All files that are read."""
+        named = (self.data, self.labels, self.graph, self.known, *self.views().values())
+        return tuple(file for file in named if file is not None)
+
     def _source_of_graph(self) -> Path:
         assert self.graph is not None
         for name, value in (
@@ -402,6 +407,10 @@ class AmbiguousWish:
         """The file that names the job: the data, or else the labels."""
         return _source(self.data, self.labels, "consilience ambiguous", "data.csv")
 
+    def files(self) -> tuple[Path, ...]:
+        """All files that are read."""
+        return tuple(file for file in (self.data, self.labels) if file is not None)
+
     def limit(self) -> str | float | None:
         """The threshold as the library takes it: a rule's name, or a number."""
         if self.threshold is None:
@@ -489,6 +498,10 @@ class MinorityWish:
         """The file that names the job."""
         assert self.data is not None
         return self.data
+
+    def files(self) -> tuple[Path, ...]:
+        """All files that are read."""
+        return (self.source,)
 
 
 def named_values(given: Sequence[str], option: str, example: str) -> dict[str, str]:
