@@ -11,7 +11,7 @@ from scipy import sparse
 
 from consilience._labels import is_frame
 from consilience._validation import Boolean, Options, check_value
-from consilience._words import listed
+from consilience._words import listed, plural
 from consilience.datasets import Table
 from consilience.datasets._points import Points, points_with_gaps
 from consilience.datasets._recipe import Recipe
@@ -138,10 +138,13 @@ class Data:
             numbers = self.mixed.shape[1] - len(self.categorical)
             gaps = int(np.isnan(self.mixed).sum())
             also = f", {gaps} gap{'s' * (gaps != 1)}" if gaps else ""
-            return (
-                f"{text}, {numbers} column{'s' * (numbers != 1)} of numbers, {scaled}, "
-                f"{len(self.categorical)} of categories{also}"
-            )
+            kinds = [
+                f"{plural(numbers, 'column')} of numbers, {scaled}" if numbers else "",
+                f"{len(self.categorical)} of categories"
+                if numbers
+                else f"{plural(len(self.categorical), 'column')} of categories",
+            ]
+            return f"{text}, {', '.join(kind for kind in kinds if kind)}{also}"
         if self.metric == "precomputed":
             return f"{text}, {scaled}"
         columns = self.X.shape[1] if self.metric is None else len(self.original_columns)

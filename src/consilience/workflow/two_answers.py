@@ -100,7 +100,7 @@ class TwoAnswers:
             order = [j for j in np.argsort(-self.counts[i], kind="stable") if self.counts[i, j]]
             parts = [f"{self.counts[i, j]} in {_named(self.second[j])}" for j in order]
             if len(parts) > _MOST_PARTS:
-                parts = [*parts[:_MOST_PARTS], f"{len(parts) - _MOST_PARTS} more parts"]
+                parts = [*parts[:_MOST_PARTS], plural(len(parts) - _MOST_PARTS, "more part")]
             n = int(self.counts[i].sum())
             fate = self._fate(i)
             said.append(f"{_named(group)} ({n}) {fate}: {', '.join(parts)}")
@@ -138,7 +138,7 @@ class TwoAnswers:
             f"{self.stayed.value:.1%} of the objects stayed with their group "
             f"({self.stayed.low:.1%} to {self.stayed.high:.1%})",
             *(f"  {line}" for line in lines[:_MOST_LINES]),
-            *([f"  and {more} more groups"] if more > 0 else []),
+            *([f"  and {plural(more, 'more group')}"] if more > 0 else []),
             f"{plural(n, 'object')} moved" + (":" if n else ""),
             *(f"  {self._moved_in_words(k)}" for k in range(min(n, _MOST_MOVED))),
         ]
