@@ -110,3 +110,53 @@ def test_columns_of_one_name_are_named(gaps):
         cs.cluster(frame.where(frame != 0), gaps=gaps)
     with pytest.raises(InvalidInputError, match="columns named 'a'"):
         cs.EAC(3).fit(frame)
+
+
+def notes_on_flat(X, **more):
+    result = cs.cluster(X, 2, n_members=5, method="eac", random_state=0, **more)
+    return [note for note in result.notes if "far from all others" in note]
+
+
+def test_a_mad_value_is_noted_with_column_object_and_remedy():
+    X = load_iris().data.copy()
+    frame = pd.DataFrame(X, columns=list("abcd"), index=[f"flower{i}" for i in range(150)])
+    assert not notes_on_flat(frame)
+    frame.iloc[7, 1] = 1e9
+    (note,) = notes_on_flat(frame)
+    for part in ("'b'", "1e+09 in object flower7", "between 2 and 4.4", "Correct the value"):
+        assert part in note
+    frame.iloc[7, 1] = -1e200
+    assert "-1e+200 in object flower7" in notes_on_flat(frame)[0]
+    frame.iloc[3, 0] = np.nan
+    assert "'b'" in notes_on_flat(frame, gaps="keep")[0]
+    X[7, 1] = 1e9
+    assert "'c1' has" in notes_on_flat(X)[0]
+    assert "in row 7," in notes_on_flat(X)[0]
+    assert not notes_on_flat(X, scale=False)
+
+
+@pytest.mark.parametrize("n", [20, 2_000])
+@pytest.mark.parametrize("sign", [1, -1])
+def test_a_value_is_mad_if_the_others_span_less_than_a_twentieth(n, sign):
+    for share, mad in ((0.047, True), (0.053, False)):
+        far = np.sqrt(n) / share  # the standard deviation is nearly far / sqrt(n)
+        column = np.r_[np.zeros(n - 2), 1.0, far + 1.0]
+        table = np.column_stack([sign * column, np.arange(n)])
+        assert bool(notes_on_flat(table)) == mad
+
+
+@pytest.mark.parametrize("n", [100, 1_000])
+def test_heavy_tails_are_not_mad(n):
+    rng = np.random.default_rng(0)
+    draws = [
+        rng.normal(size=(n, 50)), rng.standard_t(2, size=(n, 50)), rng.lognormal(size=(n, 50)),
+        rng.exponential(size=(n, 50)), np.eye(n)[:, :1],  # and an event that happened once
+    ]  # fmt: skip
+    assert not notes_on_flat(np.hstack(draws))
+
+
+def test_equal_rows_that_were_divided_are_noted():
+    X = np.repeat([[0.0, 0], [5, 1], [9, 9]], [18, 1, 1], axis=0)
+    asked = {"n_members": 10, "random_state": 0}
+    assert any("only 3 different rows, and 5" in note for note in cs.cluster(X, 5, **asked).notes)
+    assert not any("different rows" in note for note in cs.cluster(X, 3, **asked).notes)

@@ -70,8 +70,8 @@ class Reading:
     ignore : tuple[str, ...]
         Columns to leave out: --ignore a b, or --ignore a,b.
     impute : str
-        What to do about missing values; keep leaves them as gaps, and each clustering sees the
-        objects that have its columns. [default: refuse them]
+        What to do about missing values; keep (not of minority) leaves them as gaps, and each
+        clustering sees the objects that have its columns. [default: refuse them]
     encode : str
         What to do about columns of text: mixed takes categories as such, onehot makes columns of 0
         and 1 of them, and both days of dates; dates only the latter. [default: refuse them]

@@ -22,6 +22,7 @@ from consilience.ensemble import Ensemble
 from consilience.errors import InvalidInputError, InvalidParameterError
 from consilience.rows import Rows, refuse_same_names, rows_of
 from consilience.workflow._columns import Columns, cells_of, number_columns
+from consilience.workflow._flattened import warn_of_flattened
 
 __all__ = ["Data", "check_lengths", "check_scale", "checked_ensemble", "gather"]
 
@@ -297,6 +298,9 @@ def gather(
         is_number = number_columns(None if table is None else table.recipe, sources, len(names))
         values = transformed(values, said.transform, is_number, what=what)
     scaled = _wants_scaling(values, scale, owner=owner)
+    if scaled and values.ndim == 2 and not sparse.issparse(values):
+        is_number = number_columns(None if table is None else table.recipe, sources, len(names))
+        warn_of_flattened(values, original, names, is_number, ids)
     dropped: tuple[str, ...] = ()
     scaling: Any = None
     recipe = None if table is None else table.recipe
