@@ -133,10 +133,10 @@ def _remedies(refused: Sequence[Refused], encode: str | None, of_frame: bool) ->
             "average each of them twice."
         )
     if of_frame:
-        names = [r.name for r in refused[:3]]
-        more = ", ..." * (len(refused) > len(names))
+        first = [r.name for r in refused[:3]]
+        more = ", ..." * (len(refused) > len(first))
         yield (
-            f"Leave columns out (X.drop(columns=[{', '.join(map(repr, names))}{more}])); make "
+            f"Leave columns out (X.drop(columns=[{', '.join(map(repr, first))}{more}])); make "
             "identifiers the index of the frame, and give known groups as truth."
         )
         return

@@ -39,7 +39,7 @@ def warn_of_flattened(
     ids : ndarray or None
         Of the objects.
     """
-    for j in np.flatnonzero(is_number):
+    for j in np.flatnonzero(is_number).tolist():
         at = _the_mad_one(values[:, j])
         if at is None:
             continue
