@@ -106,3 +106,66 @@ def test_labels_have_the_runner_up_the_ambiguity_and_the_flag():
     assert read_summary("consilience-data")["n_doubtful"] == int((sure < 0.75).sum()) > 0
     # They are read back as one clustering.
     assert read_labels("consilience-data/labels.csv").n_members == 1
+
+
+NUMBERS = {
+    "cluster": ["-k", "--max-k", "--members", "--seed", "--jobs", "--workers"],
+    "ambiguous": ["-k", "--members", "--seed", "--jobs"],
+    "minority": ["-k", "--seed", "--jobs", "--workers"],
+    "predict": ["--jobs"],
+    "explore": ["--port"],
+    "reproduce": ["--runs", "--seed", "--jobs"],
+}
+
+
+def test_numbers_of_all_commands_are_known():
+    from consilience._cli.arguments import Whole, WholeOrNone
+    from consilience._cli.commands import app
+
+    for name in ("cluster", "ambiguous", "minority", "predict", "explore", "reproduce"):
+        arguments = app[name].assemble_argument_collection()
+        whole = [one for one in arguments if one.hint in (int, int | None)]
+        assert len(whole) == len(NUMBERS[name])
+        converters = {Whole.__metadata__[0].converter, WholeOrNone.__metadata__[0].converter}
+        assert {one.parameter.converter for one in whole} == converters
+
+
+@pytest.mark.parametrize(
+    ("command", "option"), [(name, one) for name, options in NUMBERS.items() for one in options]
+)
+def test_a_number_that_is_not_whole_is_refused(command, option, capsys):
+    write_table()
+    files = {"predict": ["run", "data.csv"], "explore": ["run"], "reproduce": ["woec-table2"]}
+    for typed in ("2.5", "10.9"):
+        assert main([command, *files.get(command, ["data.csv"]), option, typed]) == 2
+        said = capsys.readouterr().err
+        assert f"Invalid value for {option}" in said
+        assert f"{typed!r} is not a whole number" in said
+        assert said.count("\n") == 1
+
+
+def test_no_command_replaces_a_file_that_it_reads(capsys):
+    write_table()
+    assert main(["cluster", "data.csv", "--ignore", "kind", *QUICK]) == 0
+    run = Path("consilience-data")
+    model, labels = (run / "model.json").read_bytes(), (run / "labels.csv").read_bytes()
+    Path("here").mkdir()
+    Path("here/labels.csv").write_bytes(Path("data.csv").read_bytes())
+    Path("here/summary.json").write_bytes((run / "summary.json").read_bytes())
+    capsys.readouterr()
+    data = Path("data.csv").read_bytes()
+    for words in (
+        ["predict", "consilience-data", "data.csv", "--out", "./data.csv"],
+        ["predict", "consilience-data", "data.csv", "--out", "consilience-data/model.json"],
+        ["cluster", "--labels", "consilience-data/labels.csv", "--out", "consilience-data"],
+        ["cluster", "here/labels.csv", "--ignore", "kind", *QUICK, "--out", "here"],
+        ["ambiguous", "--labels", "consilience-data/labels.csv", "--out", "consilience-data"],
+        ["minority", "here/labels.csv", "--ignore", "kind", "--out", "here"],
+    ):
+        assert main([*words, "--force"]) == 2
+        said = capsys.readouterr().err
+        assert "which this command reads" in said
+        assert "--out" in said
+    assert Path("data.csv").read_bytes() == data == Path("here/labels.csv").read_bytes()
+    assert (run / "model.json").read_bytes() == model
+    assert (run / "labels.csv").read_bytes() == labels

@@ -58,3 +58,11 @@ def test_what_cannot_be_is_refused(file, capsys, words, message):
     assert run("cluster", "mixed.csv", *words) != 0
     captured = capsys.readouterr()
     assert message in " ".join((captured.out + captured.err).split())
+
+
+def test_minority_refuses_to_keep_gaps(capsys, tmp_path):
+    (tmp_path / "gaps.csv").write_text("a,b\n" + "1,2\n,3\n" * 20)
+    assert main(["minority", str(tmp_path / "gaps.csv"), "--impute", "keep"]) == 2
+    said = capsys.readouterr().err
+    assert "--impute keep" in said
+    assert "--impute median" in said

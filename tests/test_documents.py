@@ -212,3 +212,17 @@ def test_the_figures_of_the_decision_table_stand_where_it_says():
     for text in cited:
         where = text.partition("trials")[2]
         assert set(re.findall(r"0\.\d\d", where)) <= known, text
+
+
+@pytest.mark.parametrize("page", sorted(DOCS.glob("tutorials/*.md")), ids=lambda page: page.stem)
+def test_tutorials_say_which_extra_brings_what_they_import(page):
+    text = page.read_text(encoding="utf-8")
+    assert "import matplotlib" not in text or '".[plot]"' in text
+
+
+def test_the_readme_names_all_files_that_are_written():
+    from consilience._cli import folders
+
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    written = (folders.LABELS, folders.SUMMARY, folders.REPORT, folders.TIMINGS, *folders.MODEL)
+    assert all(f"`{name}`" in text for name in (*written, "profile-*.csv"))

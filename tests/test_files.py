@@ -3,9 +3,12 @@
 import os
 import stat
 
+import numpy as np
 import pytest
 
 from consilience._files import written_whole
+from consilience.datasets import write_labels
+from consilience.errors import MissingFileError
 
 
 @pytest.mark.skipif(os.name == "nt", reason="rights of POSIX")
@@ -33,3 +36,10 @@ def test_a_block_that_fails_leaves_the_file_as_it_was(tmp_path):
         fail()
     assert [path.name for path in tmp_path.iterdir()] == ["a.txt"]
     assert (tmp_path / "a.txt").read_text() == "old"
+
+
+def test_a_folder_that_is_not_there_is_named_with_the_remedy(tmp_path):
+    file = tmp_path / "nosuchdir" / "labels.csv"
+    with pytest.raises(MissingFileError, match=r"no folder '.*nosuchdir'. Make it") as caught:
+        write_labels(file, None, np.array([0, 1]))
+    assert "partial" not in str(caught.value)

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from consilience.errors import MissingFileError
+
 __all__ = ["PARTIAL", "written_whole"]
 
 #: How the names of files begin that are not complete.
@@ -15,6 +17,11 @@ PARTIAL = ".consilience-partial-"
 @contextmanager
 def written_whole(path: Path) -> Iterator[Path]:
     """A temporary path beside ``path`` that replaces it only if the block succeeds."""
+    if not path.parent.is_dir():
+        raise MissingFileError(
+            f"{path.name!r} cannot be written: there is no folder {str(path.parent)!r}. Make it, "
+            "or name a file in another folder."
+        )
     handle, name = tempfile.mkstemp(suffix=path.suffix, prefix=PARTIAL, dir=path.parent)
     os.close(handle)
     partial = Path(name)

@@ -20,21 +20,40 @@ __all__ = ["CallbackSupportMixin", "Steps", "check_array", "validate_data", "wit
 
 def check_array(X: Any, **options: Any) -> Any:
     """scikit-learn's; without its warnings about sums of numbers near the largest there are."""
-    with _refusing_huge(), np.errstate(over="ignore", invalid="ignore"):
+    with _in_our_words(), np.errstate(over="ignore", invalid="ignore"):
         return utils.check_array(X, **options)
 
 
 def validate_data(estimator: Any, X: Any, **options: Any) -> Any:
     """scikit-learn's; see `check_array`."""
-    with _refusing_huge(), np.errstate(over="ignore", invalid="ignore"):
+    with _in_our_words(), np.errstate(over="ignore", invalid="ignore"):
         return validation.validate_data(estimator, X, **options)
 
 
+# What to do about values that are no finite numbers; scikit-learn advises on other estimators.
+_REMEDIES = {
+    "NaN": (
+        "Fill in what is missing (sklearn.impute.SimpleImputer), or leave out those objects. "
+        "consilience.cluster takes tables with gaps: gaps='keep'."
+    ),
+    "infinity": "Put numbers in their place, or leave out those objects.",
+}
+
+
 @contextmanager
-def _refusing_huge() -> Iterator[None]:
-    """Refuse whole numbers that no float can hold in our words; scikit-learn does not look."""
+def _in_our_words() -> Iterator[None]:
+    """Say what to do about what is refused; refuse what scikit-learn does not look at.
+
+    What is wrong stays its first line, the remedy is the second.
+    """
     try:
         yield
+    except ValueError as error:
+        what = str(error).partition("\n")[0]
+        for sign, remedy in _REMEDIES.items():
+            if f"contains {sign}" in what:
+                raise InvalidInputError(f"{what}\n{remedy}") from error
+        raise
     except OverflowError as error:
         raise InvalidInputError(
             f"X contains whole numbers too large for floating-point numbers ({error}). Express "

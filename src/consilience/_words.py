@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-__all__ = ["listed", "plural", "shown"]
+__all__ = ["listed", "percent", "plural", "shown"]
 
 
 def listed(items: Iterable[object], last: str = "and", most: int = 10) -> str:
@@ -26,6 +26,17 @@ def plural(count: int, noun: str, many: str | None = None) -> str:
     ('1 row', '2 rows', '2 categories')
     """
     return f"{count} {noun if count == 1 else many or noun + 's'}"
+
+
+def percent(share: float) -> str:
+    """A share in whole percent, which is 0% or 100% only where it is nothing or all.
+
+    >>> percent(0), percent(1 / 300), percent(0.337), percent(299 / 300), percent(1)
+    ('0%', 'under 1%', '34%', 'over 99%', '100%')
+    """
+    if 0 < share < 0.01:
+        return "under 1%"
+    return "over 99%" if 0.99 < share < 1 else f"{share:.0%}"
 
 
 def shown(value: object, most: int = 40) -> str:

@@ -44,6 +44,7 @@ __all__ = [
     "is_table_path",
     "is_tensor",
     "piece_rows",
+    "refuse_same_names",
     "rows_of",
     "same_objects",
     "stored_rows",
@@ -243,6 +244,8 @@ def rows_of(
     }
     if known is not None and known.tensor is not None and fitted is None and kind == "floats":
         return known
+    if known is None:
+        refuse_same_names(X)
     given = _read(X) if known is None else known.values
     if fitted is None or (known is not None and known.names is not None):
         who = owner if fitted is None else fitted
@@ -370,6 +373,22 @@ def as_given(values: Any, X: Any) -> Any:
     if hasattr(X, "__array_namespace__"):
         return X.__array_namespace__().from_dlpack(there)
     return there
+
+
+def refuse_same_names(X: Any) -> None:
+    """Raise `InvalidInputError` if two columns of a frame have the same name."""
+    places: dict[Any, list[int]] = {}
+    for place, name in enumerate(X.columns if is_frame(X) else (), 1):
+        places.setdefault(name, []).append(place)
+    twice = [
+        f"{len(at)} columns named {name!r}, numbers {listed(at)}"
+        for name, at in places.items()
+        if len(at) > 1
+    ]
+    if twice:
+        raise InvalidInputError(
+            f"X has {'; '.join(twice)}. Rename them, so that each name stands once."
+        )
 
 
 def _names(X: Any) -> tuple[str, ...] | None:

@@ -298,6 +298,17 @@ def test_there_may_be_as_many_clusters_as_objects(k, n, fits):
 # ---- what is shown ------------------------------------------------------------------------------
 
 
+def test_clusters_that_are_not_shown_are_called_smaller_only_if_they_are():
+    result = SimpleNamespace(
+        sizes=[1] * 22, n_objects=300, n_noise=299, mean_confidence=lambda cluster=None: 0.5
+    )
+    text = said_by(lambda console: console.print(show_cluster._clusters(result)))
+    rows = table_rows(text, "cluster", "objects", "share", "confidence")
+    assert rows[0][:3] == ["21", "1", "under 1%"]
+    assert rows[20][:3] == ["2 more", "2", "under 1%"]
+    assert rows[21][:3] == ["noise (-1)", "299", "over 99%"]
+
+
 @pytest.mark.parametrize("n", [1, 2, 19, 20, 21])
 def test_clusters_keep_their_order_up_to_twenty(n):
     sizes = list(range(1, n + 1))

@@ -74,7 +74,7 @@ def test_columns_without_names_are_taken_in_order(result):
     wanted = result.predict(NEW).labels
     found = result.predict(NEW.to_numpy())
     np.testing.assert_array_equal(found.labels, wanted)
-    assert "have no names" in found.notes[0]
+    assert "new columns have no names: they are taken in the order of those" in found.notes[0]
     np.testing.assert_array_equal(result.predict(NEW.to_numpy().tolist()).labels, wanted)
     np.testing.assert_array_equal(result.predict(sparse.csr_array(NEW.to_numpy())).labels, wanted)
     for bad in (NEW.to_numpy()[:, :2], NEW.to_numpy()[0]):

@@ -205,8 +205,8 @@ def test_sources_that_nobody_knows_are_no_source(numbers, gap):
     ("shares", "auc", "words"),
     [
         ((0.5, 0.25), 0.875, "50% of the ambiguous ones, 25% of the others (AUC of the scores 0.8"),
-        ((None, 0.0), None, "3 objects lie in a group that is not that of their known group: none"),
-        ((1.0, None), None, "100% of the ambiguous ones, none of the others"),
+        ((None, 0.0), None, "known group: 0% of the others, none is ambiguous"),
+        ((1.0, None), None, "100% of the ambiguous ones, all are ambiguous"),
     ],
 )
 def test_where_misplaced_objects_lie_is_told(numbers, shares, auc, words):

@@ -223,3 +223,47 @@ def test_groups_stand_in_their_order_and_no_group_last():
     assert found.first == (0, 2, 10, -1)
     assert found.second == ("a", "b", -1)
     assert found.counts.tolist() == [[1, 0, 0], [1, 0, 1], [0, 1, 0], [0, 1, 0]]
+
+
+def labels_file(folder, ids):
+    folder.mkdir()
+    lines = [f"{one},{i % 2}\n" for i, one in enumerate(ids)]
+    (folder / "labels.csv").write_text("id,cluster\n" + "".join(lines))
+    return folder
+
+
+def test_rows_that_are_matched_by_number_are_told(tmp_path):
+    whole, part = (labels_file(tmp_path / f"{n}", range(n)) for n in (10, 8))
+    same = labels_file(tmp_path / "same", range(10))
+    assert "Matched by row number" in str(cs.compare_results(whole, same))
+    found = cs.compare_results(whole, part)
+    assert found.by_rows
+    assert "2 rows at the end of the first are left out" in str(found)
+    assert "1 row at the end of the second is left" in str(
+        cs.compare_results(part, labels_file(tmp_path / "9", range(9)))
+    )
+    assert "--id-column" in str(found)
+    named = labels_file(tmp_path / "named", reversed(range(10)))
+    assert not cs.compare_results(whole, named).by_rows
+    assert not cs.compare_results([0, 1, 1], [0, 0, 1]).by_rows
+
+
+def test_the_command_names_the_run_that_cannot_be_read(tmp_path, capsys):
+    pytest.importorskip("cyclopts")
+    run = labels_file(tmp_path / "run", range(5))
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    damaged = tmp_path / "damaged.csv"
+    damaged.write_text("id,label\na,1\n")
+    for second, said in (
+        (tmp_path / "nosuch", "There is no file"),
+        (empty, "There is no labels.csv"),
+        (damaged, f"{str(damaged)!r} must be"),
+        (labels_file(tmp_path / "other", "abc"), "have no identifier in common"),
+    ):
+        assert main(["compare", str(run), str(second)]) == 2
+        words = capsys.readouterr().err
+        assert said in words
+        assert str(second) in words
+        assert "compare_results" not in words
+        assert "Errno" not in words

@@ -5,12 +5,15 @@ from importlib import import_module
 from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import consilience as cs
 from consilience.consensus import Alternative, Clarity, NumberChoice
 from consilience.ensemble import Ensemble
-from consilience.workflow import _data, _decisions, _object_weights
+from consilience.generate import default_generator
+from consilience.workflow import AmbiguityResult, _data, _decisions, _object_weights
+from consilience.workflow._columns import Columns
 from consilience.workflow._data import Data
 from consilience.workflow._view_agreement import ViewAgreement
 from consilience.workflow.graphs import GraphResult
@@ -261,7 +264,7 @@ def test_lifetimes_that_differ_by_rounding_are_one(result):
         ),
         (
             {"mixed": np.array([[1.0, np.nan], [np.nan, 1]]), "categorical": (0, 1)},
-            "2 objects, 0 columns of numbers, as they are, 2 of categories, 2 gaps",
+            "2 objects, 2 columns of categories, 2 gaps",
         ),
         ({"metric": "precomputed", "used_as": "by these"}, "2 objects, by these"),
         (
@@ -336,3 +339,43 @@ def test_cores_are_those_of_this_process(monkeypatch):
     asked = {0: {1, 4, 5}}
     monkeypatch.setattr("os.sched_getaffinity", lambda pid: asked[pid], raising=False)
     assert doctor._cores() == 3
+
+
+# ---- words that fit what is there -----------------------------------------------------------
+
+
+@pytest.mark.filterwarnings("ignore:Column:consilience.errors.ConsilienceWarning")
+def test_columns_of_categories_alone_are_told_as_such():
+    frame = pd.DataFrame({name: list("ab" * 10) for name in "wxyz"})
+    words = _data.gather(frame, scale="auto", columns=Columns(), owner="this test").in_words()
+    assert words == "20 objects, 4 columns of categories"
+    frame["v"] = np.arange(20.0)
+    words = _data.gather(frame, scale="auto", columns=Columns(), owner="this test").in_words()
+    assert words == "20 objects, 1 column of numbers, standardised, 4 of categories"
+
+
+@pytest.mark.parametrize(
+    ("shares", "told"),
+    [
+        ((None, 1 / 3), "33% of the others, none is ambiguous"),
+        ((0.5, None), "50% of the ambiguous ones, all are ambiguous"),
+        ((0.5, 0.25), "50% of the ambiguous ones, 25% of the others"),
+    ],
+)
+def test_shares_of_no_objects_are_left_out(shares, told):
+    agreement = dict(zip(("misplaced_ambiguous", "misplaced_others"), shares, strict=True))
+    result = SimpleNamespace(agreement={"n_misplaced": 1, "auc": None, **agreement})
+    assert AmbiguityResult.truth_in_words(result).endswith(f"known group: {told}")
+
+
+def test_one_cluster_that_was_asked_for_is_told_as_such():
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    result = cs.cluster(X, 1, n_members=10, random_state=0)
+    assert result.why_method == "One cluster was asked for: all objects are in it."
+
+
+@pytest.mark.parametrize(
+    ("n", "told"), [(5, "So few objects"), (100, "Clusters smaller than"), (400, "Many small")]
+)
+def test_members_of_small_tables_have_no_many_clusters(n, told):
+    assert default_generator(n, 2).why.startswith(told)

@@ -15,6 +15,7 @@ from consilience._cli.jobs import Answer, Job
 from consilience._cli.members import run_in
 from consilience._cli.outputs import write_table
 from consilience._cli.show import show_notes, table, tell
+from consilience._words import plural
 from consilience.workflow import AmbiguityResult, ambiguous_objects
 from consilience.workflow.ambiguity import check_ambiguity
 
@@ -52,11 +53,12 @@ class Flagged(Answer):
     def show(self, console: "Console") -> None:
         """Print how the scores lie, where the line is and why, and the most ambiguous."""
         result, n = self.result, self.result.n_objects
-        made = "clusterings given" if self.wish.labels is not None else "clusterings by k-means"
+        made = "given" if self.wish.labels is not None else "by k-means"
+        clusterings = plural(result.ensemble.n_members, "clustering")
         groups = f"{result.n_clusters} group{'s' * (result.n_clusters != 1)}"
         tell(
             console,
-            f"{self.wish.source.name}: {n} objects in {groups}, {result.ensemble.n_members} {made}",
+            f"{self.wish.source.name}: {n} objects in {groups}, {clusterings} {made}",
         )
         share = f"{result.n_ambiguous / n:.1%}"
         tell(console, f"{result.n_ambiguous} ambiguous ({share}): {result.ambiguity.why}.\n")

@@ -9,7 +9,7 @@ from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from cyclopts import Group, Parameter
+from cyclopts import Group, Parameter, Token, convert
 
 from consilience._text import readable
 from consilience.errors import InvalidParameterError
@@ -19,6 +19,8 @@ __all__ = [
     "ClusterWish",
     "MinorityWish",
     "Reading",
+    "Whole",
+    "WholeOrNone",
     "Writing",
     "as_command",
     "flag",
@@ -27,7 +29,20 @@ __all__ = [
 
 _DATA, _RESULTS = Group("The data", sort_key=1), Group("The results", sort_key=2)
 _Flag = Annotated[bool, Parameter(negative=(), show_default=False)]
-_Number = Annotated[int | None, Parameter(name=("-k", "--n-clusters"))]
+
+
+def _whole(_: type, tokens: Sequence[Token]) -> int:
+    """The number that was typed; cyclopts by itself takes 2.5 for 2."""
+    typed = tokens[0].value
+    _, point, fraction = typed.partition(".")
+    if point and fraction.strip("0"):
+        raise ValueError(f"{typed!r} is not a whole number.")
+    return int(convert(int, tokens))
+
+
+Whole = Annotated[int, Parameter(converter=_whole)]
+WholeOrNone = Annotated[int | None, Parameter(converter=_whole)]
+_Number = Annotated[WholeOrNone, Parameter(name=("-k", "--n-clusters"))]
 _SHORT = {"n_clusters": "-k"}
 
 
@@ -55,8 +70,8 @@ class Reading:
     ignore : tuple[str, ...]
         Columns to leave out: --ignore a b, or --ignore a,b.
     impute : str
-        What to do about missing values; keep leaves them as gaps, and each clustering sees the
-        objects that have its columns. [default: refuse them]
+        What to do about missing values; keep (not of minority) leaves them as gaps, and each
+        clustering sees the objects that have its columns. [default: refuse them]
     encode : str
         What to do about columns of text: mixed takes categories as such, onehot makes columns of 0
         and 1 of them, and both days of dates; dates only the latter. [default: refuse them]
@@ -204,12 +219,12 @@ class ClusterWish:
 
     data: Annotated[Path | None, Parameter(parse=False)] = None
     n_clusters: _Number = None
-    max_k: int | None = None
+    max_k: WholeOrNone = None
     effort: str = "default"
     strict: _Flag = False
     method: str | None = None
     methods: str | None = None
-    members: int = _MEMBERS
+    members: Whole = _MEMBERS
     labels: Path | None = None
     view: Annotated[tuple[str, ...], Parameter(negative=(), show_default=False)] = ()
     graph: Path | None = None
@@ -226,12 +241,12 @@ class ClusterWish:
     weight: Annotated[tuple[str, ...], Parameter(negative=(), show_default=False)] = ()
     object_weights: str | None = None
     metric: str | None = None
-    seed: int = 0
-    jobs: int | None = None
+    seed: Whole = 0
+    jobs: WholeOrNone = None
     device: str | None = None
     max_memory: str | None = None
     scheduler: str | None = None
-    workers: int | None = None
+    workers: WholeOrNone = None
     resume: _Flag = False
     reading: Reading = Reading()
     no_report: Annotated[_Flag, Parameter(group=_RESULTS)] = False
@@ -254,6 +269,11 @@ class ClusterWish:
                 raise InvalidParameterError(f"{flag(name)} belongs to --graph, which is not given.")
         first = views[0] if views else self.data
         return _source(first, self.labels, "consilience cluster", "data.csv")
+
+    def files(self) -> tuple[Path, ...]:
+        """All files that are read."""
+        named = (self.data, self.labels, self.graph, self.known, *self.views().values())
+        return tuple(file for file in named if file is not None)
 
     def _source_of_graph(self) -> Path:
         assert self.graph is not None
@@ -370,13 +390,13 @@ class AmbiguousWish:
 
     data: Annotated[Path | None, Parameter(parse=False)] = None
     n_clusters: _Number = None
-    members: int = 100
+    members: Whole = 100
     labels: Path | None = None
     score: str = "confidence"
     threshold: str | None = None
     no_scale: _Flag = False
-    seed: int = 0
-    jobs: int | None = None
+    seed: Whole = 0
+    jobs: WholeOrNone = None
     resume: _Flag = False
     reading: Reading = Reading()
     no_report: Annotated[_Flag, Parameter(group=_RESULTS)] = False
@@ -386,6 +406,10 @@ class AmbiguousWish:
     def source(self) -> Path:
         """The file that names the job: the data, or else the labels."""
         return _source(self.data, self.labels, "consilience ambiguous", "data.csv")
+
+    def files(self) -> tuple[Path, ...]:
+        """All files that are read."""
+        return tuple(file for file in (self.data, self.labels) if file is not None)
 
     def limit(self) -> str | float | None:
         """The threshold as the library takes it: a rule's name, or a number."""
@@ -458,12 +482,12 @@ class MinorityWish:
     repetitions: str = "auto"
     scaling: str = "auto"
     background: str | None = None
-    seed: int = 0
-    jobs: int | None = None
+    seed: Whole = 0
+    jobs: WholeOrNone = None
     device: str | None = None
     max_memory: str | None = None
     scheduler: str | None = None
-    workers: int | None = None
+    workers: WholeOrNone = None
     resume: _Flag = False
     reading: Reading = Reading()
     no_report: Annotated[_Flag, Parameter(group=_RESULTS)] = False
@@ -474,6 +498,10 @@ class MinorityWish:
         """The file that names the job."""
         assert self.data is not None
         return self.data
+
+    def files(self) -> tuple[Path, ...]:
+        """All files that are read."""
+        return (self.source,)
 
 
 def named_values(given: Sequence[str], option: str, example: str) -> dict[str, str]:

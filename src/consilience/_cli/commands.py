@@ -7,7 +7,13 @@ from typing import Annotated, Literal
 from cyclopts import App, Parameter
 
 from consilience import __version__
-from consilience._cli.arguments import AmbiguousWish, ClusterWish, MinorityWish
+from consilience._cli.arguments import (
+    AmbiguousWish,
+    ClusterWish,
+    MinorityWish,
+    Whole,
+    WholeOrNone,
+)
 
 __all__ = ["app"]
 
@@ -134,7 +140,7 @@ def predict(
     *,
     out: Path | None = None,
     force: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
-    jobs: int | None = None,
+    jobs: WholeOrNone = None,
     decimal: Literal[".", ","] | None = None,
     encoding: str | None = None,
 ) -> None:
@@ -204,7 +210,7 @@ def explore(
     run: Path,
     /,
     *,
-    port: int = 0,
+    port: Whole = 0,
     host: str = "127.0.0.1",
     no_browser: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
 ) -> None:
@@ -284,12 +290,12 @@ def reproduce(
     /,
     *,
     data: Path | None = None,
-    runs: Annotated[int | None, Parameter(name=("--runs", "--datasets-per-dim"))] = None,
+    runs: Annotated[WholeOrNone, Parameter(name=("--runs", "--datasets-per-dim"))] = None,
     sets: str | None = None,
     members: str | None = None,
-    seed: int = 0,
+    seed: Whole = 0,
     columns: str | None = None,
-    jobs: int | None = None,
+    jobs: WholeOrNone = None,
     store: Path | None = None,
     stored_only: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
     out: Path | None = None,

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+from collections.abc import Iterable
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
@@ -18,11 +19,13 @@ __all__ = [
     "PLAN",
     "PROFILE",
     "REPORT",
+    "RESULTS",
     "SCORES",
     "SPIRALS",
     "SUMMARY",
     "TIMINGS",
     "check_folder",
+    "check_keeps",
     "check_place",
     "check_source",
     "check_writable",
@@ -51,7 +54,8 @@ TIMINGS = "timings.json"
 #: Of a run whose members are not all made, or not yet combined.
 PLAN = "plan.json"
 
-_RESULTS = (
+#: All files that a run may write.
+RESULTS = (
     LABELS,
     AMBIGUOUS,
     SCORES,
@@ -162,6 +166,18 @@ def check_source(source: Path) -> None:
     raise InvalidParameterError(f"There is no file {str(source)!r}.{hint}")
 
 
+def check_keeps(written: Iterable[Path], read: Iterable[Path], option: str) -> None:
+    """Raise, whatever --force says, if a file that is read would be replaced by a result."""
+    sources = [file for file in read if file.exists()]
+    for target in written:
+        same = [file for file in sources if target.exists() and target.samefile(file)]
+        if same:
+            raise InvalidParameterError(
+                f"The results would replace {str(target)!r}, which this command reads. Name "
+                f"another {option} with --out."
+            )
+
+
 def check_place(file: Path, option: str) -> None:
     """Raise, before any work is done, if there is no folder for a file that is to be written."""
     if not file.parent.is_dir():
@@ -197,7 +213,7 @@ def _written_before(folder: Path) -> tuple[str, ...]:
             usual = [_BEFORE[facts["job"]], SUMMARY, REPORT] if facts.get("job") in _BEFORE else []
             named = facts.get("files", usual)
             parts = (name for name in named if isinstance(name, str) and is_part(name))
-            return (*parts, *(name for name in _RESULTS if name in named))
+            return (*parts, *(name for name in RESULTS if name in named))
     except (OSError, ValueError, TypeError, RecursionError):
         pass
     # Earlier versions could be killed between the report and its summary.

@@ -14,11 +14,14 @@ from rich.console import Console
 from consilience import __version__
 from consilience._cli.arguments import Writing, as_command
 from consilience._cli.folders import (
+    PARTS,
     PLAN,
     REPORT,
+    RESULTS,
     SUMMARY,
     TIMINGS,
     check_folder,
+    check_keeps,
     check_source,
     default_folder,
 )
@@ -134,6 +137,8 @@ def _done_and_written(wish: Any, job: Job, results: ResultFolder) -> tuple[Answe
     folder, writing = results.folder, wish.writing
     resume = wish.resume
     earlier = check_folder(folder, job.results, *job.more, force=writing.force, resume=resume)
+    replaced = (folder / name for name in (*RESULTS, PARTS, *earlier))
+    check_keeps(replaced, wish.files(), "folder")
     silent = writing.quiet or writing.json
     try:
         with stages_shown(silent=writing.quiet):

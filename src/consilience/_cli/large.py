@@ -15,6 +15,7 @@ from consilience._cli.members import run_in
 from consilience._cli.show import show_notes, table, tell
 from consilience._cli.show_profile import profile_writers, show_profile
 from consilience._cli.stages import Clock, shown_detail
+from consilience._words import percent, plural
 from consilience.workflow import LargeResult, cluster
 from consilience.workflow._kept import kept_files
 from consilience.workflow._notes import noting
@@ -86,7 +87,7 @@ class LargeConsensus(Answer):
         tell(console, self.data_in_words() + ".")
         tell(
             console,
-            f"{large.ensemble.n_members} clusterings: {large.why_members}\nCombined by "
+            f"{plural(large.ensemble.n_members, 'clustering')}: {large.why_members}\nCombined by "
             f"{large.method} on {large.n_rows:,} distinct rows of labels. {large.why_method}",
         )
         if large.sample.choice is not None:
@@ -102,13 +103,13 @@ def _clusters(large: LargeResult) -> Any:
     means = large.mean_confidences()
     for cluster_, size in list(enumerate(large.sizes))[:_MOST_ROWS]:
         sure = "" if large.n_clusters < 2 else f"{means[cluster_]:.2f}"
-        lines.add_row(str(cluster_), f"{size:,}", f"{size / large.n_objects:.0%}", sure)
+        lines.add_row(str(cluster_), f"{size:,}", percent(size / large.n_objects), sure)
     rest = len(large.sizes) - _MOST_ROWS
     if rest > 0:
         lines.add_row(f"{rest} more", f"{sum(large.sizes[_MOST_ROWS:]):,}", "", "")
     outside = large.n_objects - sum(large.sizes)
     if outside:
-        lines.add_row("noise (-1)", f"{outside:,}", f"{outside / large.n_objects:.0%}", "")
+        lines.add_row("noise (-1)", f"{outside:,}", percent(outside / large.n_objects), "")
     return lines
 
 

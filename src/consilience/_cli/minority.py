@@ -106,6 +106,11 @@ def find(
 def _checked(wish: MinorityWish) -> dict[str, Any]:
     """Parameters of the job, once every option is known to be usable."""
     check_common(wish, _OWNER)
+    if wish.reading.impute == "keep":
+        raise InvalidParameterError(
+            f"--impute keep leaves gaps, and {_OWNER} needs every value. Fill them in with "
+            "--impute median or mean, or leave out the rows with --impute drop-rows."
+        )
     if wish.max_memory is not None:
         memory_in_bytes(wish.max_memory, owner=_OWNER, name="--max-memory")
     chosen_device(None, wish.device, owner=_OWNER)

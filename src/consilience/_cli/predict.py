@@ -5,7 +5,13 @@ from pathlib import Path
 
 import numpy as np
 
-from consilience._cli.folders import check_place, check_source, default_folder
+from consilience._cli.folders import (
+    RESULTS,
+    check_keeps,
+    check_place,
+    check_source,
+    default_folder,
+)
 from consilience._cli.outputs import write_table
 from consilience._cli.show import show_notes, table, tell
 from consilience._cli.speech import Speaker
@@ -38,6 +44,7 @@ def predict_new(
         raise InvalidParameterError(
             f"The results would go to {str(target)!r}, which is a folder. Name a file with --out."
         )
+    check_keeps([target], [new, *(run / name for name in RESULTS)], "file")
     if target.exists() and not (force and target.is_file()):
         raise InvalidParameterError(
             f"The results would go to {str(target)!r}, which is there. Replace it with --force, or "

@@ -7,6 +7,7 @@ import numpy as np
 from consilience._cli.cluster import Consensus
 from consilience._cli.show import show_notes, show_places, table, tell
 from consilience._cli.show_profile import show_profile
+from consilience._words import percent, plural
 from consilience.workflow import ClusterResult
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ def _how(result: ClusterResult) -> str:
     k = result.ensemble.n_clusters
     clusters = f"{k.min()}" if k.min() == k.max() else f"{k.min()} to {k.max()}"
     return (
-        f"{result.ensemble.n_members} clusterings, of {clusters} clusters each: "
+        f"{plural(result.ensemble.n_members, 'clustering')}, of {clusters} clusters each: "
         f"{result.why_members}\nCombined by {result.method_in_words()}"
     )
 
@@ -145,14 +146,16 @@ def _clusters(result: ClusterResult) -> Any:
     for cluster in order:
         size = sizes[cluster]
         sure = _mean_confidence(result, cluster)
-        lines.add_row(str(cluster), str(size), f"{size / n:.0%}", sure)
+        lines.add_row(str(cluster), str(size), percent(size / n), sure)
     rest = len(sizes) - len(order)
     if rest:
         held = sum(sizes) - sum(sizes[cluster] for cluster in order)
-        lines.add_row(f"{rest} smaller", str(held), f"{held / n:.0%}", "")
+        # In order of size: the last that is shown may be as small as the first that is not.
+        others = "smaller" if sizes[order[-1]] > max(np.delete(sizes, order)) else "more"
+        lines.add_row(f"{rest} {others}", str(held), percent(held / n), "")
     noise = result.n_noise
     if noise:
-        lines.add_row("noise (-1)", str(noise), f"{noise / n:.0%}", "")
+        lines.add_row("noise (-1)", str(noise), percent(noise / n), "")
     lines.add_row("all", str(n), "", _mean_confidence(result), style="bold")
     return lines
 

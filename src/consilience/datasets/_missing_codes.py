@@ -71,10 +71,16 @@ def note_codes(columns: Columns, features: Iterable[tuple[str, Floats]]) -> None
             said.append(
                 f"{name!r} is {code:g} in {rows} and else {rest.min():.6g} to {rest.max():.6g}"
             )
+    if columns.whole:  # of a frame
+        remedy = "set those cells to missing and say gaps='keep', or leave the columns out."
+    else:
+        remedy = (
+            "empty those cells and say impute='median' or 'drop-rows' (--impute), or leave the "
+            "columns out with ignore (--ignore)."
+        )
     if said:
         columns.notes.append(
             f"Numbers in {columns.source.name!r} may be codes for missing values: "
             f"{listed(said, most=8)}. They are clustered as they are, and objects that share "
-            "one look alike. If they are codes, empty those cells and say impute='median' or "
-            "'drop-rows' (--impute), or leave the columns out with ignore (--ignore)."
+            f"one look alike. If they are codes, {remedy}"
         )

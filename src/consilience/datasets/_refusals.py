@@ -26,6 +26,11 @@ FILL_IN = (
     "impute='median' (--impute median, or mean) fills them in; impute='keep' (--impute keep) keeps "
     "them as gaps; impute='drop-rows' leaves out those rows, ignore (--ignore) whole columns."
 )
+# The same of frames, whose columns nobody reads from a file.
+_FILL_IN_FRAME = (
+    "consilience.cluster keeps them as gaps with gaps='keep'. Or fill them in, as with "
+    "X.fillna(X.median(numeric_only=True)), or leave out those rows or columns."
+)
 FILL_IN_NEW = (
     "Fill them in, or leave out those rows. Where the first table was clustered with "
     "impute='median' (--impute median), those of new ones are filled in as well."
@@ -58,7 +63,7 @@ class Gap(NamedTuple):
 def refuse_words(columns: Columns, refused: Sequence[Refused], encode: str | None) -> None:
     """Raise `InvalidInputError` if there is a column that cannot be made numbers."""
     if refused:
-        raise _no_numbers(columns, refused, _remedies(refused, encode))
+        raise _no_numbers(columns, refused, _remedies(refused, encode, columns.whole))
 
 
 def refuse_other_words(columns: Columns, refused: Sequence[Refused]) -> None:
@@ -86,10 +91,13 @@ def _no_numbers(
     )
 
 
-def _of_numbers(refused: Sequence[Refused]) -> Iterable[str]:
+def _of_numbers(refused: Sequence[Refused], of_frame: bool = False) -> Iterable[str]:
     """What to do about numbers that are not written plainly, or not everywhere."""
     kinds = {kind: [r for r in refused if r.kind is kind] for kind in Kind}
-    yield from _marks(kinds[Kind.FOREIGN_NUMBERS])
+    if of_frame and kinds[Kind.FOREIGN_NUMBERS]:
+        yield "Make columns of such numbers floats first: with a point, and no other marks."
+    else:
+        yield from _marks(kinds[Kind.FOREIGN_NUMBERS])
     for r in kinds[Kind.MOSTLY_NUMBERS]:
         assert r.meaning is not None
         odd = [
@@ -103,9 +111,9 @@ def _of_numbers(refused: Sequence[Refused]) -> Iterable[str]:
         )
 
 
-def _remedies(refused: Sequence[Refused], encode: str | None) -> Iterable[str]:
+def _remedies(refused: Sequence[Refused], encode: str | None, of_frame: bool) -> Iterable[str]:
     """What to do, kind by kind, and last what helps in any case."""
-    yield from _of_numbers(refused)
+    yield from _of_numbers(refused, of_frame)
     kinds = {kind: [r for r in refused if r.kind is kind] for kind in Kind}
     if kinds[Kind.AMBIGUOUS_DATES]:
         names = listed(repr(r.name) for r in kinds[Kind.AMBIGUOUS_DATES])
@@ -124,6 +132,14 @@ def _remedies(refused: Sequence[Refused], encode: str | None) -> Iterable[str]:
             f"A column of categories has at most {MOST_CATEGORIES} different words, and on "
             "average each of them twice."
         )
+    if of_frame:
+        first = [r.name for r in refused[:3]]
+        more = ", ..." * (len(refused) > len(first))
+        yield (
+            f"Leave columns out (X.drop(columns=[{', '.join(map(repr, first))}{more}])); make "
+            "identifiers the index of the frame, and give known groups as truth."
+        )
+        return
     yield (
         "Leave columns out with ignore (--ignore); name identifiers with id_column and known "
         "groups with truth_column (on the command line --id-column, --truth-column)."
@@ -157,6 +173,8 @@ def refuse_gaps(columns: Columns, gaps: Sequence[Gap], rows: int, remedy: str) -
     """Raise `InvalidInputError` if there are gaps, in so many rows."""
     if not gaps:
         return
+    if columns.whole and remedy is FILL_IN:
+        remedy = _FILL_IN_FRAME
     words = []
     for gap in gaps:
         counts = {"missing": gap.missing, "infinite": gap.infinite}

@@ -190,8 +190,8 @@ def _warn_of_pairs(pairs: int) -> None:
         one = pairs == 1
         warn(
             f"{plural(pairs, 'pair')} of objects {'was' if one else 'were'} never seen together by "
-            f"any member; {'its' if one else 'their'} co-association is 0. More members, or a "
-            f"larger max_samples, would cover {'it' if one else 'them'}.",
+            f"any member; {'its' if one else 'their'} co-association is 0. More members, or "
+            f"members that see more objects each, would cover {'it' if one else 'them'}.",
         )
 
 

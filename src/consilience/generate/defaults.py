@@ -11,6 +11,8 @@ from consilience.generate.kmeans import KMeansEnsemble
 
 __all__ = ["GeneratorChoice", "default_generator"]
 
+# Below these the root of n is so small that nobody would speak of many clusters.
+_FEW, _SMALL = 20, 400
 # Up to here k-means with about the root of n clusters on all objects takes seconds.
 _MODERATE = 20_000
 # Beyond: clusters of a member, and objects it is fitted to; the others go to the nearest.
@@ -134,11 +136,12 @@ def _of_number(n_objects: int, n_groups: int) -> tuple[list[str], list[str], dic
 def _of_size(n_objects: int) -> tuple[list[str], list[str], dict[str, Any]]:
     """Names, reasons and settings by the number of objects."""
     if n_objects <= _MODERATE:
-        return (
-            ["k-means", "about the root of n clusters"],
-            ["Many small clusters in each clustering follow groups of any shape"],
-            {},
-        )
+        name, why = "about the root of n clusters", "Many small clusters in each clustering follow"
+        if n_objects < _FEW:
+            return ["k-means", "few clusters"], ["So few objects make few clusters"], {}
+        if n_objects < _SMALL:
+            why = "Clusters smaller than the groups, in each clustering, follow"
+        return ["k-means", name], [f"{why} groups of any shape"], {}
     settings = {"n_clusters": _CLUSTERS, "max_samples": _FITTED}
     low, high = _CLUSTERS
     return (

@@ -35,11 +35,14 @@ class Columns:
         Whether missing values of arrays and frames are kept as gaps.
     transform : {"log", "compositional"} or None
     column_weights : mapping of str to float
+    offers_gaps : bool
+        Whether the job's call has ``gaps``.
     """
 
     keep_gaps: bool = False
     transform: Transform | None = None
     column_weights: Mapping[str, float] = field(default_factory=dict)
+    offers_gaps: bool = False
 
     def table_of(self, X: Any) -> Table | None:
         """A frame with columns that are no numbers as a table; None of anything else."""
@@ -127,7 +130,7 @@ def checked_columns(gaps: Any, transform: Any, column_weights: Any, *, owner: st
             f"0. Got {column_weights!r} instead. Leave out columns that are to count for nothing."
         )
     named = {str(name): float(weight) for name, weight in weights.items()}
-    return Columns(gaps == "keep", transform, named)
+    return Columns(gaps == "keep", transform, named, offers_gaps=True)
 
 
 def cells_of(values: Any) -> NDArray[np.float64]:

@@ -100,7 +100,9 @@ def _by_lines(job: Job, task: Task, data: Data, ensemble: Ensemble) -> dict[str,
             "choice": model.choice_,
             "clarity": model.clarity_,
             "alternatives": model.alternatives_ or (),
-            "why_method": "The groups that independent ways to cluster come to"
+            "why_method": "One cluster was asked for: all objects are in it."
+            if task.n_clusters == 1
+            else "The groups that independent ways to cluster come to"
             + (f"; these are those of {model.line_}." if model.line_ else "."),
         }
         return fields | _moved(task, ensemble, fields)

@@ -11,7 +11,7 @@ from scipy import sparse
 
 from consilience._labels import is_frame
 from consilience._validation import Boolean, Options, check_value
-from consilience._words import listed
+from consilience._words import listed, plural
 from consilience.datasets import Table
 from consilience.datasets._points import Points, points_with_gaps
 from consilience.datasets._recipe import Recipe
@@ -20,8 +20,9 @@ from consilience.datasets._transform import Transform, transformed
 from consilience.datasets._views import side_by_side
 from consilience.ensemble import Ensemble
 from consilience.errors import InvalidInputError, InvalidParameterError
-from consilience.rows import Rows, rows_of
+from consilience.rows import Rows, refuse_same_names, rows_of
 from consilience.workflow._columns import Columns, cells_of, number_columns
+from consilience.workflow._flattened import warn_of_flattened
 
 __all__ = ["Data", "check_lengths", "check_scale", "checked_ensemble", "gather"]
 
@@ -138,10 +139,13 @@ class Data:
             numbers = self.mixed.shape[1] - len(self.categorical)
             gaps = int(np.isnan(self.mixed).sum())
             also = f", {gaps} gap{'s' * (gaps != 1)}" if gaps else ""
-            return (
-                f"{text}, {numbers} column{'s' * (numbers != 1)} of numbers, {scaled}, "
-                f"{len(self.categorical)} of categories{also}"
-            )
+            kinds = [
+                f"{plural(numbers, 'column')} of numbers, {scaled}" if numbers else "",
+                f"{len(self.categorical)} of categories"
+                if numbers
+                else f"{plural(len(self.categorical), 'column')} of categories",
+            ]
+            return f"{text}, {', '.join(kind for kind in kinds if kind)}{also}"
         if self.metric == "precomputed":
             return f"{text}, {scaled}"
         columns = self.X.shape[1] if self.metric is None else len(self.original_columns)
@@ -272,7 +276,9 @@ def gather(
     values = X if table is None else table.X
     gappy = knows and said.has_gaps(values, table)
     if X is not None and plain:
-        values = cells_of(values) if gappy else _numbers(values, owner=owner).values
+        refuse_same_names(values)
+        gaps = said.offers_gaps
+        values = cells_of(values) if gappy else _numbers(values, owner=owner, gaps=gaps).values
     n = ensemble.n_objects if values is None else _length(values)  # type: ignore[union-attr]
     check_lengths({"ids": ids, "truth": truth, "object_weights": weights}, n, owner=owner)
     _check_same_objects(n, ensemble, owner=owner)
@@ -292,6 +298,9 @@ def gather(
         is_number = number_columns(None if table is None else table.recipe, sources, len(names))
         values = transformed(values, said.transform, is_number, what=what)
     scaled = _wants_scaling(values, scale, owner=owner)
+    if scaled and values.ndim == 2 and not sparse.issparse(values):
+        is_number = number_columns(None if table is None else table.recipe, sources, len(names))
+        warn_of_flattened(values, original, names, is_number, ids)
     dropped: tuple[str, ...] = ()
     scaling: Any = None
     recipe = None if table is None else table.recipe
@@ -358,7 +367,7 @@ def _check_given(X: Any, ensemble: Ensemble | None, *, owner: str) -> None:
         )
 
 
-def _numbers(X: Any, *, owner: str) -> Rows:
+def _numbers(X: Any, *, owner: str, gaps: bool) -> Rows:
     """Finite numbers, dense or CSR; whatever is wrong with them is said of ``X``."""
     try:
         return rows_of(X, owner=owner)
@@ -367,8 +376,27 @@ def _numbers(X: Any, *, owner: str) -> Rows:
         what = (str(error).splitlines() or ["it cannot be read"])[0].rstrip(":.")
         raise InvalidInputError(
             f"The 'X' parameter of {owner} must be a table of finite numbers, one row an object: "
-            f"{what}."
+            f"{what}.{_remedy(what, gaps)}"
         ) from error
+
+
+def _remedy(what: str, gaps: bool) -> str:
+    """What to do about what is no finite number; ``gaps`` says whether they may be kept."""
+    if "contains NaN" in what:
+        keep = "Keep gaps with gaps='keep', fill" if gaps else "Fill"
+        return (
+            f" {keep} them in (sklearn.impute.SimpleImputer), or leave out those objects; a file "
+            "is read with consilience.datasets.read_table(file, impute='median')."
+        )
+    if "contains infinity" in what:
+        return " Put numbers in their place, or leave out those objects."
+    if "could not convert" in what:
+        return (
+            " Leave out columns that are no numbers (X.drop(columns=...)), make identifiers the "
+            "index of a frame, or make categories numbers (pandas.get_dummies); a file is read "
+            "with consilience.datasets.read_table(file, encode='onehot')."
+        )
+    return ""
 
 
 def _wants_scaling(X: Any, scale: Any, *, owner: str) -> bool:

@@ -19,7 +19,7 @@ from consilience.workflow._members import make_members
 from consilience.workflow._methods import check_methods
 from consilience.workflow._metric import distance_members
 from consilience.workflow._mixed import mixed_generator, refilled
-from consilience.workflow._one_column import warn_of_one_column
+from consilience.workflow._one_column import warn_of_divided, warn_of_one_column
 from consilience.workflow._places import place_of_members
 from consilience.workflow._soft_members import labels_of, soft_or_none
 from consilience.workflow._task import OURS, Task
@@ -69,6 +69,8 @@ def result_fields(
     if not on_the_way:
         _warn_of_unjudged(task, data, number, fields["labels"])
     warn_of_one_column(data, fields["labels"])
+    if given is None:
+        warn_of_divided(data, fields["labels"])
     truth = None if data.truth is None else against_truth(data.truth, fields["labels"])
     agreement = None
     if data.views and given is None:

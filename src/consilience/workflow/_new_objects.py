@@ -124,8 +124,9 @@ def _by_order(X: Any, names: Sequence[str] | None, wanted: Sequence[str]) -> lis
         )
     if names is None and wanted == tuple(f"c{j}" for j in range(len(wanted))):
         return []
-    which = "The columns that were clustered" if names is not None else "The new columns"
-    return [f"{which} have no names: the new ones are taken in their order."]
+    if names is None:
+        return ["The new columns have no names: they are taken in the order of those clustered."]
+    return ["The columns that were clustered have no names: the new ones are taken in their order."]
 
 
 def _width(X: Any) -> int:

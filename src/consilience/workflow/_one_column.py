@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from consilience._words import plural
 from consilience.errors import warn
 from consilience.metrics import consistency_index
 from consilience.workflow._data import Data
 
-__all__ = ["the_one_column", "warn_of_one_column"]
+__all__ = ["the_one_column", "warn_of_divided", "warn_of_one_column"]
 
 _NEARLY = 0.99
 # Columns of more values are measurements.
@@ -43,6 +44,20 @@ def the_one_column(data: Data, labels: NDArray[np.integer]) -> tuple[str, float]
         if share >= _NEARLY:
             return name, share
     return None
+
+
+def warn_of_divided(data: Data, labels: NDArray[np.integer]) -> None:
+    """Say so where there are more clusters than different rows: then equal objects were divided."""
+    X, k = data.X, int(labels.max()) + 1
+    if not isinstance(X, np.ndarray) or k < 2:
+        return
+    some = np.unique(X[: max(_SOME, 2 * k)], axis=0)  # nearly always enough
+    if len(some) < k and len(np.unique(X, axis=0)) < k:
+        n = len(np.unique(X, axis=0))
+        warn(
+            f"There are only {plural(n, 'different row')}, and {k} clusters: equal objects were "
+            f"divided between clusters by chance. Ask for at most {n}."
+        )
 
 
 def _agreement(values: NDArray[Any], labels: NDArray[np.integer]) -> float:

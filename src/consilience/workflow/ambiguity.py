@@ -183,11 +183,20 @@ class AmbiguityResult(Reported):
         if self.agreement is None:
             return ""
         shares = [self.agreement[f"misplaced_{which}"] for which in ("ambiguous", "others")]
-        said = ["none" if share is None else f"{share:.0%}" for share in shares]
+        groups = ("the ambiguous ones", "the others")
+        said = [
+            f"{share:.0%} of {which}"
+            for share, which in zip(shares, groups, strict=True)
+            if share is not None
+        ]
+        if shares[0] is None:
+            said.append("none is ambiguous")
+        if shares[1] is None:
+            said.append("all are ambiguous")
         ranked = self.agreement["auc"]
         words = (
             f"{self.agreement['n_misplaced']} objects lie in a group that is not that of their "
-            f"known group: {said[0]} of the ambiguous ones, {said[1]} of the others"
+            f"known group: {', '.join(said)}"
         )
         return words if ranked is None else f"{words} (AUC of the scores {ranked:.2f})"
 

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from consilience._validation import COUNT, Boolean, Interval, NoneValue, check_jobs, check_value
+from consilience._words import percent
 from consilience.compare import Comparison
 from consilience.consensus import Alternative, Clarity, Levels, NumberChoice, levels
 from consilience.consensus._auto_choice import worth_a_look
@@ -562,7 +563,7 @@ class ClusterResult(Reported):
         lines = []
         for cluster, size in enumerate(self.sizes[:_MOST_ROWS]):
             mean = self.mean_confidence(cluster)
-            share = f"{size / self.n_objects:.0%}"
+            share = percent(size / self.n_objects)
             name = f" {self.names[cluster]}" if self.names else ""
             sure = "" if mean is None else f"{mean:.2f}"
             lines.append((f"{cluster}{name}".strip(), str(size), share, sure))

@@ -67,6 +67,8 @@ class TwoAnswers:
         Objects that one answer has only; they are not compared.
     level : float
         Of the intervals.
+    by_rows : bool
+        Whether objects were matched by their row numbers, for lack of identifiers.
     """
 
     counts: Codes
@@ -79,6 +81,7 @@ class TwoAnswers:
     only_first: int
     only_second: int
     level: float
+    by_rows: bool = False
 
     @property
     def n_objects(self) -> int:
@@ -97,7 +100,7 @@ class TwoAnswers:
             order = [j for j in np.argsort(-self.counts[i], kind="stable") if self.counts[i, j]]
             parts = [f"{self.counts[i, j]} in {_named(self.second[j])}" for j in order]
             if len(parts) > _MOST_PARTS:
-                parts = [*parts[:_MOST_PARTS], f"{len(parts) - _MOST_PARTS} more parts"]
+                parts = [*parts[:_MOST_PARTS], plural(len(parts) - _MOST_PARTS, "more part")]
             n = int(self.counts[i].sum())
             fate = self._fate(i)
             said.append(f"{_named(group)} ({n}) {fate}: {', '.join(parts)}")
@@ -130,11 +133,12 @@ class TwoAnswers:
         n = len(self.moved["object"])
         said = [
             f"{plural(self.n_objects, 'object')} in both answers",
+            *([self._rows_in_words()] if self.by_rows else []),
             f"Agreement: adjusted Rand index {self.ari}, {100 * self.level:g} % interval; "
             f"{self.stayed.value:.1%} of the objects stayed with their group "
             f"({self.stayed.low:.1%} to {self.stayed.high:.1%})",
             *(f"  {line}" for line in lines[:_MOST_LINES]),
-            *([f"  and {more} more groups"] if more > 0 else []),
+            *([f"  and {plural(more, 'more group')}"] if more > 0 else []),
             f"{plural(n, 'object')} moved" + (":" if n else ""),
             *(f"  {self._moved_in_words(k)}" for k in range(min(n, _MOST_MOVED))),
         ]
@@ -146,6 +150,19 @@ class TwoAnswers:
         return "\n".join(said)
 
     __repr__ = __str__
+
+    def _rows_in_words(self) -> str:
+        """That objects have no names, and what may be wrong with that."""
+        said = "Matched by row number: identifiers are row numbers in both answers"
+        lost = self.only_first + self.only_second
+        if not lost:
+            return f"{said}. The rows must be the same objects in the same order"
+        return (
+            f"{said}, which do not have the same number of rows: {plural(lost, 'row')} at the end "
+            f"of the {'first' if self.only_first else 'second'} {'is' if lost == 1 else 'are'} "
+            "left out. Where rows are missing anywhere else, all that follows is wrong: cluster "
+            "both with identifiers (ids, or --id-column) and compare again"
+        )
 
     def _repr_html_(self) -> str:
         return f"<pre>{escape(str(self))}</pre>"
@@ -165,6 +182,13 @@ class _Answer(NamedTuple):
     ids: list[Any] | None
     labels: NDArray[Any]
     confidence: Floats | None
+    plain: bool = False  # labels alone, which can be matched by their rows only
+
+    @property
+    def counts_rows(self) -> bool:
+        """Whether there are no identifiers; a run's file then holds row numbers."""
+        ids = self.ids
+        return ids is None or all(str(one) == str(i) for i, one in enumerate(ids))
 
 
 def compare_results(
@@ -227,6 +251,7 @@ def compare_results(
         only_first=only[0],
         only_second=only[1],
         level=float(level),
+        by_rows=all(one.counts_rows for one in answers) and not all(one.plain for one in answers),
     )
 
 
@@ -246,8 +271,8 @@ def _answer(given: Any, name: str) -> _Answer:
         kept = np.array(
             [-1 if c < 0 else str(v) for c, v in zip(labels, values, strict=True)], object
         )
-        return _Answer(None, kept, None)
-    return _Answer(None, np.where(labels < 0, -1, values), None)
+        return _Answer(None, kept, None, plain=True)
+    return _Answer(None, np.where(labels < 0, -1, values), None, plain=True)
 
 
 def _read_run(folder: Path, name: str) -> _Answer:
@@ -262,9 +287,10 @@ def _read_run(folder: Path, name: str) -> _Answer:
         sure = [row.get("confidence") for row in rows]
         known = None if None in sure else np.array(sure, np.float64)
     except (OSError, KeyError, ValueError, TypeError, csv.Error) as error:
+        why = error.strerror if isinstance(error, OSError) and error.strerror else error
         raise InvalidInputError(
             f"The {name!r} parameter of {_OWNER} must be a result, labels, or the folder of a run "
-            f"of 'consilience cluster'. {str(file)!r} cannot be read as its labels.csv: {error}."
+            f"of 'consilience cluster'. {str(file)!r} cannot be read as its labels.csv: {why}."
         ) from error
     return _Answer(ids, labels, known)
 
