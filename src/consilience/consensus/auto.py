@@ -146,11 +146,12 @@ def autoconsensus(
     likeliest groups of these three (ICL) are likelier than one Gaussian, by 0.3 an object, and the
     graph of neighbours, which knows nothing of Gaussians, comes to the same (ARI of 0.85), they are
     taken: fine groups within coarse ones have less support than the coarse ones, which everybody
-    finds. Before both come chains: groups of 4 in 100 objects and more between which every step of
-    the minimum spanning tree is at least 1.5 times as long as any within them. They are taken where
-    no number has much support (below 1.1), or where they wind around each other (silhouette below
-    0.3): members and neighbourhoods lose thin arms. Objects out of the sample go where the members
-    put them.
+    finds. Where columns have few values, or one that many objects share, likelihood is not asked:
+    groups of one value each are as likely as one likes. Before both come chains: groups of 4 in 100
+    objects and more between which every step of the minimum spanning tree is at least 1.5 times as
+    long as any within them. They are taken where no number has much support (below 1.1), or where
+    they wind around each other (silhouette below 0.3): members and neighbourhoods lose thin arms.
+    Objects out of the sample go where the members put them.
 
     The lines start alike whatever ``random_state`` is, and members hardly have a say in the number:
     another seed gives the same number, unless the data are larger than the sample. That makes it
