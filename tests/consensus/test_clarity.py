@@ -80,6 +80,7 @@ def test_a_few_rows_that_are_repeated_are_groups():
     points = np.array([[0.0, 1.0], [2.0, 0.3], [1.2, 3.0]])[groups]
     found = verdict(points, groups.astype(np.int32))
     assert found.verdict == "clear"
+    assert "the columns hang together more" in found.words
 
 
 def test_all_combinations_of_two_columns_are_no_groups():

@@ -37,6 +37,8 @@ _DROP, _MOST_COLUMNS = 0.7, 5.0
 _SPARSER, _VALLEY = 0.2, 0.55
 # Of the variance that groups of permuted columns leave, the share that clear groups take.
 _TOLD = 0.1
+# Starts of k-means there.
+_STARTS = 5
 # Neighbours that say how many columns there are in effect.
 _NEIGHBOURS = 10
 # So few rows that differ may each be a group.
@@ -58,7 +60,9 @@ class Clarity:
     verdict : {"clear", "weak", "none"}
     p_value : float or None
         Share of tables without groups in which borders or valleys stand out as much, the larger of
-        two kinds of tables; None where there are no data to compare with.
+        two kinds of tables; where columns have few values or many ties, at least the share of
+        tables of which groups say as much when these columns are permuted. None where there are no
+        data to compare with.
     n_references : int
         Tables of each kind.
     n_objects : int
@@ -74,8 +78,8 @@ class Clarity:
         data, and in results of earlier versions.
     expected_valley : float or None
         The same in tables without groups.
-    seen_by : {"borders", "valleys", "both", ""}
-        Which of the two stands out by itself.
+    seen_by : {"borders", "valleys", "both", "", "columns"}
+        Which of the two stands out by itself; "columns" where a few rows are all there are.
     """
 
     verdict: Verdict
@@ -132,6 +136,7 @@ _SEEN = {
     "borders": "the borders are sparser",
     "valleys": "from one group to the next objects are rarer in between",
     "both": "the borders are sparser, and objects rarer between one group and the next,",
+    "columns": "the columns hang together more",
     "": "borders and what lies between groups are, together, sparser",
 }
 _WITHOUT_DATA = {
@@ -179,7 +184,7 @@ def judge(
         return Clarity(verdict, None, 0, len(some), sparsity, 0.0, agreement)
     points = points[some]
     seen = _borders(points, near, labels, rng)
-    p_value, enough = seen.p_value, seen.enough
+    p_value, enough, seen_by = seen.p_value, seen.enough, _SEEN_BY[seen.stands_out]
     atoms = sources(points)
     if atoms and len(atoms[0]) < points.shape[1]:
         shown = _beside_permuted(points, labels, atoms, rng)
@@ -187,6 +192,7 @@ def judge(
         alone = shown.all_told and k <= _FEW_ROWS
         p_value = shown.p_value if alone else max(p_value, shown.p_value)
         enough = (enough or alone) and shown.enough
+        seen_by = "columns" if alone else seen_by
     return Clarity(
         _verdict(p_value, enough, agreement),
         p_value,
@@ -197,7 +203,7 @@ def judge(
         agreement,
         seen.valley,
         seen.expected[1],
-        _SEEN_BY[seen.stands_out],
+        seen_by,
     )
 
 
@@ -292,8 +298,9 @@ def _permuted(
 def _most_told(table: Floats, k: int, rng: np.random.RandomState) -> float:
     """The most that k groups say of a table."""
     seed = int(rng.randint(2**31 - 1))
+    # Groups of the data are the best of many ways: those of chance must be about as good.
     ways = [
-        KMeans(k, n_init=1, random_state=seed).fit(table).labels_,
+        KMeans(k, n_init=_STARTS, random_state=seed).fit(table).labels_,
         fcluster(linkage(table, "ward"), k, "maxclust") - 1,
     ]
     return max(told(table, np.asarray(one, np.int32)) for one in ways)
