@@ -37,6 +37,8 @@ _DROP, _MOST_COLUMNS = 0.7, 5.0
 _SPARSER, _VALLEY = 0.2, 0.55
 # Of the variance that groups of permuted columns leave, the share that clear groups take.
 _TOLD = 0.1
+# So much of it is enough by itself: among steps there are hardly any borders to be empty.
+_MUCH_TOLD = 0.25
 # Starts of k-means there.
 _STARTS = 5
 # Neighbours that say how many columns there are in effect.
@@ -191,7 +193,7 @@ def judge(
         # Groups of equal rows have no borders: columns can only hang together or not.
         alone = shown.all_told and k <= _FEW_ROWS
         p_value = shown.p_value if alone else max(p_value, shown.p_value)
-        enough = (enough or alone) and shown.enough
+        enough = (enough or alone or shown.much) and shown.enough
         seen_by = "columns" if alone else seen_by
     return Clarity(
         _verdict(p_value, enough, agreement),
@@ -249,11 +251,13 @@ def _verdict(p: float, enough: bool, agreement: float) -> Verdict:
 class _Shown(NamedTuple):
     """What groups say of a table, beside those of permuted columns; whether that is enough.
 
-    ``all_told`` where nothing is left to say.
+    ``much`` where it is by so much that borders need not show it; ``all_told`` where nothing is
+    left to say.
     """
 
     p_value: float
     enough: bool
+    much: bool
     all_told: bool
 
 
@@ -274,11 +278,13 @@ def _beside_permuted(
     # Sums in another order are no less.
     p_value = float((1 + (chance >= own - 1e-9).sum()) / (1 + REFERENCES))
     expected = float(chance.mean())
-    enough = p_value <= _LEVEL and own - expected >= _TOLD * (1 - expected)
+    more = (own - expected) / max(1 - expected, 1e-9)
+    enough = p_value <= _LEVEL and more >= _TOLD
+    much = enough and more >= _MUCH_TOLD
     if not enough and len(rest):
         seen = _borders(others, squareform(pdist(others)), labels, rng)
         p_value, enough = min(p_value, seen.p_value), seen.enough
-    return _Shown(p_value, enough, own > 1 - 1e-9)
+    return _Shown(p_value, enough, much, own > 1 - 1e-9)
 
 
 def _permuted(
