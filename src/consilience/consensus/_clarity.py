@@ -1,7 +1,7 @@
 """Is there anything? Borders and valleys between groups, beside data of the same kind without."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import partial
 from typing import Any, Literal, NamedTuple
 
@@ -14,11 +14,12 @@ from scipy.special import ndtri
 from scipy.stats import rankdata
 from sklearn.cluster import KMeans
 
+from consilience.consensus._atoms import Sources, distinct, has_atoms, permuted, sources, told
 from consilience.consensus._lines import narrow
 from consilience.consensus._support import border_sparsity, reach
 from consilience.consensus._valleys import valleys
 
-__all__ = ["REFERENCES", "Clarity", "Verdict", "judge"]
+__all__ = ["REFERENCES", "Clarity", "DoubtedClarity", "Verdict", "doubted", "judge"]
 
 Floats = NDArray[np.float64]
 Labels = NDArray[np.int32]
@@ -34,8 +35,16 @@ _LEVEL = 0.05
 _DROP, _MOST_COLUMNS = 0.7, 5.0
 # The same without reference tables, and valleys that can be called clear.
 _SPARSER, _VALLEY = 0.2, 0.55
+# Of the variance that groups of permuted columns leave, the share that clear groups take.
+_TOLD = 0.1
+# So much of it is enough by itself: among steps there are hardly any borders to be empty.
+_MUCH_TOLD = 0.25
+# Starts of k-means there.
+_STARTS = 5
 # Neighbours that say how many columns there are in effect.
 _NEIGHBOURS = 10
+# So few rows that differ may each be a group.
+_FEW_ROWS = 10
 # A column's peaks are looked for on a grid, its strays left out.
 _GRID, _HALVINGS, _STRAYS = 128, 12, 0.02
 # Numbers of groups that are chosen most often.
@@ -53,7 +62,9 @@ class Clarity:
     verdict : {"clear", "weak", "none"}
     p_value : float or None
         Share of tables without groups in which borders or valleys stand out as much, the larger of
-        two kinds of tables; None where there are no data to compare with.
+        two kinds of tables; where columns have few values or many ties, at least the share of
+        tables of which groups say as much when these columns are permuted. None where there are no
+        data to compare with.
     n_references : int
         Tables of each kind.
     n_objects : int
@@ -69,8 +80,8 @@ class Clarity:
         data, and in results of earlier versions.
     expected_valley : float or None
         The same in tables without groups.
-    seen_by : {"borders", "valleys", "both", ""}
-        Which of the two stands out by itself.
+    seen_by : {"borders", "valleys", "both", "", "columns"}
+        Which of the two stands out by itself; "columns" where a few rows are all there are.
     """
 
     verdict: Verdict
@@ -107,14 +118,36 @@ class Clarity:
         seen = f"{_SEEN[self.seen_by]} than in data of the same kind without groups "
         if self.verdict == "clear":
             return f"They are clear: {seen}({shown}), and several ways to cluster come to them."
-        but = "but by little" if self.agreement >= _AGREED else "but ways to cluster disagree"
-        return f"They are weak: {seen}({shown}), {but}."
+        return f"They are weak: {seen}({shown}), {self._but}."
+
+    @property
+    def _but(self) -> str:
+        """Why they are no more than weak."""
+        return "but by little" if self.agreement >= _AGREED else "but ways to cluster disagree"
+
+
+@dataclass(frozen=True)
+class DoubtedClarity(Clarity):
+    """Of groups that would be clear, but that most objects are not sure of; see `doubted`."""
+
+    @property
+    def _but(self) -> str:
+        return "but most objects are doubtful"
+
+
+def doubted(clarity: Clarity) -> Clarity:
+    """The same where most objects are in doubt about their group: nothing is clear then."""
+    if clarity.verdict != "clear":
+        return clarity
+    said = {field.name: getattr(clarity, field.name) for field in fields(clarity)}
+    return DoubtedClarity(**said | {"verdict": "weak"})
 
 
 _SEEN = {
     "borders": "the borders are sparser",
     "valleys": "from one group to the next objects are rarer in between",
     "both": "the borders are sparser, and objects rarer between one group and the next,",
+    "columns": "the columns hang together more",
     "": "borders and what lies between groups are, together, sparser",
 }
 _WITHOUT_DATA = {
@@ -150,6 +183,8 @@ def judge(
     rng : RandomState
     """
     some = np.sort(rng.permutation(len(labels))[:n_objects])
+    once = None if points is None else distinct(points[some])
+    some = some if once is None else some[once[0]]
     labels = np.unique(labels[some], return_inverse=True)[1].astype(np.int32)
     near = distances[np.ix_(some, some)]
     sparsity = border_sparsity(labels, *reach(near)).mean
@@ -158,24 +193,54 @@ def judge(
         sees = sparsity >= _SPARSER and agreement >= _AGREED
         verdict: Verdict = "none" if k < 2 else ("clear" if sees else "weak")
         return Clarity(verdict, None, 0, len(some), sparsity, 0.0, agreement)
-    valley = valleys(narrow(points[some]), labels, rng)
-    chance = [_references(draw, k, rng) for draw in _kinds(points[some])]
-    seen = _against((sparsity, valley), chance)
-    drop = (sparsity - seen.expected[0]) * min(_columns_in_effect(near), _MOST_COLUMNS)
-    stands_out = (seen.each[0] <= _LEVEL, seen.each[1] <= _LEVEL)
-    enough = (stands_out[0] and drop >= _DROP) or (stands_out[1] and valley >= _VALLEY)
+    points = points[some]
+    seen = _borders(points, near, labels, rng)
+    p_value, enough, seen_by = seen.p_value, seen.enough, _SEEN_BY[seen.stands_out]
+    atoms = sources(points)
+    if atoms and len(atoms[0]) < points.shape[1]:
+        shown = _beside_permuted(points, labels, atoms, rng)
+        # Groups of equal rows have no borders: columns can only hang together or not.
+        alone = shown.all_told and k <= _FEW_ROWS
+        p_value = shown.p_value if alone else max(p_value, shown.p_value)
+        enough = (enough or alone or shown.much) and shown.enough
+        seen_by = "columns" if alone else seen_by
     return Clarity(
-        _verdict(seen.p_value, enough, agreement),
-        seen.p_value,
+        _verdict(p_value, enough, agreement),
+        p_value,
         REFERENCES,
         len(some),
         sparsity,
         seen.expected[0],
         agreement,
-        valley,
+        seen.valley,
         seen.expected[1],
-        _SEEN_BY[stands_out],
+        seen_by,
     )
+
+
+class _Borders(NamedTuple):
+    """How borders and valleys stand out, and whether by enough for groups that are clear."""
+
+    p_value: float
+    enough: bool
+    valley: float
+    expected: tuple[float, float]
+    stands_out: tuple[bool, bool]
+
+
+def _borders(
+    points: Floats, distances: Floats, labels: Labels, rng: np.random.RandomState
+) -> _Borders:
+    """Borders and valleys beside those of tables without groups."""
+    k = int(labels.max()) + 1
+    sparsity = border_sparsity(labels, *reach(distances)).mean
+    valley = valleys(narrow(points), labels, rng)
+    chance = [_references(draw, k, rng) for draw in _kinds(points)]
+    seen = _against((sparsity, valley), chance)
+    drop = (sparsity - seen.expected[0]) * min(_columns_in_effect(distances), _MOST_COLUMNS)
+    stands_out = (seen.each[0] <= _LEVEL, seen.each[1] <= _LEVEL)
+    enough = (stands_out[0] and drop >= _DROP) or (stands_out[1] and valley >= _VALLEY)
+    return _Borders(seen.p_value, enough, valley, seen.expected, stands_out)
 
 
 _SEEN_BY = {
@@ -190,6 +255,70 @@ def _verdict(p: float, enough: bool, agreement: float) -> Verdict:
     if p > _LEVEL:
         return "none"
     return "clear" if enough and agreement >= _AGREED else "weak"
+
+
+class _Shown(NamedTuple):
+    """What groups say of a table, beside those of permuted columns; whether that is enough.
+
+    ``much`` where it is by so much that borders need not show it; ``all_told`` where nothing is
+    left to say.
+    """
+
+    p_value: float
+    enough: bool
+    much: bool
+    all_told: bool
+
+
+def _beside_permuted(
+    points: Floats, labels: Labels, atoms: Sources, rng: np.random.RandomState
+) -> _Shown:
+    """Whether groups say more of columns than groups of columns that know nothing of each other.
+
+    Only the number of the groups is asked for: more of them always say more. What the columns
+    without atoms show by themselves no others can take away.
+    """
+    k = int(labels.max()) + 1
+    rest = np.setdiff1d(np.arange(points.shape[1]), np.concatenate(atoms))
+    others = points[:, rest]
+    draw = partial(_permuted, points, atoms, rest, _one_peak_widths(others))
+    chance = np.array([_most_told(draw(rng), k, rng) for _ in range(REFERENCES)])
+    own = told(points, labels)
+    # Sums in another order are no less.
+    p_value = float((1 + (chance >= own - 1e-9).sum()) / (1 + REFERENCES))
+    expected = float(chance.mean())
+    more = (own - expected) / max(1 - expected, 1e-9)
+    enough = p_value <= _LEVEL and more >= _TOLD
+    much = enough and more >= _MUCH_TOLD
+    if not enough and len(rest):
+        seen = _borders(others, squareform(pdist(others)), labels, rng)
+        p_value, enough = min(p_value, seen.p_value), seen.enough
+    return _Shown(p_value, enough, much, own > 1 - 1e-9)
+
+
+def _permuted(
+    points: Floats,
+    atoms: Sources,
+    rest: NDArray[np.intp],
+    widths: Floats,
+    rng: np.random.RandomState,
+) -> Floats:
+    """Columns with atoms each in an order of its own; the others together, with one peak each."""
+    table = points.copy()
+    if len(rest):
+        table[:, rest] = _same_columns(points[:, rest], widths, rng)
+    return permuted(table, points, atoms, rng)
+
+
+def _most_told(table: Floats, k: int, rng: np.random.RandomState) -> float:
+    """The most that k groups say of a table."""
+    seed = int(rng.randint(2**31 - 1))
+    # Groups of the data are the best of many ways: those of chance must be about as good.
+    ways = [
+        KMeans(k, n_init=_STARTS, random_state=seed).fit(table).labels_,
+        fcluster(linkage(table, "ward"), k, "maxclust") - 1,
+    ]
+    return max(told(table, np.asarray(one, np.int32)) for one in ways)
 
 
 class _Seen(NamedTuple):
@@ -301,14 +430,15 @@ def _one_peak_widths(points: Floats) -> Floats:
     """How far the values of each column must be smeared to have one peak.
 
     Else two groups that a column shows would be in every table without groups as well. Columns of
-    few values, such as counts, stay as they are: a smeared one would be of another kind.
+    few values, such as counts, or of many zeros, stay as they are: a smeared one would be of
+    another kind.
     """
     return np.array([_one_peak_width(column) for column in points.T])
 
 
 def _one_peak_width(column: Floats) -> float:
     values = np.sort(column)
-    if len(np.unique(values)) <= len(values) // 2:
+    if len(np.unique(values)) <= len(values) // 2 or has_atoms(values):
         return 0.0
     low, high = 0.0, float(values[-1] - values[0])
     for _ in range(_HALVINGS):

@@ -8,7 +8,7 @@ import numpy as np
 from consilience import generate
 from consilience._labels import UNSEEN
 from consilience.consensus._auto_choice import Alternative
-from consilience.consensus._clarity import Clarity
+from consilience.consensus._clarity import Clarity, DoubtedClarity
 from consilience.consensus._number_judge import Criterion, NumberChoice
 from consilience.consensus._predicts import Predicts
 from consilience.ensemble import Ensemble
@@ -111,6 +111,7 @@ def kinds() -> dict[str, Kind]:
         Kind("estimator", Predicts, _estimator_fields, _estimator),
         *(dataclass_kind(one) for one in (Placer, Centres, Clarity, NumberChoice, Criterion)),
         dataclass_kind(Alternative),
+        dataclass_kind(DoubtedClarity),
         *(_generator_kind(getattr(generate, name)) for name in generators),
     ]
     return {kind.name: kind for kind in all_kinds}

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from consilience.consensus._atoms import sources
 from consilience.consensus._likelihood import completed_likelihood
 from consilience.consensus._lines import CHAINS, LOOSE, OF_DATA, ROUND, Partition, Scene, narrow
 from consilience.kernels.data.borders import to_other_groups
@@ -55,7 +56,8 @@ class Support:
         How likely the groups are as Gaussians, see `completed_likelihood`; infinite for lines that
         see more than groups around a centre.
     one_gaussian : float
-        The same of all objects as one group; minus infinity where there are no data.
+        The same of all objects as one group; minus infinity where there are no data, or columns
+        have atoms, see `_atoms`.
     """
 
     agreement: Floats
@@ -95,9 +97,13 @@ def supports(scene: Scene, partitions: Sequence[Partition]) -> Support:
 
 
 def _likelihoods(scene: Scene, partitions: Sequence[Partition]) -> tuple[Floats, float]:
-    """Of the lines that see groups around a centre only, and of all objects as one group."""
+    """Of the lines that see groups around a centre only, and of all objects as one group.
+
+    Of columns with atoms nobody is asked: groups that have one value each are as likely as one
+    likes, as Gaussians, and there would be as many as values.
+    """
     icl = np.full(len(partitions), np.inf)
-    if scene.points is None:
+    if scene.points is None or sources(scene.points):
         return icl, -np.inf
     points = narrow(scene.points)
     for place, one in enumerate(partitions):

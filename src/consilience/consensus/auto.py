@@ -1,7 +1,7 @@
 """The answer when nobody says how: what independent lines of evidence come to."""
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import Any, Literal
 
@@ -14,6 +14,7 @@ from sklearn.metrics import euclidean_distances
 from sklearn.utils import check_random_state
 
 from consilience._validation import DEVICE, Interval, NoneValue, Options
+from consilience.consensus._atoms import distinct
 from consilience.consensus._auto_choice import Alternative, choice_of, difference
 from consilience.consensus._auto_rule import best_of, number_score, whole_score
 from consilience.consensus._base import ChosenNumber
@@ -145,11 +146,12 @@ def autoconsensus(
     likeliest groups of these three (ICL) are likelier than one Gaussian, by 0.3 an object, and the
     graph of neighbours, which knows nothing of Gaussians, comes to the same (ARI of 0.85), they are
     taken: fine groups within coarse ones have less support than the coarse ones, which everybody
-    finds. Before both come chains: groups of 4 in 100 objects and more between which every step of
-    the minimum spanning tree is at least 1.5 times as long as any within them. They are taken where
-    no number has much support (below 1.1), or where they wind around each other (silhouette below
-    0.3): members and neighbourhoods lose thin arms. Objects out of the sample go where the members
-    put them.
+    finds. Where columns have few values, or one that many objects share, likelihood is not asked:
+    groups of one value each are as likely as one likes. Before both come chains: groups of 4 in 100
+    objects and more between which every step of the minimum spanning tree is at least 1.5 times as
+    long as any within them. They are taken where no number has much support (below 1.1), or where
+    they wind around each other (silhouette below 0.3): members and neighbourhoods lose thin arms.
+    Objects out of the sample go where the members put them.
 
     The lines start alike whatever ``random_state`` is, and members hardly have a say in the number:
     another seed gives the same number, unless the data are larger than the sample. That makes it
@@ -197,7 +199,9 @@ def _on_a_sample(
         # Objects come in an order of the members' labels: the starts of k-means would hang on it.
         order = np.lexsort(points.T[::-1])
         points, some = points[order], some[order]
-    scene = scene_of(ensemble.take(some), points, effort)
+    first, which = _each_once(points, len(some))
+    points = None if points is None else points[first]
+    scene = scene_of(ensemble.take(some[first]), points, effort)
     if not scene.distances.any():
         return _undivided(n, k, len(some))
     last = _MOST_NUMBERS if most is None else most
@@ -218,15 +222,16 @@ def _on_a_sample(
         if k is not None or most is not None or not more or last > scene.n_objects // 4:
             break
         last *= 2
-    labels = tried[best].labels
     clarity = judge(
         scene.points,
         scene.distances,
-        labels,
+        tried[best].labels,
         _agreement(scene, support, best),
         n_objects=effort.references,
         rng=rng,
     )
+    tried = [replace(one, labels=one.labels[which]) for one in tried]
+    labels = tried[best].labels
     alternatives = _alternatives(tried, support, best)
     chosen = None
     if k is None:
@@ -244,6 +249,12 @@ def _on_a_sample(
         details["ran_on"] = {"consensus": "cpu", "labels of all objects": device}
     everybody = by_votes(ensemble, some, labels, device, n_jobs=n_jobs)
     return ConsensusResult(everybody, details=details)
+
+
+def _each_once(points: Floats | None, n: int) -> tuple[Ints, Ints]:
+    """Rows to look at, and which of them each object is: copies are looked at once."""
+    once = None if points is None else distinct(points)
+    return (np.arange(n), np.arange(n)) if once is None else once
 
 
 def _say_if_another(k: int, result: ConsensusResult) -> None:

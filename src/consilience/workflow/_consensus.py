@@ -1,6 +1,7 @@
 """The consensus of a job: by the method that was named, the best of several, or ours."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
@@ -11,11 +12,12 @@ from consilience._words import listed, plural
 from consilience.compare import compare_methods
 from consilience.consensus import CONSENSUS, Method
 from consilience.consensus import refine as refined
+from consilience.consensus._clarity import doubted
 from consilience.consensus.auto import by_votes
 from consilience.consensus.known import Knowledge, Violation, informed
 from consilience.ensemble import Ensemble
 from consilience.errors import warn
-from consilience.evidence import Missing, never_seen
+from consilience.evidence import Missing, doubtful, never_seen
 from consilience.evidence import confidence as confidence_in
 from consilience.rows import Rows
 from consilience.soft_ensemble import SoftEnsemble
@@ -27,6 +29,9 @@ from consilience.workflow._mixed import in_all_views
 from consilience.workflow._task import OURS, Task
 
 __all__ = ["by_knowledge", "consensus", "respecting"]
+
+# More objects in doubt about their group leave nothing clear.
+_MOST_DOUBTFUL = 0.5
 
 
 def consensus(
@@ -97,8 +102,7 @@ def _by_lines(job: Job, task: Task, data: Data, ensemble: Ensemble) -> dict[str,
         if soft:
             fields |= _judged(task, members, fields["labels"], fields["ran_on"])
         fields |= {
-            "choice": model.choice_,
-            "clarity": model.clarity_,
+            **_as_clear_as_sure(model, fields),
             "alternatives": model.alternatives_ or (),
             "why_method": "One cluster was asked for: all objects are in it."
             if task.n_clusters == 1
@@ -106,6 +110,15 @@ def _by_lines(job: Job, task: Task, data: Data, ensemble: Ensemble) -> dict[str,
             + (f"; these are those of {model.line_}." if model.line_ else "."),
         }
         return fields | _moved(task, ensemble, fields)
+
+
+def _as_clear_as_sure(model: Any, fields: Mapping[str, Any]) -> dict[str, Any]:
+    """The number and how clear its groups are: never clear where most objects are doubtful."""
+    choice, clarity = model.choice_, model.clarity_
+    if doubtful(fields["labels"], fields["confidence"]).mean() > _MOST_DOUBTFUL:
+        clarity = doubted(clarity)
+        choice = None if choice is None else replace(choice, clear=False)
+    return {"choice": choice, "clarity": clarity}
 
 
 def by_knowledge(
