@@ -147,3 +147,18 @@ def test_fewer_columns_have_the_same_products(seed):
     assert gaps.max() < 1e-3
     assert gaps.mean() < 1e-5
     np.testing.assert_array_equal(G, compressed(soft, n_jobs=None))
+
+
+def test_objects_of_any_length_keep_their_direction():
+    """Rows of unit length are compressed: what is short is as much an object as what is long."""
+
+    class Rows:
+        n_objects, n_columns = 6, 3
+        raw = np.array([[1.0, 0, 0], [1, 0, 0], [0, 1e-9, 0], [0, 1e-9, 0], [0, 0, 1], [0, 0, 1]])
+
+        def rows(self, start, stop, *, unit):
+            rows = self.raw[start:stop]
+            return rows / np.linalg.norm(rows, axis=1, keepdims=True) if unit else rows
+
+    G = compressed(Rows(), n_jobs=None)
+    np.testing.assert_allclose(G @ G.T, np.kron(np.eye(3), np.ones((2, 2))), atol=1e-6)

@@ -1,6 +1,7 @@
 """What is special to members of tables with categories, gaps and views."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.metrics import adjusted_rand_score
 
@@ -130,3 +131,10 @@ def test_columns_that_say_nothing_are_0_and_others_have_variance_1():
     np.testing.assert_array_equal(found[:, 1], 0.0)
     np.testing.assert_array_equal(found[[0, 2], 3], 0.0)
     np.testing.assert_allclose(found[:2, 0], [-1.0, 1.0])
+
+
+def test_complex_numbers_are_refused():
+    X = np.ones((12, 2), complex)
+    for given in (X, pd.DataFrame(X), X.tolist()):
+        with pytest.raises(ConsilienceError, match="complex numbers"):
+            MixedEnsemble(3, 3, random_state=0).generate(given)

@@ -257,3 +257,10 @@ def test_ambiguous_objects_of_groups_that_may_not_be_are_said_to_be_so(score, k,
     # Where members wait for a number that is given, nobody looks at the groups.
     judged = k is None or score == "confidence"
     assert any(said in note for note in result.notes) == judged
+
+
+def test_members_that_place_nobody_leave_nothing_to_judge():
+    members = cs.Ensemble([[-1, -1, -1], [-1, -1, -2]])
+    for k in (None, 2):
+        result = cs.cluster(n_clusters=k, ensemble=members)
+        assert (result.n_clusters, result.clarity, result.choice) == (0, None, None)

@@ -83,6 +83,8 @@ def as_mixed(X: Any, categorical: Any) -> Mixed:
     categorical : "auto", or sequence of int or str
         More columns of categories: their different numbers are the categories.
     """
+    if np.iscomplexobj(X):
+        raise TypeError("complex numbers have no order, and no distance as these have")
     if is_frame(X) and holds_words(X):
         table = frame_table(X, impute="keep", say=False)
         mixed = mixed_of(table.X, table.sources, table.recipe)

@@ -115,7 +115,8 @@ def _by_lines(job: Job, task: Task, data: Data, ensemble: Ensemble) -> dict[str,
 def _as_clear_as_sure(model: Any, fields: Mapping[str, Any]) -> dict[str, Any]:
     """The number and how clear its groups are: never clear where most objects are doubtful."""
     choice, clarity = model.choice_, model.clarity_
-    if doubtful(fields["labels"], fields["confidence"]).mean() > _MOST_DOUBTFUL:
+    unsure = doubtful(fields["labels"], fields["confidence"]).mean() > _MOST_DOUBTFUL
+    if clarity is not None and unsure:
         clarity = doubted(clarity)
         choice = None if choice is None else replace(choice, clear=False)
     return {"choice": choice, "clarity": clarity}
