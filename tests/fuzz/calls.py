@@ -202,7 +202,9 @@ def _check(found: Any, n: int) -> None:
     if isinstance(labels, np.ndarray):
         count = getattr(found, f"n_clusters{end}", None)
         if hasattr(found, "get_params") and not hasattr(found, "generate"):
-            n = len(labels) if n == 0 else n
+            # Of a graph, two or three columns are a list of edges: its objects are the nodes.
+            of_a_graph = type(found).__name__ == "Communities"
+            n = len(labels) if n == 0 or of_a_graph else n
             check_labels(labels, n, count if isinstance(count, int) else None, "labels")
         elif labels.dtype != np.int32:
             raise Broken(f"labels are {labels.dtype}, not int32")
