@@ -310,3 +310,18 @@ def test_growth_of_the_square_from_an_optimum_ends_with_the_fiftieth_sweep(seed)
     best = grow(pairs, drawn(pairs, 3, seed), rule="adaptive", by_seen=True, max_sweeps=300)[0]
     _, n_sweeps, path = grow(pairs, best, rule="safe", by_seen=True, max_sweeps=999)
     assert n_sweeps == len(path) - 1 == 50
+
+
+@pytest.mark.parametrize("k", [1, 2, 6])
+def test_a_step_of_em_is_its_definition_however_little_an_aspect_is_wanted(k):
+    """With six aspects and four ordered pairs each is wanted by less than one of them."""
+    members = [[0, 0, 1, 1], [0, 1, 2, 3]]
+    pairs = expanded(make_pairs(Ensemble(members), 2**30))
+    now = aspect_start(pairs, k, 0)
+    B, shares = now.objects, now.shares
+    T = np.zeros_like(B)
+    for i, j in [(0, 1), (1, 0), (2, 3), (3, 2)]:
+        T[i] += shares * B[i] * B[j] / (shares * B[i] * B[j]).sum()
+    got = aspect_step(pairs, now)
+    np.testing.assert_allclose(got.shares, T.sum(axis=0) / 4)
+    np.testing.assert_allclose(got.objects, T / T.sum(axis=0), atol=1e-12)

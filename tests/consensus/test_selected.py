@@ -221,3 +221,15 @@ def test_more_objects_than_sums_have_room_for_are_refused():
     with pytest.raises(InvalidInputError, match=words):
         selected._tree(rows, "average", 2**30, None)
     assert selected._tree(rows, "single", 2**30, None).shape == (2, 4)
+
+
+@pytest.mark.parametrize("state", [0, 7])
+def test_references_are_drawn_by_a_seed_of_their_own(state):
+    """One of all 2^31 - 1, drawn by that of the members."""
+    X = np.random.default_rng(0).normal(size=(40, 2))
+    maker = KMeansEnsemble(4, (2, 6))
+    model = EEAC(3, generator=maker, reference=maker, random_state=state).fit(X)
+    seed = int(np.random.RandomState(state).randint(2**31 - 1))
+    wanted = KMeansEnsemble(4, (2, 6), random_state=seed).generate(X)
+    np.testing.assert_array_equal(model.reference_.labels, wanted.labels)
+    assert not np.array_equal(model.reference_.labels, model.ensemble_.labels)

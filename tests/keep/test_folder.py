@@ -273,3 +273,13 @@ def test_folders_above_are_made(result, tmp_path):
     place = tmp_path / "not" / "there" / "yet"
     result.save(place)
     np.testing.assert_array_equal(cs.load(place).labels, result.labels)
+
+
+def test_records_of_members_are_kept_but_for_the_seconds_they_took(tmp_path):
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    result = cs.cluster(X, 2, n_members=5, random_state=0)
+    result.save(tmp_path / "kept")
+    again = cs.load(tmp_path / "kept").ensemble.records
+    assert all("seconds" in one for one in result.ensemble.records)
+    without = [{k: v for k, v in one.items() if k != "seconds"} for one in result.ensemble.records]
+    assert [dict(one) for one in again] == without
