@@ -247,7 +247,8 @@ def test_memberships_are_shares_that_agree_with_the_labels(function, ensemble, k
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConsilienceWarning)
         found = function(ensemble, k, n_init=2, max_iter=50, random_state=seed)
-    assume(found.memberships is not None)
+    if found.memberships is None:  # as many groups of equal objects as clusters, or fewer
+        return
     placed = (ensemble.members >= 0).any(axis=0)
     np.testing.assert_allclose(found.memberships.sum(axis=1), placed, atol=1e-10)
     own = found.memberships[np.flatnonzero(placed), found.labels[placed]]
