@@ -170,10 +170,44 @@ def test_too_many_different_rows_are_refused_with_what_to_do():
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("n_clusters", [2, 3]), ("n_clusters", 0), ("n_clusters", 2.0), ("random_state", "x")],
+    [
+        ("n_clusters", [2, 3]),
+        ("n_clusters", 0),
+        ("n_clusters", 2.0),
+        ("random_state", "x"),
+        ("max_memory", "much"),
+        ("n_jobs", 0),
+        ("n_jobs", "x"),
+    ],
 )
 def test_wrong_numbers_and_seeds_of_blocks_are_refused_by_name(name, value):
     given = {"n_clusters": 2, "random_state": 0} | {name: value}
     words = f"'{name}' parameter of combine_blocks must be"
     with pytest.raises(InvalidParameterError, match=words):
         combine_blocks(Ensemble([[0, 0, 1, 1], [0, 1, 1, 1]]), **given)
+
+
+def test_options_of_others_are_refused_before_labels_are_read(monkeypatch):
+    monkeypatch.setattr(large, "collapse", None)
+    for options in ({"theta": 0.4, "balance": "all"}, {"solver": "spectral"}):
+        with pytest.raises(InvalidParameterError, match="'lwgp' has no parameter"):
+            combine_blocks(Ensemble([[0, 0, 1, 1], [0, 1, 1, 1]]), 2, "lwgp", **options)
+
+
+@pytest.mark.parametrize("method", sorted(large._SETTINGS))
+def test_what_a_method_needs_by_blocks_is_set_and_nothing_else_is_taken(method):
+    for name, value in large._SETTINGS[method].items():
+        for options in ({}, {name: value}, {name: "auto"}):
+            assert large.options_by_rows(method, options)[name] == value
+        with pytest.raises(InvalidParameterError, match=f"'{name}' parameter of {method} must be"):
+            large.options_by_rows(method, {name: "other"})
+
+
+def test_rows_may_take_all_of_the_memory_and_not_a_byte_more():
+    ensemble = Ensemble(np.random.default_rng(0).integers(0, 3, (50, 4)))
+    table = large.RowTable(4, ensemble.members.dtype)
+    table.add(ensemble.members, None)
+    rows, numbers = collapse(ensemble, max_bytes=table.nbytes)
+    assert (rows.members[:, numbers] == ensemble.members).all()
+    with pytest.raises(MemoryBudgetError, match=f"first 50 of 50 objects have {table.n_rows} diff"):
+        collapse(ensemble, max_bytes=table.nbytes - 1)

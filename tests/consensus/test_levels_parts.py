@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn import get_config
 
 from consilience import Ensemble
 from consilience.consensus import Levels, Split, levels
@@ -226,6 +227,8 @@ def judged(monkeypatch):
     def said(scene, labels, agreement):
         inside = np.unique(scene.labels[labels >= 0]).tolist()
         seen.append(tuple(inside))
+        assert agreement == 1.0
+        assert not get_config()["array_api_dispatch"]
         good = tuple(inside) in clear
         return SimpleNamespace(p_value=0.01 if good else 0.5, verdict="clear" if good else "none",
                                words="Said.", agreement=agreement)  # fmt: skip
@@ -270,8 +273,20 @@ def test_below_what_is_not_clear_nothing_is_tested(judged, monkeypatch, clear_wh
     assert [one.significant for one in found.splits] == [False if clear_whole else None, None, None]
 
 
-def test_one_group_is_looked_into_and_none_is_not(judged, asked):
+def test_two_groups_at_once_are_judged_and_then_their_split(judged):
+    clear, seen = judged
+    clear.add((0, 1))
+    halves = np.arange(20) // 10
+    X = np.random.default_rng(0).normal(size=(20, 2))
+    found = levels(Ensemble([halves] * 3), halves, X=X, random_state=0)
+    assert seen == [(0, 1), (0, 1)]
+    assert found.clarity.verdict == "clear"
+    assert [one.significant for one in found.splits] == [True]
+
+
+def test_one_group_is_looked_into_and_none_is_not(judged, asked, monkeypatch):
     _, seen = judged
+    monkeypatch.setattr(MODULE, "group_tree", None)  # there is nothing to join
     X = np.arange(120.0).reshape(60, 2)
     ensemble = Ensemble([np.arange(60) % 2] * 2)
     (found,) = levels(ensemble, np.zeros(60, int), X=X).splits

@@ -164,3 +164,13 @@ def test_sparse_data_are_refused_in_words(function, made):
     X, ensemble, _, _ = made
     with pytest.raises(TypeError, match="parse data was passed"):
         function(ensemble, 3, X=sparse.csr_array(X))
+
+
+@pytest.mark.parametrize("estimator", [WSPA, WBPA])
+def test_sparse_data_are_refused_before_members_are_made(estimator, made, monkeypatch):
+    def never(*args):
+        raise AssertionError
+
+    monkeypatch.setattr(KMeansEnsemble, "generate", never)
+    with pytest.raises(TypeError, match="parse data was passed"):
+        estimator(3, generator=KMeansEnsemble(3)).fit(sparse.csr_array(made[0]))
