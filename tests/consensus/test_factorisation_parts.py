@@ -146,6 +146,12 @@ def test_a_start_is_the_labelling_softened_by_a_fifth():
     assert not found.converged
 
 
+def test_a_single_member_has_all_the_weight():
+    rows = distinct_rows(Ensemble([[0, 1, 1]]))
+    start = Factors(np.ones((rows.n_rows, 2)), np.eye(2), [], False)
+    assert simplex_weights(make_target(rows), start).tolist() == [1.0]
+
+
 @pytest.mark.parametrize("factor", [1.0, 1e-6, 1e6])
 def test_weights_of_two_members_are_those_of_the_ridge(factor):
     """Of (1, 1 + a; 1, 1 + b) and a ridge r the weights are as b + r to a + r."""
@@ -178,7 +184,7 @@ def weighed(monkeypatch):
 
     def made(target, weights, factors, **how):
         asked.append((weights, factors.path))
-        return factors._replace(path=[9.0, 10.0 - len(asked)])
+        return factors._replace(path=[99.0, 10.0 - len(asked)])
 
     monkeypatch.setattr(MODULE, "factorise", made)
     return asked
@@ -256,3 +262,23 @@ def test_the_best_of_the_labellings_is_where_the_weighting_starts(monkeypatch):
     monkeypatch.setattr(MODULE, "alternate", weighed)
     wcc(ensemble, 3, n_init=4, random_state=0)
     np.testing.assert_array_equal(seen[1], seen[0][0])
+
+
+@pytest.mark.parametrize(("n_init", "made"), [(1, 10), (10, 10), (12, 12)])
+def test_starts_are_the_best_of_ten_labellings_at_least(monkeypatch, n_init, made):
+    ensemble = Ensemble(np.random.default_rng(0).integers(0, 3, (20, 4)))
+    asked, runs = [], []
+
+    def labellings(rows, k, n, random_state, n_jobs):
+        asked.append((k, n, random_state))
+        return [np.full(rows.n_rows, one % 2, np.int32) for one in range(n)]
+
+    def run(target, weights, start, **how):
+        runs.append(start)
+        return start._replace(path=[1.0], converged=True)
+
+    monkeypatch.setattr(MODULE, "kcc_labellings", labellings)
+    monkeypatch.setattr(MODULE, "descend", run)
+    nmfconsensus(ensemble, 2, n_init=n_init, random_state=7)
+    assert asked == [(2, made, 7)]
+    assert len(runs) == n_init

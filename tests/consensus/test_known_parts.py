@@ -23,7 +23,6 @@ from consilience.consensus.known import (
     informed,
     knowledge_of,
 )
-from consilience.errors import ConsilienceError
 from consilience.evidence import confidence
 
 seeds = st.integers(0, 2**31)
@@ -121,43 +120,6 @@ def test_violations_name_the_pair_and_what_is_broken():
     known = Knowledge(6, NO_PAIRS, np.array([[4, 0], [1, 2], [3, 5]]), np.full(6, -1))
     found = known.violations(np.array([0, 1, 0, -1, 0, -1]))
     assert [(one.first, one.second, one.kind) for one in found] == [(4, 0, "cannot_link")]
-
-
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
-        ({"must_link": [(0, True)]}, "names the object True, which is not a row number"),
-        ({"must_link": [(0, 5)]}, "names the object 5"),
-        ({"must_link": [(-1, 2)]}, "names the object -1"),
-        ({"must_link": [(0, 1.0)]}, "names the object 1.0"),
-        ({"must_link": "01"}, "'must_link' parameter of me must be a list. Got '01'"),
-        ({"must_link": 3}, "'must_link' parameter of me must be a list. Got 3"),
-        ({"cannot_link": [(1,)]}, "'cannot_link' parameter of me must be pairs"),
-        ({"cannot_link": [3]}, "must be pairs of objects. Got 3"),
-        ({"partial_labels": "abcde"}, "'partial_labels' parameter of me must be a list"),
-        ({"partial_labels": [0] * 6}, "each of the 5 objects.* Got 6 values"),
-        ({"partial_labels": {7: "a"}}, "names the object 7"),
-        ({"partial_labels": [[1], 2, 3, 4, 5]}, "must name one group for each object"),
-        ({"must_link": [(0, 1)], "ids": list("abcde")}, "0, which is not an identifier"),
-    ],
-)
-def test_what_names_nothing_is_refused(given, message):
-    with pytest.raises(ConsilienceError, match=message):
-        knowledge_of(5, owner="me", **given)
-
-
-def test_pairs_and_groups_are_taken_by_row_or_by_identifier():
-    assert knowledge_of(5) is None
-    rows = knowledge_of(5, np.array([[0, 4]]), [(np.int64(1), 3)], {0: "x", 2: "y", 3: None})
-    assert (rows.must.tolist(), rows.cannot.tolist()) == ([[0, 4]], [[1, 3]])
-    assert (rows.n_objects, rows.partial.tolist()) == (5, [0, -1, 1, -1, -1])
-    named = knowledge_of(3, [("a", "c")], iter([(7, "a")]), {"c": 5, "a": 5}, ids=["a", 7, "c"])
-    assert (named.must.tolist(), named.cannot.tolist()) == ([[0, 2]], [[1, 0]])
-    assert named.partial.tolist() == [0, -1, 0]
-    # Nothing is known where there is no value, -1 or no name.
-    empty = knowledge_of(5, [], None, [None, float("nan"), "", -1, 0])
-    assert (empty.must.shape, empty.cannot.shape) == ((0, 2), (0, 2))
-    assert empty.partial.tolist() == [-1, -1, -1, -1, 0]
 
 
 # ---- who is heard, and what is looked at -----------------------------------------------------

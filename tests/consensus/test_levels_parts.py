@@ -58,6 +58,15 @@ def test_a_level_has_as_many_groups_as_are_asked_for(n_groups, wanted):
 def test_a_split_is_significant_up_to_one_in_twenty_and_where_it_is_clear():
     assert [one.significant for one in (TWO, THREE, FOUR)] == [True, False, False]
     assert between(2, (0,), (1,)).significant is None
+    hardly = between(2, (0,), (1,), adjusted=0.05, verdict="none")
+    assert hardly.words.endswith("hardly more than chance (p = 0.05).")
+
+
+def test_a_frame_says_what_is_significant():
+    pytest.importorskip("pandas")
+    frame = tree(TWO, THREE, between(4, (0,), (2,))).to_pandas()
+    assert frame["significant"].tolist() == [True, False, None]
+    assert frame["p_adjusted"].tolist()[:2] == [0.05, 0.051]
 
 
 def test_only_significant_splits_part_the_coarsest_and_make_the_finest():
@@ -68,7 +77,8 @@ def test_only_significant_splits_part_the_coarsest_and_make_the_finest():
     assert found.finest.tolist() == [0, 0, 0, 1, 4, 5, 2, 2, 2, 3, 3, 3, -1, -2]
     assert tree(THREE).coarsest.tolist() == [0] * 12 + [-1, -2]
     assert found.labels.tolist() == LABELS.tolist()
-    assert (found.n_groups, Levels(LABELS[12:], (), None).n_groups) == (4, 0)
+    assert found.n_groups == 4
+    assert [Levels(LABELS[start:], (), None).n_groups for start in (12, 14)] == [0, 0]
 
 
 def test_words_of_a_tree():
@@ -102,7 +112,7 @@ def scene(*, X=True, deeper=True, n=160):
 
 @pytest.fixture
 def asked(monkeypatch):
-    """Objects that smaller groups were looked for among: thirds are found, or one group."""
+    """Objects that smaller groups were looked for among: thirds, halves or one group are found."""
     asked = []
 
     def answer(ensemble, *, X, effort, random_state):
@@ -110,7 +120,7 @@ def asked(monkeypatch):
         assert ensemble.n_objects == len(X)
         asked.append((X[:, 0] / 2).astype(int).tolist())
         clarity = SimpleNamespace(agreement=0.5, p_value=0.02, verdict="clear")
-        labels = np.arange(len(X)) % 3 if len(X) % 2 == 0 else np.zeros(len(X), int)
+        labels = np.arange(len(X)) % (1 if len(X) % 2 else 2 if len(X) == 44 else 3)
         return SimpleNamespace(labels=labels, details={"clarity": clarity})
 
     monkeypatch.setattr(MODULE, "autoconsensus", answer)
@@ -135,6 +145,8 @@ def test_few_objects_no_data_and_who_does_not_want_are_not_asked(asked):
     assert asked == []
     assert _within(scene(), 0, np.arange(41)) == []  # one group was found
     assert len(asked) == 1
+    (halves,) = _within(scene(), 0, np.arange(44))
+    assert halves.sizes == (22, 22)
 
 
 def test_parts_of_parts_are_looked_at_and_theirs(asked):
@@ -152,7 +164,7 @@ def test_of_parts_only_significant_ones_are_looked_into(asked, monkeypatch):
     monkeypatch.setattr(MODULE, "_FEWEST", 6)
     once = inside(5, np.arange(84), np.arange(84, 125))
     # 84 in thirds of 28, these in 10, 9 and 9: one more level would be the fourth.
-    found = _deeper(scene(), once, 1)
+    found = _deeper(scene(), once)
     assert [one.sizes for one in found] == [(28, 28, 28), *[(10, 9, 9)] * 3]
     assert [len(one) for one in asked] == [84, 41, 28, 28, 28]
     asked.clear()
@@ -214,6 +226,29 @@ def test_clarity_is_that_of_the_judge_on_at_most_so_many_objects(monkeypatch):
     far = np.linalg.norm(points[:, None] - points, axis=2)
     np.testing.assert_allclose(apart, far, atol=1e-6)
     assert points.var(axis=0).mean() == pytest.approx(1.0)
+
+
+def test_seeds_are_any_that_a_generator_takes(monkeypatch):
+    seeds = []
+
+    def points(X, seed):
+        seeds.append(seed)
+        return np.zeros(X.shape)
+
+    def answer(*args, random_state, **_):
+        seeds.append(random_state)
+        return SimpleNamespace(labels=np.zeros(1, int))
+
+    monkeypatch.setattr(MODULE, "points_of", points)
+    monkeypatch.setattr(MODULE, "group_tree", lambda *_: [])
+    monkeypatch.setattr(MODULE, "judge", lambda *_, **__: None)
+    monkeypatch.setattr(MODULE, "autoconsensus", answer)
+    at = scene()
+    MODULE._tree(at)
+    MODULE._clarity(at, at.labels, 1.0)
+    _within(at, 0, np.arange(60))
+    assert len(seeds) == 3
+    assert 10**6 < min(seeds) < max(seeds) < 2**32
 
 
 # ---- from the top down ----------------------------------------------------------------------
