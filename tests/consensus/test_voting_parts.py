@@ -32,6 +32,8 @@ def test_agreement_says_nothing_of_oneself_and_is_the_mean_of_the_others(seed):
     for one in range(5):
         assert found[one] == pytest.approx(np.delete(pairs[one], one).mean(), abs=1e-9)
     assert _agreement(all_rows(np.zeros((3, 1), int)), None).tolist() == [0.0]
+    two = all_rows(np.array([[0, 0], [0, 0], [1, 0], [1, 1]]))
+    assert _agreement(two, None).tolist() == [shared_pairs(two)[0, 1]] * 2
     # To twelve digits: equal members tie whatever the order of the sums.
     for values in (pairs, shared_information(rows), found):
         np.testing.assert_array_equal(values, values.round(12))
