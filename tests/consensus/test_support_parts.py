@@ -1,0 +1,356 @@
+"""What speaks for partitions, part by part: borders, lines, columns of few values."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.spatial.distance import cdist
+from sklearn.metrics import silhouette_score
+
+from consilience import Ensemble
+from consilience.consensus import _atoms, _lines, _support
+from consilience.consensus._lines import Partition, Scene
+
+
+def scene_of(X, members=None, graph=None):
+    members = np.zeros((len(X), 1), int) if members is None else np.asarray(members)
+    return Scene(cdist(X, X), X, Ensemble(members), graph, 2)
+
+
+@pytest.mark.parametrize("n", [2, 5, 8, 9, 20])
+def test_reachability_is_its_definition(n, seed):
+    X = np.random.default_rng(seed).normal(size=(n, 2))
+    distances = cdist(X, X)
+    far, core = _support.reach(distances)
+    wanted = [sorted(row)[min(7, n - 1)] for row in distances.tolist()]
+    np.testing.assert_allclose(core, wanted)
+    for i in range(n):
+        for j in range(n):
+            assert far[i, j] == max(distances[i, j], core[i], core[j])
+
+
+def test_copies_are_no_denser_than_a_thousandth_of_what_is_usual():
+    place = np.array([0.0] * 9 + list(range(100, 110)))
+    distances = abs(place[:, None] - place)
+    _, core = _support.reach(distances)
+    others = [sorted(row)[7] for row in distances[9:].tolist()]
+    np.testing.assert_allclose(core[:9], 1e-3 * np.median(others))
+    np.testing.assert_allclose(core[9:], others)
+    # Where there are copies only, nothing is usual.
+    np.testing.assert_allclose(_support.reach(np.zeros((3, 3)))[1], 1e-3)
+
+
+def test_a_border_is_that_of_two_in_a_hundred():
+    values = np.random.default_rng(0).permutation(101.0 - np.arange(101))
+    assert _support._at(values, 0.02) == 3.0
+    assert _support._at(values, 0.5) == 51.0
+    assert _support._at(np.array([7.0]), 0.02) == 7.0
+    assert _support._at(np.array([2.0, 1.0, 3.0, 4.0]), 0.5) == 2.0
+
+
+def borders_of(sizes, ratios):
+    """Groups of these sizes, as far from others as ``ratios`` times their inner distance of 1."""
+    labels = np.repeat(np.arange(len(sizes)), sizes).astype(np.int32)
+    # The distance from one group to the others is its own where all others have less.
+    far = np.repeat(ratios, sizes)[:, None] * np.ones(len(labels))
+    return _support.border_sparsity(labels, far, np.ones(len(labels)))
+
+
+def test_no_group_counts_for_more_than_a_bound():
+    found = borders_of([4, 6], [np.exp(3.0), np.exp(-2.0)])
+    assert found.mean == pytest.approx(0.4 * 3.0 - 0.6 * 2.0)
+    assert found.capped == pytest.approx(0.4 * 0.7 - 0.6 * 0.5)
+    found = borders_of([4, 6], [np.exp(0.6), np.exp(-0.4)])
+    assert found.mean == found.capped == pytest.approx(0.4 * 0.6 - 0.6 * 0.4)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "counted"),
+    [
+        ([4, 6], [0, 1]),
+        ([3, 6], []),  # a group of three is strays, and one alone has no border
+        ([3, 4, 6], [1, 2]),
+        ([5, 120, 125], [0, 1, 2]),  # two in a hundred of all
+        ([5, 120, 126], [1, 2]),
+    ],
+)
+def test_strays_have_no_border(sizes, counted):
+    found = borders_of(sizes, [np.e] * len(sizes))
+    share = sum(sizes[g] for g in counted) / sum(sizes)
+    assert found.mean == pytest.approx(share)
+    assert found.capped == pytest.approx(0.7 * share)
+
+
+def test_strays_are_no_border_of_others():
+    labels = np.repeat([0, 1, 2], [4, 4, 1]).astype(np.int32)
+    place = np.array([0.0, 1, 2, 3, 20, 21, 22, 23, 4])
+    far = abs(place[:, None] - place)
+    found = _support.border_sparsity(labels, far, np.ones(9))
+    # From 3 to 20, not to the stray at 4.
+    assert found.mean == pytest.approx(8 / 9 * np.log(17))
+
+
+def test_others_are_the_best_of_every_other_line_that_was_asked():
+    rng = np.random.default_rng(0)
+    agreement = rng.random((5, 5))
+    lines = np.array(["a", "b", "a", "c", "b"])
+    for asked in (("a", "b"), ("a", "b", "c", "nobody"), ("c",), ("nobody",)):
+        wanted = []
+        for i, own in enumerate(lines):
+            best = [
+                max(agreement[i, j] for j in range(5) if lines[j] == line)
+                for line in asked
+                if line != own and line in lines
+            ]
+            wanted.append(np.mean(best) if best else 0.0)
+        np.testing.assert_allclose(_support._of_others(agreement, lines, asked), wanted)
+
+
+def test_a_group_of_one_has_no_silhouette(seed):
+    X = np.random.default_rng(seed).normal(size=(9, 2))
+    labels = np.array([0, 0, 0, 1, 1, 1, 2, 3, 3], np.int32)
+    found = _support._silhouette(cdist(X, X), labels)
+    assert found == pytest.approx(silhouette_score(X, labels))
+    assert _support._silhouette(np.zeros((4, 4)), np.array([0, 0, 1, 1], np.int32)) == 0.0
+
+
+def test_partitions_into_singles_or_into_one_agree_with_themselves_only():
+    each, one = np.arange(4), np.zeros(4, int)
+    np.testing.assert_array_equal(_support.agreements([each, one]), np.eye(2))
+    np.testing.assert_array_equal(_support.agreements([np.zeros(1, int)]), [[1.0]])
+
+
+def test_modularity_of_a_graph_by_hand():
+    # Two triangles and one edge between them.
+    edges = np.array([(0, 1), (0, 2), (1, 2), (3, 4), (3, 5), (4, 5), (2, 3)])
+    rows, columns = np.concatenate([edges, edges[:, ::-1]]).T
+    graph = sparse.coo_array((np.ones(14), (rows, columns)), (6, 6))
+    labels = np.repeat([0, 1], 3).astype(np.int32)
+    assert _support._modularity(graph, labels) == pytest.approx(12 / 14 - 0.5)
+    assert _support._modularity(graph, np.zeros(6, np.int32)) == pytest.approx(0.0)
+
+
+def test_likelihoods_are_of_lines_that_see_round_groups(seed):
+    X = np.random.default_rng(seed).normal(size=(30, 2))
+    X[15:] += 9
+    labels = np.repeat([0, 1], 15).astype(np.int32)
+    lines = ("k-means", "graph", "Ward", "density", "mixture", "average link")
+    found, one = _support._likelihoods(scene_of(X), [Partition(line, labels) for line in lines])
+    finite = np.isfinite(found).tolist()
+    assert finite == [True, False, True, False, True, False]
+    assert np.isfinite(one)
+    assert found[0] == found[2] < one
+    for atomic in (None, np.round(X)):
+        scene = SimpleNamespace(points=atomic)
+        found, one = _support._likelihoods(scene, [Partition("k-means", labels)])
+        assert found.tolist() == [np.inf]
+        assert one == -np.inf
+
+
+@pytest.mark.parametrize(
+    ("counts", "has"),
+    [
+        ([1] * 8, False),
+        ([2] + [1] * 8, True),  # nine values
+        ([2] + [1] * 9, True),  # ten
+        ([2] + [1] * 10, False),
+        ([3] + [1] * 12, True),  # a fifth of all
+        ([3] + [1] * 13, False),
+        ([2] * 15, False),
+    ],
+)
+def test_few_values_or_a_heavy_one_are_atoms(counts, has):
+    assert _atoms.has_atoms(np.repeat(np.arange(len(counts)) * 1.5, counts)) == has
+
+
+def test_columns_of_one_category_belong_together():
+    rng = np.random.default_rng(0)
+    one, two = rng.permutation(np.arange(24) % 3), rng.permutation(np.arange(24) % 2)
+    normal, few = rng.normal(size=24), np.arange(24) % 4
+    table = np.column_stack([normal, np.eye(3)[one], normal, few, np.eye(2)[two]])
+    assert [s.tolist() for s in _atoms.sources(table)] == [[1, 2, 3], [5], [6, 7]]
+    # Values of a category may be any two numbers; none may be missing, and nobody has two.
+    scaled = table * 3 - 1
+    assert [s.tolist() for s in _atoms.sources(scaled)] == [[1, 2, 3], [5], [6, 7]]
+    missing = np.delete(table, 3, axis=1)
+    assert [s.tolist() for s in _atoms.sources(missing)] == [[1], [2], [4], [5, 6]]
+    double = table.copy()
+    double[:, 2] = np.maximum(double[:, 2], double[:, 1])
+    assert [s.tolist() for s in _atoms.sources(double)] == [[1], [2, 3], [5], [6, 7]]
+    # A constant is no value of a category.
+    constant = np.column_stack([np.ones(24), table[:, 1:4]])
+    assert [s.tolist() for s in _atoms.sources(constant)] == [[0], [1, 2, 3]]
+    assert _atoms.sources(normal[:, None]) == []
+
+
+@pytest.mark.parametrize(
+    ("n_values", "n_columns", "n_distinct", "n", "looked_at"),
+    [
+        (11, 1, 11, 14, True),
+        (10, 1, 10, 14, False),  # so few rows may each be a group
+        (12, 1, 12, 15, True),  # a fifth are copies
+        (12, 1, 12, 14, False),
+        (6, 2, 12, 24, False),  # so few values in each column are equal by chance
+        (7, 2, 12, 24, True),
+    ],
+)
+def test_copies_are_looked_at_once(n_values, n_columns, n_distinct, n, looked_at):
+    columns = [np.arange(n_distinct) % n_values]
+    if n_columns == 2:
+        columns.append(np.arange(n_distinct) // n_values)
+    points = np.column_stack(columns).astype(float)[np.arange(n) % n_distinct]
+    found = _atoms.distinct(points)
+    assert (found is not None) == looked_at
+    if found is not None:
+        first, which = found
+        assert len(first) == n_distinct
+        np.testing.assert_array_equal(points[first][which], points)
+        assert sorted(first.tolist()) == list(range(n_distinct))
+
+
+def test_what_groups_say_is_the_share_of_the_variance_between_them(seed):
+    rng = np.random.default_rng(seed)
+    points, labels = rng.normal(size=(12, 3)) + 5, np.arange(12, dtype=np.int32) % 3
+    within = sum(
+        ((points[labels == g] - points[labels == g].mean(axis=0)) ** 2).sum() for g in range(3)
+    )
+    whole = ((points - points.mean(axis=0)) ** 2).sum()
+    assert _atoms.told(points, labels) == pytest.approx(1 - within / whole)
+    assert _atoms.told(np.ones((12, 2)), labels) == 0.0
+
+
+def test_each_source_gets_an_order_of_its_own():
+    points = np.column_stack([np.arange(50.0), np.arange(50.0) + 100, np.arange(50.0) + 200])
+    table = np.zeros((50, 3))
+    atoms = [np.array([0, 2])]
+    found = _atoms.permuted(table, points, atoms, np.random.RandomState(0))
+    assert sorted(found[:, 0]) == points[:, 0].tolist()
+    assert found[:, 0].tolist() != points[:, 0].tolist()
+    np.testing.assert_array_equal(found[:, 2], found[:, 0] + 200)
+    assert not found[:, 1].any()
+    assert not table.any()
+
+
+def chains_of(gap, sizes=(6, 6), step=1.0):
+    """Objects on a line, a step apart, with gaps between groups."""
+    place = np.concatenate(
+        [
+            np.arange(size) * step + at
+            for size, at in zip(
+                sizes, np.cumsum([0, *(size - 1 + gap for size in sizes[:-1])]), strict=True
+            )
+        ]
+    )
+    return scene_of(place[:, None])
+
+
+@pytest.mark.parametrize(
+    ("gap", "sizes", "most", "found"),
+    [
+        (1.5, (6, 6), 5, [0] * 6 + [1] * 6),
+        (1.49, (6, 6), 5, None),
+        (9.0, (5, 6), 2, [0] * 5 + [1] * 6),
+        (9.0, (4, 6), 5, None),
+        (9.0, (6, 6, 6), 3, [0] * 6 + [1] * 6 + [2] * 6),
+        (9.0, (6, 6, 6), 2, None),
+        (9.0, (6, 144), 3, [0] * 6 + [1] * 144),
+        (9.0, (6, 145), 3, None),
+    ],
+)
+def test_chains_are_cut_where_steps_are_half_as_long_again(gap, sizes, most, found):
+    said = list(_lines._by_chains(chains_of(gap, sizes), most))
+    assert len(said) == (found is not None)
+    if found is not None:
+        assert said[0].line == _lines.CHAINS
+        groups = dict.fromkeys(said[0].labels.tolist())
+        assert [list(groups).index(label) for label in said[0].labels] == found
+        assert said[0].n_clusters == len(sizes)
+
+
+def test_copies_are_no_chains_but_their_distance_is_a_step():
+    assert not list(_lines._by_chains(scene_of(np.zeros((12, 1))), 4))
+    copies = scene_of(np.repeat([0.0, 1.0], 6)[:, None])
+    said = list(_lines._by_chains(copies, 11))
+    assert [one.n_clusters for one in said] == [2]
+
+
+def test_the_finest_chains_are_taken():
+    place = np.concatenate([np.arange(6.0) + at for at in (0, 8, 50, 58)])
+    assert [one.n_clusters for one in _lines._by_chains(scene_of(place[:, None]), 9)] == [4]
+    assert [one.n_clusters for one in _lines._by_chains(scene_of(place[:, None]), 3)] == [2]
+
+
+def test_mixtures_are_tried_while_there_is_hope(monkeypatch):
+    values = {2: 5.0, 3: 4.0, 4: 4.0, 5: 9.0, 6: 8.0, 7: 7.0, 8: 6.0, 9: 5.0, 10: 1.0}
+
+    class Mixture:
+        def __init__(self, k, **options):
+            assert options == {
+                "covariance_type": "diag", "reg_covar": 1e-3, "random_state": _lines._SEED,
+            }  # fmt: skip
+            self.k = k
+
+        def fit(self, points):
+            self.points = points
+
+        def bic(self, points):
+            return values[self.k]
+
+        def predict(self, points):
+            return np.full(len(points), self.k)
+
+    monkeypatch.setattr(_lines, "GaussianMixture", Mixture)
+    said = [one.labels[0] for one in _lines._by_mixture(np.zeros((3, 1)), "diag", range(2, 11))]
+    # Six numbers after 3, the last that was better; 4 is no better than 3.
+    assert said == [2, 3, 4, 5, 6, 7, 8, 9]
+
+
+@pytest.mark.parametrize(
+    ("shape", "columns"),
+    [((140, 61), 60), ((140, 60), 60), ((100, 51), 50), ((9, 5), 4), ((9, 4), 4)],
+)
+def test_gaussians_are_fitted_in_few_columns(shape, columns):
+    points = np.random.default_rng(0).normal(size=shape)
+    found = _lines.narrow(points)
+    assert found.shape == (shape[0], columns)
+    assert (found is points) == (shape[1] == columns)
+
+
+def test_everybody_is_a_neighbour_of_its_own_too():
+    graph = sparse.csr_array(np.array([[0.0, 1, 1], [1, 0, 0], [1, 0, 0]]))
+    normal, root = _lines._normal(graph)
+    np.testing.assert_allclose(root, np.sqrt([3, 2, 2]))
+    whole = graph.toarray() + np.eye(3)
+    np.testing.assert_allclose(normal.toarray(), whole / np.outer(root, root))
+
+
+def test_members_that_place_everybody_are_a_line():
+    table = np.array([[0, 0, 0], [1, -1, 0], [1, 1, -2]])
+    said = list(_lines._by_members(scene_of(np.zeros((3, 1)), table)))
+    assert [(one.line, one.labels.tolist()) for one in said] == [("members", [0, 1, 1])]
+
+
+def test_what_is_asked_of_lines():
+    rng = np.random.default_rng(0)
+    X = np.concatenate([rng.normal(at, 0.1, (6, 2)) for at in (0, 5)])
+    near = (cdist(X, X) < 2).astype(float) - np.eye(12)
+    table = np.repeat([0, 1], 6)[:, None] * np.ones(3, int)
+    scene = scene_of(X, table, sparse.csr_array(near))
+    # Ward's tree of distances, or of the roots of what members say apart.
+    for points in (X, None):
+        one = Scene(scene.distances, points, scene.ensemble, scene.graph, 1)
+        said = list(_lines._by_ward(one, [2, 3]))
+        assert [each.line for each in said] == ["Ward"] * 2
+        assert said[0].labels.tolist() == [said[0].labels[0]] * 6 + [said[0].labels[6]] * 6
+    said = list(_lines._by_graph(scene, [2, 11, 12]))
+    assert [(each.line, each.n_clusters <= 11) for each in said] == [("graph", True)] * 2
+    assert len(set(zip(said[0].labels, np.repeat([0, 1], 6), strict=True))) == 2
+    for link in ("average", "single"):
+        said = list(_lines._by_tree(link, scene, [2]))
+        assert said[0].line == f"{link} link"
+        assert said[0].labels.tolist() in ([0] * 6 + [1] * 6, [1] * 6 + [0] * 6)
+    names = [list(way()) for way in _lines._ways(scene, [2])]
+    names = {one.line for said in names for one in said}
+    assert names == {"average link", "single link", "graph", "density", "Ward", "k-means",
+                     "mixture", "chains"}  # fmt: skip
