@@ -70,6 +70,10 @@ def test_parts_of_rows():
     assert taken.starts is rows.starts
     np.testing.assert_array_equal(rows.votes_of(3), rows.members[3])
     assert rows.dividing_members(2).tolist() == [True, True, True, True]
+    weights = np.arange(1.0, 10)
+    links = rows.links(np.array([True, False, False, True]), weights)
+    np.testing.assert_array_equal(links.members, rows.members[[0, 3]])
+    np.testing.assert_array_equal(links.weights, weights[[0, 1, 2, 6, 7, 8]])
 
 
 def test_shares_start_from_the_first_member_and_count_who_voted():

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 import consilience as cs
 from consilience import Ensemble
+from consilience.consensus import _solve
 from consilience.consensus._base import FixedNumber
 from consilience.consensus._cuts import balance, check_lengths, check_n_parts, check_sizes
 from consilience.consensus._solve import (
@@ -29,11 +30,11 @@ def warned(function, *args, **kwargs):
     return result, [str(one.message) for one in caught]
 
 
-@given(st.lists(st.one_of(st.integers(0, 5), st.just(10**9)), min_size=1), st.integers(1, 3))
+@given(st.lists(st.one_of(st.integers(-2, 5), st.just(10**9)), min_size=1), st.integers(1, 3))
 def test_clusters_are_numbered_as_they_first_appear(labels, more):
     names = list(dict.fromkeys(labels))
     memberships = None
-    if max(labels) < 10:
+    if 0 <= min(labels) and max(labels) < 10:
         n_clusters = max(labels) + more
         empty = [c for c in range(n_clusters) if c not in names]
         assert cluster_order(np.array(labels), n_clusters).tolist() == names + empty
@@ -77,13 +78,37 @@ DISTINCT = [[0, 0], [0, 1], [1, 0], [0, 0], [1, 0]]
 )
 def test_a_method_is_asked_where_there_is_something_to_decide(k, splits, asked, labels):
     run, seen = recorded([3, 0, 0, 3, 0])
-    found, words = warned(
-        solve, Ensemble(np.array(DISTINCT)), k, run, owner="Method", splits_equals=splits
-    )
+    told = {"splits_equals": True} if splits else {}
+    found, words = warned(solve, Ensemble(np.array(DISTINCT)), k, run, owner="Method", **told)
     assert found.labels.tolist() == labels
     assert found.n_clusters == max(labels) + 1
     assert seen == ([(5, k or 5, None)] if asked else [])
     assert len(words) == (k == 4 and not splits)
+
+
+@pytest.mark.parametrize("k", [2, 3])
+def test_two_rows_are_split_by_a_method_that_splits_equals(k):
+    run, seen = recorded([0, 1, 0, 1])
+    table = np.array([0, 0, 1, 1])[:, None]
+    found, words = warned(solve, Ensemble(table), k, run, owner="Method", splits_equals=True)
+    assert found.labels.tolist() == [0, 1, 0, 1]
+    assert seen == [(4, k, None)]
+    assert not words
+
+
+def test_rows_that_differ_late_are_found_too(monkeypatch):
+    monkeypatch.setattr(_solve, "_A_LOOK", 1)
+    run, seen = recorded([0, 1, 0, 1])
+    found, _ = warned(solve, Ensemble(np.array([0, 0, 1, 2])[:, None]), 2, run, owner="Method")
+    assert found.labels.tolist() == [0, 1, 0, 1]
+    assert seen == [(4, 2, None)]
+
+
+def test_more_clusters_than_objects_are_refused_before_anything_is_run():
+    run, seen = recorded([0, 1, 2])
+    with pytest.raises(InvalidParameterError, match=r"of Method .* at most .* n_samples=3\. Got 4"):
+        solve(Ensemble(np.arange(3)[:, None]), 4, run, owner="Method")
+    assert not seen
 
 
 def test_equal_objects_cannot_be_split_into_more_than_one():
@@ -117,6 +142,11 @@ def test_noise_is_left_out_and_unseen_are_placed():
     assert found.memberships[:, 0].tolist() == [1.0, 0.0, 0.25, 0.0, 0.0, 0.75]
     assert found.n_clusters == 2
     assert len(words) == 1
+    run, seen = recorded([0, 1, 1, 0])
+    found, _ = warned(solve, Ensemble(np.array(table)), 2, run, owner="Method")
+    assert found.labels.tolist() == [0, -1, 1, 0, 1, 0]
+    assert found.memberships is None
+    assert seen == [(4, 2, None)]
     nobody, words = warned(solve, Ensemble(np.array([[-1], [-1]])), 2, run, owner="Method")
     assert nobody.labels.tolist() == [-1, -1]
     assert "every object is noise" in words[0]
