@@ -349,3 +349,25 @@ def test_a_search_starts_from_as_many_members_as_seeds_and_from_what_is_added(mo
     costs = [cost(problem, run.labels) for run in starts]
     assert found.start == starts[int(np.argmin(costs))].start
     assert (found.n_iter, found.converged) == (7, False)
+
+
+@pytest.mark.parametrize("cap", [1, 2, 5])
+def test_rows_that_suit_nobody_join_once_the_clusters_are_used_up(cap):
+    members = np.tile(np.arange(6, dtype=np.int8), (3, 1))
+    problem = Problem(members, np.ones(6, int), by_seen=False, max_bytes=2**20)
+    run = _correlation.sampling(problem, 1, cap=cap, seeds=[3], max_iter=5)
+    assert run.n_iter == cap
+    assert set(run.labels.tolist()) == set(range(cap))
+
+
+def test_samples_are_drawn_until_nobody_is_left():
+    members = np.tile(np.arange(6, dtype=np.int8), (3, 1))
+    problem = Problem(members, np.ones(6, int), by_seen=False, max_bytes=2**20)
+    run = _correlation.sampling(problem, 2, cap=6, seeds=[3], max_iter=5)
+    assert run.n_iter == 3
+    assert sorted(run.labels.tolist()) == list(range(6))
+    whole = _correlation.sampling(problem, 6, cap=6, seeds=[3], max_iter=5)
+    assert whole.n_iter == 1
+    # All that are alike are attached to the one that was drawn.
+    alike = Problem(np.zeros((3, 6), np.int8), np.ones(6, int), by_seen=False, max_bytes=2**20)
+    assert _correlation.sampling(alike, 1, cap=6, seeds=[3], max_iter=5).labels.tolist() == [0] * 6

@@ -252,7 +252,9 @@ def test_votes_that_differ_by_rounding_are_ties():
     assert ballot.overlap(np.array([[1.0]]), 1)[0, 1] > 0.25
 
 
-def test_shares_are_passed_on_cluster_by_cluster(seed):
+@pytest.mark.parametrize("placed", [1.0, 0.05])
+def test_shares_are_passed_on_cluster_by_cluster(placed, seed):
+    """Also where members place every object by a twentieth only."""
     rng = np.random.default_rng(seed)
     made = tables(seed)
     # Two objects that the first misses are alone in a cluster of the second.
@@ -261,6 +263,7 @@ def test_shares_are_passed_on_cluster_by_cluster(seed):
     made[1][[0, -1]] = [0.0, 0.0, 1.0]
     made[1][1:-1] /= made[1][1:-1].sum(axis=1, keepdims=True)
     made[2][0] = 0.5
+    made = [placed * table for table in made]
     counts = rng.integers(1, 5, 7)
     members = np.zeros((3, 7), np.int8)
     rows = SoftRows(members, STARTS, counts, np.arange(7), np.hstack(made))
@@ -291,7 +294,7 @@ def test_shares_are_passed_on_cluster_by_cluster(seed):
     found, voted = rows.pass_on(0, [1, 2])
     np.testing.assert_allclose(found, shares, atol=1e-12)
     np.testing.assert_allclose(voted, n_votes, atol=1e-12)
-    assert voted[0] == 0.5
+    assert voted[0] == 0.5 * placed
     assert voted[-1] == 0
 
 

@@ -34,7 +34,7 @@ def warned(function, *args, **kwargs):
 def test_clusters_are_numbered_as_they_first_appear(labels, more):
     names = list(dict.fromkeys(labels))
     memberships = None
-    if 0 <= min(labels) and max(labels) < 10:
+    if min(labels) >= 0 and max(labels) < 10:
         n_clusters = max(labels) + more
         empty = [c for c in range(n_clusters) if c not in names]
         assert cluster_order(np.array(labels), n_clusters).tolist() == names + empty

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 from scipy.spatial.distance import cdist
-from sklearn.metrics import silhouette_score
+from sklearn.metrics import adjusted_rand_score, silhouette_score
 
 from consilience import Ensemble
 from consilience.consensus import _atoms, _lines, _support
@@ -30,8 +30,9 @@ def test_reachability_is_its_definition(n, seed):
             assert far[i, j] == max(distances[i, j], core[i], core[j])
 
 
-def test_copies_are_no_denser_than_a_thousandth_of_what_is_usual():
-    place = np.array([0.0] * 9 + list(range(100, 110)))
+@pytest.mark.parametrize("unit", [1.0, 1e-6])
+def test_copies_are_no_denser_than_a_thousandth_of_what_is_usual(unit):
+    place = unit * np.array([0.0] * 9 + list(range(100, 110)))
     distances = abs(place[:, None] - place)
     _, core = _support.reach(distances)
     others = [sorted(row)[7] for row in distances[9:].tolist()]
@@ -105,6 +106,41 @@ def test_others_are_the_best_of_every_other_line_that_was_asked():
             ]
             wanted.append(np.mean(best) if best else 0.0)
         np.testing.assert_allclose(_support._of_others(agreement, lines, asked), wanted)
+
+
+def test_what_speaks_for_partitions_is_asked_of_the_lines_it_is_named_after(seed):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(24, 2))
+    near = sparse.coo_array((cdist(X, X) < 1).astype(float) - np.eye(24))
+    scene = scene_of(X, graph=near)
+    lines = ("k-means", "graph", "density", "single link", "Ward", "mixture", "chains", "members")
+    found = [Partition(line, (rng.permutation(24) % 3).astype(np.int32)) for line in lines]
+    support = _support.supports(scene, found)
+    pairs = np.array(
+        [[adjusted_rand_score(one.labels, other.labels) for other in found] for one in found]
+    )
+    of_data = ("k-means", "Ward", "graph", "mixture", "density")
+    asked = {
+        "agreement": tuple(line for line in lines if line != "chains"),
+        "data_agreement": of_data,
+        "loose_agreement": ("graph", "single link", "density"),
+        "round_agreement": ("k-means", "Ward", "mixture"),
+        "graph_agreement": ("graph",),
+    }
+    for name, names in asked.items():
+        for i, own in enumerate(lines):
+            others = [pairs[i, lines.index(line)] for line in names if line != own]
+            wanted = np.mean(others) if others else 0.0
+            assert getattr(support, name)[i] == pytest.approx(wanted)
+    far, core = _support.reach(scene.distances)
+    for i, one in enumerate(found):
+        assert support.silhouette[i] == pytest.approx(silhouette_score(X, one.labels))
+        assert support.modularity[i] == _support._modularity(near, one.labels)
+        borders = _support.border_sparsity(one.labels, far, core)
+        assert (support.sparsity[i], support.capped[i]) == (borders.mean, borders.capped)
+    likely = _support._likelihoods(scene, found)
+    np.testing.assert_array_equal(support.icl, likely[0])
+    assert support.one_gaussian == likely[1]
 
 
 def test_a_group_of_one_has_no_silhouette(seed):
@@ -182,6 +218,7 @@ def test_columns_of_one_category_belong_together():
     constant = np.column_stack([np.ones(24), table[:, 1:4]])
     assert [s.tolist() for s in _atoms.sources(constant)] == [[0], [1, 2, 3]]
     assert _atoms.sources(normal[:, None]) == []
+    assert [s.tolist() for s in _atoms.sources(np.eye(2))] == [[0, 1]]
 
 
 @pytest.mark.parametrize(
