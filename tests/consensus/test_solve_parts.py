@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 import consilience as cs
 from consilience import Ensemble
-from consilience.consensus import _solve
+from consilience._docs import entries
+from consilience.consensus import CONSENSUS, _solve
 from consilience.consensus._base import FixedNumber
 from consilience.consensus._cuts import balance, check_lengths, check_n_parts, check_sizes
 from consilience.consensus._solve import (
@@ -251,3 +252,31 @@ def test_an_estimator_says_what_it_is_before_what_its_function_says():
     for name in ("EAC", "PEACE", "WOSP", "MontiConsensus", "AutoConsensus"):
         doc = getattr(cs, name).__doc__
         assert doc.strip().partition("\n")[0].endswith(".")
+
+
+@pytest.mark.parametrize("name", ["eac", "wosp"])
+def test_parameters_are_described_by_the_function_or_point_to_it(name):
+    method = CONSENSUS[name]
+
+    class Mine(FixedNumber):
+        """Groups of mine."""
+
+        _method = method
+
+        linkage: str = "average"
+        solver: str = "auto"
+        extra: int = 1
+
+    doc = " ".join(Mine.__doc__.split())
+    described = {
+        one: " ".join(" ".join(entry.text).split())
+        for entry in entries(method.function.__doc__, "Parameters")
+        for one in entry.names
+    }
+    own = "linkage" if name == "eac" else "solver"
+    assert described[own] in doc
+    assert described["ensemble"] not in doc
+    assert doc.count(f"See `{name}`.") == 1
+    assert "extra" in doc.partition("Attributes")[0]
+    assert "Mine(2, random_state=0)" in doc
+    assert ("fit(X)" in doc) == method.needs_data == (name == "wosp")

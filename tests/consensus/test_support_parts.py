@@ -9,7 +9,7 @@ from scipy.spatial.distance import cdist
 from sklearn.metrics import adjusted_rand_score, silhouette_score
 
 from consilience import Ensemble
-from consilience.consensus import _atoms, _lines, _support
+from consilience.consensus import _atoms, _support
 from consilience.consensus._lines import Partition, Scene
 
 
@@ -214,6 +214,8 @@ def test_columns_of_one_category_belong_together():
     double = table.copy()
     double[:, 2] = np.maximum(double[:, 2], double[:, 1])
     assert [s.tolist() for s in _atoms.sources(double)] == [[1], [2, 3], [5], [6, 7]]
+    # Not all values of a category are in the table.
+    assert [s.tolist() for s in _atoms.sources(np.eye(3)[one][:, :2])] == [[0], [1]]
     # A constant is no value of a category.
     constant = np.column_stack([np.ones(24), table[:, 1:4]])
     assert [s.tolist() for s in _atoms.sources(constant)] == [[0], [1, 2, 3]]
@@ -267,127 +269,3 @@ def test_each_source_gets_an_order_of_its_own():
     np.testing.assert_array_equal(found[:, 2], found[:, 0] + 200)
     assert not found[:, 1].any()
     assert not table.any()
-
-
-def chains_of(gap, sizes=(6, 6), step=1.0):
-    """Objects on a line, a step apart, with gaps between groups."""
-    place = np.concatenate(
-        [
-            np.arange(size) * step + at
-            for size, at in zip(
-                sizes, np.cumsum([0, *(size - 1 + gap for size in sizes[:-1])]), strict=True
-            )
-        ]
-    )
-    return scene_of(place[:, None])
-
-
-@pytest.mark.parametrize(
-    ("gap", "sizes", "most", "found"),
-    [
-        (1.5, (6, 6), 5, [0] * 6 + [1] * 6),
-        (1.49, (6, 6), 5, None),
-        (9.0, (5, 6), 2, [0] * 5 + [1] * 6),
-        (9.0, (4, 6), 5, None),
-        (9.0, (6, 6, 6), 3, [0] * 6 + [1] * 6 + [2] * 6),
-        (9.0, (6, 6, 6), 2, None),
-        (9.0, (6, 144), 3, [0] * 6 + [1] * 144),
-        (9.0, (6, 145), 3, None),
-    ],
-)
-def test_chains_are_cut_where_steps_are_half_as_long_again(gap, sizes, most, found):
-    said = list(_lines._by_chains(chains_of(gap, sizes), most))
-    assert len(said) == (found is not None)
-    if found is not None:
-        assert said[0].line == _lines.CHAINS
-        groups = dict.fromkeys(said[0].labels.tolist())
-        assert [list(groups).index(label) for label in said[0].labels] == found
-        assert said[0].n_clusters == len(sizes)
-
-
-def test_copies_are_no_chains_but_their_distance_is_a_step():
-    assert not list(_lines._by_chains(scene_of(np.zeros((12, 1))), 4))
-    copies = scene_of(np.repeat([0.0, 1.0], 6)[:, None])
-    said = list(_lines._by_chains(copies, 11))
-    assert [one.n_clusters for one in said] == [2]
-
-
-def test_the_finest_chains_are_taken():
-    place = np.concatenate([np.arange(6.0) + at for at in (0, 8, 50, 58)])
-    assert [one.n_clusters for one in _lines._by_chains(scene_of(place[:, None]), 9)] == [4]
-    assert [one.n_clusters for one in _lines._by_chains(scene_of(place[:, None]), 3)] == [2]
-
-
-def test_mixtures_are_tried_while_there_is_hope(monkeypatch):
-    values = {2: 5.0, 3: 4.0, 4: 4.0, 5: 9.0, 6: 8.0, 7: 7.0, 8: 6.0, 9: 5.0, 10: 1.0}
-
-    class Mixture:
-        def __init__(self, k, **options):
-            assert options == {
-                "covariance_type": "diag", "reg_covar": 1e-3, "random_state": _lines._SEED,
-            }  # fmt: skip
-            self.k = k
-
-        def fit(self, points):
-            self.points = points
-
-        def bic(self, points):
-            return values[self.k]
-
-        def predict(self, points):
-            return np.full(len(points), self.k)
-
-    monkeypatch.setattr(_lines, "GaussianMixture", Mixture)
-    said = [one.labels[0] for one in _lines._by_mixture(np.zeros((3, 1)), "diag", range(2, 11))]
-    # Six numbers after 3, the last that was better; 4 is no better than 3.
-    assert said == [2, 3, 4, 5, 6, 7, 8, 9]
-
-
-@pytest.mark.parametrize(
-    ("shape", "columns"),
-    [((140, 61), 60), ((140, 60), 60), ((100, 51), 50), ((9, 5), 4), ((9, 4), 4)],
-)
-def test_gaussians_are_fitted_in_few_columns(shape, columns):
-    points = np.random.default_rng(0).normal(size=shape)
-    found = _lines.narrow(points)
-    assert found.shape == (shape[0], columns)
-    assert (found is points) == (shape[1] == columns)
-
-
-def test_everybody_is_a_neighbour_of_its_own_too():
-    graph = sparse.csr_array(np.array([[0.0, 1, 1], [1, 0, 0], [1, 0, 0]]))
-    normal, root = _lines._normal(graph)
-    np.testing.assert_allclose(root, np.sqrt([3, 2, 2]))
-    whole = graph.toarray() + np.eye(3)
-    np.testing.assert_allclose(normal.toarray(), whole / np.outer(root, root))
-
-
-def test_members_that_place_everybody_are_a_line():
-    table = np.array([[0, 0, 0], [1, -1, 0], [1, 1, -2]])
-    said = list(_lines._by_members(scene_of(np.zeros((3, 1)), table)))
-    assert [(one.line, one.labels.tolist()) for one in said] == [("members", [0, 1, 1])]
-
-
-def test_what_is_asked_of_lines():
-    rng = np.random.default_rng(0)
-    X = np.concatenate([rng.normal(at, 0.1, (6, 2)) for at in (0, 5)])
-    near = (cdist(X, X) < 2).astype(float) - np.eye(12)
-    table = np.repeat([0, 1], 6)[:, None] * np.ones(3, int)
-    scene = scene_of(X, table, sparse.csr_array(near))
-    # Ward's tree of distances, or of the roots of what members say apart.
-    for points in (X, None):
-        one = Scene(scene.distances, points, scene.ensemble, scene.graph, 1)
-        said = list(_lines._by_ward(one, [2, 3]))
-        assert [each.line for each in said] == ["Ward"] * 2
-        assert said[0].labels.tolist() == [said[0].labels[0]] * 6 + [said[0].labels[6]] * 6
-    said = list(_lines._by_graph(scene, [2, 11, 12]))
-    assert [(each.line, each.n_clusters <= 11) for each in said] == [("graph", True)] * 2
-    assert len(set(zip(said[0].labels, np.repeat([0, 1], 6), strict=True))) == 2
-    for link in ("average", "single"):
-        said = list(_lines._by_tree(link, scene, [2]))
-        assert said[0].line == f"{link} link"
-        assert said[0].labels.tolist() in ([0] * 6 + [1] * 6, [1] * 6 + [0] * 6)
-    names = [list(way()) for way in _lines._ways(scene, [2])]
-    names = {one.line for said in names for one in said}
-    assert names == {"average link", "single link", "graph", "density", "Ward", "k-means",
-                     "mixture", "chains"}  # fmt: skip
