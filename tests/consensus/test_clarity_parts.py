@@ -1,13 +1,10 @@
 """How clear groups are, part by part: bounds of verdicts, and what reference tables are."""
 
-from functools import partial
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from scipy.linalg import sqrtm
 from scipy.spatial.distance import cdist
-from scipy.stats import norm, rankdata
 
 from consilience.consensus import _clarity
 from consilience.consensus._clarity import _Borders, _Seen, _Shown
@@ -51,12 +48,64 @@ def test_without_data_borders_and_agreement_decide(k, sparsity, agreement, verdi
     assert (found.valley, found.expected_valley) == (None, None)
 
 
+def test_copies_are_looked_at_once():
+    points = np.random.default_rng(0).normal(size=(12, 2))[np.arange(30) % 12]
+    labels = (points[:, 0] > 0).astype(np.int32)
+    found = _clarity.judge(
+        points, cdist(points, points), labels, 1.0, n_objects=30, rng=np.random.RandomState(0)
+    )
+    assert found.n_objects == 12
+    alone = _clarity.border_sparsity(labels[:12], *_clarity.reach(cdist(points[:12], points[:12])))
+    assert found.sparsity == pytest.approx(alone.mean)
+
+
+@pytest.mark.parametrize(
+    ("verdict", "given", "agreement", "said"),
+    [
+        ("none", True, 0.9, "Another number of groups may be clearer."),
+        ("none", False, 0.9, "No clear structure"),
+        ("weak", True, 0.5, "(p = 0.04, 99 reference tables of each kind), but by little."),
+        ("weak", False, 0.49, "but ways to cluster disagree."),
+        ("clear", True, 0.9, "They are clear: the borders are sparser than in data"),
+    ],
+)
+def test_groups_that_were_given_may_not_be_the_clearest(verdict, given, agreement, said):
+    clarity = _clarity.Clarity(verdict, 0.04, 99, 50, 0.5, 0.1, agreement)
+    assert said in clarity.said(given=given)
+    assert (clarity.words == clarity.said(given=given)) == (verdict != "none" or not given)
+
+
+def test_what_most_objects_doubt_is_no_more_than_weak():
+    clear = _clarity.Clarity("clear", 0.04, 99, 50, 0.5, 0.1, 0.9, 0.7, 0.2, "both")
+    found = _clarity.doubted(clear)
+    assert found.words.endswith(", but most objects are doubtful.")
+    assert (found.verdict, found.p_value, found.valley, found.seen_by) == (
+        "weak",
+        0.04,
+        0.7,
+        "both",
+    )
+    weak = _clarity.Clarity("weak", 0.04, 99, 50, 0.5, 0.1, 0.9)
+    assert _clarity.doubted(weak) is weak
+
+
 def judged(monkeypatch, shown=None, columns=1, k=2, p=0.03, enough=True, stands_out=(True, False)):
     """The verdict about groups whose borders and permuted columns show what is told here."""
     seen = _Borders(p, enough, 0.7, (0.1, 0.2), stands_out)
-    monkeypatch.setattr(_clarity, "_borders", lambda *_: seen)
+
+    def borders(points, distances, labels, _):
+        np.testing.assert_allclose(cdist(points, points), distances)
+        assert len(labels) == len(points)
+        return seen
+
+    def beside(points, labels, atoms, _):
+        assert points.shape == (len(labels), columns)
+        assert [one.tolist() for one in atoms] == [[0]]
+        return shown
+
+    monkeypatch.setattr(_clarity, "_borders", borders)
     monkeypatch.setattr(_clarity, "sources", lambda _: [] if shown is None else [np.arange(1)])
-    monkeypatch.setattr(_clarity, "_beside_permuted", lambda *_: shown)
+    monkeypatch.setattr(_clarity, "_beside_permuted", beside)
     points = np.random.default_rng(0).normal(size=(22, columns))
     return _clarity.judge(
         points, cdist(points, points), (np.arange(22) % k).astype(np.int32), 0.9,
@@ -108,12 +157,13 @@ def test_columns_with_atoms_must_show_it_too(shown, options, expected, monkeypat
 @pytest.mark.parametrize(
     ("each", "sparsity", "valley", "columns", "enough"),
     [
-        ((0.05, 1.0), 0.7 + 2**-10, 0.0, 1.0, True),
+        ((0.05, 1.0), 0.5, 0.0, 1.0, True),
         ((0.051, 1.0), 9.0, 0.0, 1.0, False),
-        ((0.05, 1.0), 0.7 - 2**-10, 0.0, 1.0, False),
-        ((0.05, 1.0), 0.36, 0.0, 2.0, True),
-        ((0.05, 1.0), 0.141, 0.0, 9.0, True),  # five columns at most
-        ((0.05, 1.0), 0.139, 0.0, 9.0, False),
+        ((0.05, 1.0), 0.5 - 2**-10, 0.0, 1.0, False),
+        ((0.05, 1.0), 0.25, 0.0, 2.0, True),
+        ((0.05, 1.0), 0.25, 0.0, 1.99, False),
+        ((0.05, 1.0), 0.1015625, 0.0, 9.0, True),  # five columns at most
+        ((0.05, 1.0), 0.09375, 0.0, 9.0, False),
         ((1.0, 0.05), 0.0, 0.55, 1.0, True),
         ((1.0, 0.051), 0.0, 9.0, 1.0, False),
         ((1.0, 0.05), 0.0, 0.549, 1.0, False),
@@ -124,7 +174,8 @@ def test_columns_with_atoms_must_show_it_too(shown, options, expected, monkeypat
 def test_borders_or_valleys_must_stand_out_by_enough(
     each, sparsity, valley, columns, enough, monkeypatch
 ):
-    """Expected is a sparsity of 0.25: what is more than that counts, times the columns."""
+    """Expected is a sparsity of 0.25: a half more counts, times the columns."""
+    monkeypatch.setattr(_clarity, "_DROP", 0.5)
     monkeypatch.setattr(_clarity, "border_sparsity", lambda *_: Borders(sparsity + 0.25, 0.0))
     monkeypatch.setattr(_clarity, "valleys", lambda *_: valley)
     monkeypatch.setattr(_clarity, "_kinds", lambda _: ["one", "two"])
@@ -146,9 +197,10 @@ def test_borders_or_valleys_must_stand_out_by_enough(
 
 def test_p_values_count_the_data_among_the_tables(seed):
     rng = np.random.default_rng(seed)
-    chance = [rng.normal(size=(9, 2)), rng.normal(size=(9, 2)) + np.array([1.0, 0.0])]
-    chance[0][3, 0] = 1.0  # a tie
-    seen = (1.0, 0.5)
+    units = np.array([0.1, 10.0])
+    chance = [rng.normal(size=(9, 2)) * units, (rng.normal(size=(9, 2)) + 0.5) * units]
+    chance[0][3, 0] = 0.15  # a tie
+    seen = (0.15, 2.0)
     found = _clarity._against(seen, chance)
     both, each = [], []
     for kind in chance:
@@ -176,23 +228,36 @@ def test_tables_that_are_all_alike_show_nothing():
         (0.75, [0.5] * 19, (0.05, True, True, False)),
         (0.625, [0.5] * 19, (0.05, True, True, False)),
         (0.624, [0.5] * 19, (0.05, True, False, False)),
-        (0.551, [0.5] * 19, (0.05, True, False, False)),
-        (0.549, [0.5] * 19, (0.05, False, False, False)),
+        (0.5625, [0.5] * 19, (0.05, True, False, False)),
+        (0.5624, [0.5] * 19, (0.05, False, False, False)),
         (0.75, [0.5] * 18 + [0.75], (0.1, False, False, False)),
         (0.75, [0.5] * 18 + [0.75 - 5e-10], (0.1, False, False, False)),
+        (0.75, [0.5] * 18 + [0.75 - 1e-9], (0.1, False, False, False)),
         (0.75, [0.5] * 18 + [0.75 - 1.5e-9], (0.05, True, True, False)),
         (1.0, [1.0] * 19, (1.0, False, False, True)),
         (1.0, [0.5] * 19, (0.05, True, True, True)),
         (1 - 5e-10, [0.5] * 19, (0.05, True, True, True)),
+        (1 - 1e-9, [0.5] * 19, (0.05, True, True, False)),
         (1 - 1.5e-9, [0.5] * 19, (0.05, True, True, False)),
     ],
 )
 def test_groups_must_say_more_than_groups_of_permuted_columns(own, chance, expected, monkeypatch):
-    drawn = iter(chance)
+    drawn, points = iter(chance), np.repeat([0.0, 1.0], 10)[:, None]
+    # Shares of two that can be told exactly.
+    monkeypatch.setattr(_clarity, "_TOLD", 0.125)
+
+    def most(table, k, _):
+        assert (k, sorted(table.ravel())) == (2, points.ravel().tolist())
+        return next(drawn)
+
+    def told(table, labels):
+        assert table is points
+        assert labels is HALVES
+        return own
+
     monkeypatch.setattr(_clarity, "REFERENCES", 19)
-    monkeypatch.setattr(_clarity, "_most_told", lambda *_: next(drawn))
-    monkeypatch.setattr(_clarity, "told", lambda *_: own)
-    points = np.repeat([0.0, 1.0], 10)[:, None]
+    monkeypatch.setattr(_clarity, "_most_told", most)
+    monkeypatch.setattr(_clarity, "told", told)
     found = _clarity._beside_permuted(points, HALVES, [np.array([0])], np.random.RandomState(0))
     assert found == pytest.approx(expected)
 
@@ -265,77 +330,6 @@ def test_copies_and_equal_distances_have_columns_too():
     place = np.repeat([0.0, 1.0], 3)[:, None]
     distances = cdist(place, place)
     # Two copies, at a thousand millionth of the longest distance, among five neighbours.
-    assert _clarity._columns_in_effect(distances) == pytest.approx(3 / (2 * np.log(1e9)))
-
-
-def test_ellipses_keep_the_distances_from_the_middle_in_units_of_the_spread(seed):
-    rng = np.random.default_rng(seed)
-    points = np.column_stack([rng.normal(size=(40, 2)) * [1.0, 4.0] + 3, np.full(40, 2.0)])
-    drawn = _clarity._elliptical(points, np.random.RandomState(seed))
-
-    def lengths(table):
-        off = table[:, :2] - points[:, :2].mean(axis=0)
-        own = points[:, :2] - points[:, :2].mean(axis=0)
-        return np.sqrt(np.einsum("ij,jk,ik->i", off, np.linalg.inv(own.T @ own), off))
-
-    np.testing.assert_allclose(np.sort(lengths(drawn)), np.sort(lengths(points)))
-    assert not np.allclose(lengths(drawn), lengths(points))
-    np.testing.assert_allclose(drawn[:, 2], 2.0)
-    # Drawn anew, in all directions: none is left out.
-    assert len(np.unique(np.sign(drawn[:, :2] - points[:, :2].mean(axis=0)), axis=0)) == 4
-
-
-def test_columns_are_drawn_with_their_correlations_of_ranks(seed):
-    rng = np.random.default_rng(seed)
-    points = rng.normal(size=(50, 3)) @ rng.normal(size=(3, 3))
-    widths = np.array([0.0, 0.5, 2.0])
-    found = _clarity._same_columns(points, widths, np.random.RandomState(seed))
-    again = np.random.RandomState(seed)
-    scores = norm.ppf((rankdata(points, axis=0) - 0.5) / 50)
-    drawn = again.normal(size=(50, 3)) @ np.real(sqrtm(np.corrcoef(scores.T)))
-    smeared = points + again.normal(size=(50, 3)) * widths
-    np.testing.assert_allclose(np.sort(found, axis=0), np.sort(smeared, axis=0))
-    np.testing.assert_array_equal(rankdata(found, axis=0), rankdata(drawn, axis=0))
-
-
-def test_a_line_has_no_ellipse():
-    line = np.arange(10.0)[:, None] * [1.0, 2.0]
-    assert len(_clarity._kinds(line)) == 1
-    assert len(_clarity._kinds(line + [[0.0, 0.1]] * np.eye(10)[:, :1])) == 2
-    same, ellipse = _clarity._kinds(np.random.default_rng(0).normal(size=(20, 2)))
-    assert isinstance(same, partial)
-    assert same.func is _clarity._same_columns
-    assert ellipse.func is _clarity._elliptical
-
-
-@pytest.mark.parametrize(
-    ("below", "n", "one"), [(2, 100, True), (3, 100, False), (97, 100, False), (98, 100, True)]
-)
-def test_strays_beyond_a_valley_are_no_peak(below, n, one):
-    values = np.concatenate([np.zeros(below), np.full(n - below, 1.0)])
-    values = np.sort(values + np.linspace(0, 0.001, n))
-    assert _clarity._one_peak(values, 0.01) == one
-    # Without any width every gap is a valley; with a very large one nothing is.
-    assert _clarity._one_peak(values, 0.0) == one
-    assert _clarity._one_peak(values, 100.0)
-
-
-def test_columns_are_smeared_as_little_as_need_be():
-    rng = np.random.default_rng(0)
-    values = np.sort(np.concatenate([rng.normal(0, 1, 60), rng.normal(9, 1, 60)]))
-    width = _clarity._one_peak_width(rng.permutation(values))
-    step = (values[-1] - values[0]) / 2**12
-    assert _clarity._one_peak(values, width)
-    assert not _clarity._one_peak(values, width - step)
-    assert width / step == pytest.approx(round(width / step))
-    widths = _clarity._one_peak_widths(np.column_stack([values, np.arange(120) // 2]))
-    assert widths.tolist() == [width, 0.0]
-
-
-def test_columns_of_few_values_are_not_smeared():
-    gap = np.concatenate([np.arange(20.0), np.arange(100.0, 120)])
-    assert _clarity._one_peak_width(gap) > 0
-    # Half as many values as objects, or a value that a fifth of them have.
-    assert _clarity._one_peak_width(np.repeat(gap, 2)) == 0.0
-    assert _clarity._one_peak_width(np.append(np.repeat(gap, 2), 60.0)) > 0
-    assert _clarity._one_peak_width(np.append(gap, [0.0] * 9)) == 0.0
+    for unit in (1.0, 1000.0):
+        found = _clarity._columns_in_effect(unit * distances)
+        assert found == pytest.approx(3 / (2 * np.log(1e9)))
