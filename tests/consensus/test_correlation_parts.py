@@ -191,6 +191,7 @@ def test_a_member_is_completed_where_it_saw_nobody(by_seen):
     problem = Problem(members, np.ones(7), by_seen=by_seen, max_bytes=2**20)
     assert completed(problem, 0, 7).tolist() == [1, 1, 1, 0, 0, -1, -1]
     assert completed(problem, 0, 4).tolist() == [1, 1, 1, 0, 0, -1, -1]
+    assert completed(problem, 1, 7).tolist() == [0, 0, 0, 1, 1, 2, 3]
     three = completed(problem, 0, 3)
     assert three.min() == 0
     assert three.max() == 2
@@ -228,6 +229,7 @@ def test_members_are_ranked_by_their_costs(by_seen, lowest, seed):
         ([0.1, 0.2, 0.3], 9, 1),
         ([0.1, 0.2, 0.5], 9, 2),
         ([0.1, 0.5 - 1e-10, 0.5], 9, 3),
+        ([0.1, 0.5 - 1e-9, 0.6], 9, 3),
         ([0.1, 0.5 - 3e-9, 0.6], 9, 2),
         ([0.6, 0.7, 0.8], 9, 4),
         ([0.6, 0.7, 0.8], 3, 3),
@@ -349,6 +351,8 @@ def test_a_search_starts_from_as_many_members_as_seeds_and_from_what_is_added(mo
     costs = [cost(problem, run.labels) for run in starts]
     assert found.start == starts[int(np.argmin(costs))].start
     assert (found.n_iter, found.converged) == (7, False)
+    _correlation.search_from(problem, (), cap=5, seeds=[11], max_iter=9)
+    assert asked[3:] == [(ranked[0].labels.tolist(), 5, 11, 9, False)]
 
 
 @pytest.mark.parametrize("cap", [1, 2, 5])
