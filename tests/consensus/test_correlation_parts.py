@@ -375,3 +375,16 @@ def test_samples_are_drawn_until_nobody_is_left():
     # All that are alike are attached to the one that was drawn.
     alike = Problem(np.zeros((3, 6), np.int8), np.ones(6, int), by_seen=False, max_bytes=2**20)
     assert _correlation.sampling(alike, 1, cap=6, seeds=[3], max_iter=5).labels.tolist() == [0] * 6
+    # The last sample makes no more clusters than are left.
+    three = _correlation.sampling(problem, 2, cap=3, seeds=[3], max_iter=5)
+    assert set(three.labels.tolist()) == {0, 1, 2}
+    assert three.n_iter == 2
+
+
+def test_rows_join_the_clusters_of_a_sample_that_they_are_like(seed):
+    """Five of eight rows are of both kinds, whichever are drawn."""
+    kinds = np.repeat([0, 1], 4).astype(np.int8)
+    problem = Problem(np.tile(kinds, (3, 1)), np.ones(8, int), by_seen=False, max_bytes=2**20)
+    run = _correlation.sampling(problem, 5, cap=8, seeds=[seed], max_iter=5)
+    assert run.n_iter == 1
+    assert run.labels.tolist() in (kinds.tolist(), (1 - kinds).tolist())
