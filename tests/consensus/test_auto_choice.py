@@ -48,6 +48,42 @@ def test_a_few_objects_that_move_are_counted():
     assert difference(taken, other) == "moves 3 objects"
 
 
+@pytest.mark.parametrize(
+    ("moved", "words"),
+    [(1, "moves 1 object"), (2, "divides them across: 2 groups stay")],
+)
+def test_a_tenth_of_a_group_may_move(moved, words):
+    taken = np.repeat([0, 1, 2, 3], 10)
+    other = taken.copy()
+    other[:moved] = 1
+    assert difference(taken, other) == words
+    assert difference(taken[:30], other[:30]) == words.replace("2 groups stay", "1 group stays")
+    across = words.replace("2 groups stay", "no group stays")
+    assert difference(taken[:20], other[:20]) == across
+
+
+@pytest.mark.parametrize(
+    ("sizes", "seen"),
+    [
+        ((12, 3), True),
+        ((12, 2), False),
+        ((196, 4), True),  # two in a hundred
+        ((197, 4), False),
+        ((197, 3), False),
+    ],
+)
+def test_strays_are_two_in_a_hundred_or_two(sizes, seen):
+    found = worth_a_look([alternative(2), alternative(9, sizes=sizes)])
+    assert len(found) == 1 + seen
+
+
+@pytest.mark.parametrize(("k", "seen"), [(23, False), (24, True), (17, False), (16, True)])
+def test_numbers_within_15_per_cent_are_no_other_view(k, seen):
+    many = (5,) * 40
+    found = worth_a_look([alternative(20, sizes=many), alternative(k, sizes=many)])
+    assert [one.n_clusters for one in found] == [20, k][: 1 + seen]
+
+
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=4, max_size=60))
 def test_names_of_groups_do_not_matter_and_ways_there_and_back_mirror(pairs):
     taken, other = np.array(pairs).T

@@ -71,6 +71,9 @@ def test_directions_are_left_out_while_they_lose_a_millionth(block, monkeypatch)
         found = _memberships.compressed(Soft(squares), n_jobs=None)
         assert found.shape == (4, kept)
         np.testing.assert_allclose(found @ found.T, np.diag(squares), atol=3e-6)
+    # As much as may be lost is lost.
+    monkeypatch.setattr(_memberships, "_LOST", 0.25)
+    assert _memberships.compressed(Soft([1.0, 1.0, 1.0, 1.0]), n_jobs=None).shape == (4, 3)
 
 
 def test_memberships_fall_off_linearly_with_the_distance_of_lac(seed):
@@ -86,9 +89,10 @@ def test_memberships_fall_off_linearly_with_the_distance_of_lac(seed):
             np.testing.assert_allclose(row, np.array(near) / sum(near))
 
 
-def test_widths_are_of_the_first_member_that_has_one():
-    X = np.array([[0.0], [2.0], [4.0]])
-    centres = [np.zeros((0, 1)), np.array([[1.0], [3.0]]), np.array([[0.0], [8.0]])]
+@pytest.mark.parametrize("unit", [1.0, 0.1])
+def test_widths_are_of_the_first_member_that_has_one(unit):
+    X = unit * np.array([[0.0], [2.0], [4.0]])
+    centres = [np.zeros((0, 1)), np.array([[1.0], [3.0]]) * unit, np.array([[0.0], [8.0]]) * unit]
     means = [0.0] + [(cdist(X, c) ** 2).mean() for c in centres[1:]]
     for data in (X, sparse.csr_array(X)):
         np.testing.assert_allclose(mean_distances(data, centres), means)
@@ -96,7 +100,7 @@ def test_widths_are_of_the_first_member_that_has_one():
         wanted = np.exp(-(cdist(X, centres[2]) ** 2) / width)
         wanted /= wanted.sum(axis=1, keepdims=True)
         found = around_centres(X, centres, None, mode)
-        assert found.widths == [0, 2, 2]
+        assert (found.n_objects, found.widths) == (3, [0, 2, 2])
         np.testing.assert_allclose(found.table(2, 0, 3), wanted)
         np.testing.assert_allclose(around_centres(X, centres, width, mode).table(2, 0, 3), wanted)
     same = sparse.csr_array(np.ones((3, 1)))
