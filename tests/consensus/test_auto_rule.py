@@ -210,3 +210,25 @@ def test_a_gaussian_is_less_likely_in_halves_and_a_box_as_likely(draw, gain):
     assert likelier / len(points) == pytest.approx(gain, abs=0.02)
     far = points + 20.0 * halves[:, None]
     assert completed_likelihood(far, halves) < completed_likelihood(far, whole)
+
+
+def test_what_is_just_enough_is_enough():
+    """Bounds of what counts as some shape, as a union of round groups, and as likelier."""
+    assert best_of(*shaped(modularity=(0.4, 0.4, 0.3)), None) == (2, "borders")
+    assert best_of(*shaped(loose_agreement=(0, 0, 0.6)), None) == (2, "borders")
+    assert best_of(*shaped(sparsity=(-0.2, 0, 0.1)), None) == (2, "borders")
+    union = {"round_agreement": (0.92, 0, 0), "data_agreement": (0.75, 0, 0)}
+    assert best_of(*shaped(**union), None) == (0, "support")
+    wound = shaped((0.6, 0.4, 0.29), loose_agreement=(0.9, 0, 0.9), **union)
+    assert best_of(*wound, None) == (0, "support")
+    likely = {"icl": (50, 30, np.inf), "one_gaussian": 40, "round_agreement": (1, 1, 1)}
+    sure = shaped(graph_agreement=(0, 0.85, 0), **likely)
+    assert best_of(*sure, None) == (1, "likelihood")
+
+
+def test_of_two_of_any_shape_the_one_with_sparser_borders_is_the_rival():
+    lines, numbers = ("k-means", "graph", "density"), (6, 3, 2)
+    values = {"loose_agreement": (0, 0.9, 0.9), "modularity": (0.4,) * 3, "sparsity": (0, 0.3, 0.5)}
+    for capped, best in (((0, 0.3, 0.5), 2), ((0, 0.5, 0.3), 1)):
+        told = supported(lines, numbers, (0.9, 0.8, 0.7), (0.6, 0.4, 0.3), capped=capped, **values)
+        assert best_of(*told, None) == (best, "borders")
