@@ -64,6 +64,13 @@ def test_an_area_that_shrinks_gains_nothing():
     assert found.n_clusters == 3
 
 
+def test_what_is_said_of_area_is_of_one_cluster_more():
+    found = by_delta_area(TESTED, np.array([0.5, 0.5, 0.75]), [np.array([0.4, 0.5, 0.6])])
+    assert found.n_clusters == 2
+    assert "adds 0 % to the area" in found.words
+    assert found.words.endswith("without any groups 25 %.")
+
+
 @pytest.mark.parametrize(
     ("values", "reference", "k", "clear"),
     [
@@ -78,7 +85,7 @@ def test_an_area_that_shrinks_gains_nothing():
 )
 def test_the_longest_lifetime_must_stand_out(values, reference, k, clear):
     found = by_lifetime(TESTED[: len(values)], np.array(values), np.array(reference))
-    assert found.n_clusters == k
+    assert (found.n_clusters, found.larger_is_better) == (k, True)
     assert found.clarity == pytest.approx(clear)
 
 
