@@ -4,8 +4,12 @@
     python benchmarks/cores.py kmeans ewocs         only these
     python benchmarks/cores.py --cores 1 8 16       these numbers of threads
     python benchmarks/cores.py --small              a tenth of the objects, to try it out
-    python benchmarks/cores.py --million            consensus functions on 1,000,000 x 50
+    python benchmarks/cores.py --million            what takes ensembles on 1,000,000 x 50
     python benchmarks/cores.py --copies             and separate processes that do the same work
+    python benchmarks/cores.py --rounds 5           more of them
+
+In a round a part runs once with every number of threads; what is printed is the median of the
+rounds, since one core alone may be faster or slower by half from one moment to the next.
 
 The plain loop is compiled, touches no memory and waits for its own last result at every step: what
 processors gain at most, also where two of them are halves of one core. The busy loop has more to
@@ -13,7 +17,7 @@ do at every step. The product is the library's, float32. The fill writes an arra
 co-association matrix. Seconds inside METIS, which has one thread, are taken off where a method
 calls it.
 
-``--copies`` runs a part in as many separate processes at once as there are cores, each on one
+``--copies`` runs a part in as many separate processes at once as there are threads, each on one
 thread, and prints how much more they get done than one alone: what this machine gains on this
 very work if nobody waits for anybody. Below the plain loop's gain are shared cores and memory.
 """
@@ -37,8 +41,8 @@ from consilience.generate import KMeansEnsemble
 
 # Seconds of a run that is not made twice.
 _LONG = 10.0
-# Objects and members that consensus functions are given.
-_method_size = {"n": 200_000, "n_members": 64}
+# Objects and members of the ensembles.
+_size = {"n": 200_000, "n_members": 64}
 
 
 def main(argv=None):
@@ -49,33 +53,35 @@ def main(argv=None):
     powers = [t for t in (1, 2, 4, 8, 16, 32, 64) if t <= most]
     parser.add_argument("--cores", type=int, nargs="+", default=powers)
     parser.add_argument("--small", action="store_true", help="a tenth of the objects")
-    parser.add_argument("--million", action="store_true", help="methods on 1,000,000 x 50")
+    parser.add_argument("--million", action="store_true", help="ensembles of 1,000,000 x 50")
+    parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--copies", action="store_true", help="also separate processes")
     asked = parser.parse_args(argv)
     warnings.simplefilter("ignore")
     scale = 10 if asked.small else 1
     if asked.million:
-        _method_size.update(n=1_000_000, n_members=50)
+        _size.update(n=1_000_000, n_members=50)
     print(f"{'':28}" + "".join(f"{t:>9d}" for t in asked.cores) + "  gains", flush=True)
     for name, make in PARTS.items():
         if not asked.only or name in asked.only:
             make(50)(1)  # compiles
             run = make(scale)
-            seconds = [_seconds(run, threads) for threads in asked.cores]
+            rounds = []
+            while len(rounds) < (1 if rounds and rounds[0][0] > _LONG else asked.rounds):
+                rounds.append([_seconds(run, threads) for threads in asked.cores])
+            seconds = np.median(rounds, axis=0)
             gains = "".join(f"{seconds[0] / s:7.2f}" for s in seconds)
             if asked.copies:
-                gains += "  copies" + "".join(f"{_copies(run, t):7.2f}" for t in asked.cores)
+                copies = [[_copies(run, t) for t in asked.cores[1:]] for _ in rounds]
+                gains += "  copies" + "".join(f"{c:7.2f}" for c in np.median(copies, axis=0))
             print(f"{name:28}" + "".join(f"{s:9.3f}" for s in seconds) + gains, flush=True)
 
 
 def _seconds(run, threads):
-    """The faster of two runs, or a long one, without what METIS took."""
-    found: list[float] = []
-    while len(found) < (1 if found and found[0] > _LONG else 2):
-        start, before = time.perf_counter(), _metis.seconds
-        run(threads)
-        found.append(time.perf_counter() - start - (_metis.seconds - before))
-    return min(found)
+    """Of a run, without what METIS took."""
+    start, before = time.perf_counter(), _metis.seconds
+    run(threads)
+    return time.perf_counter() - start - (_metis.seconds - before)
 
 
 def _copies(run, n):
@@ -205,14 +211,17 @@ def co_association(scale):
     return lambda threads: evidence.co_association(ensemble, n_jobs=threads)
 
 
-def _of_ensemble(call, scale, n=200_000, **options):
-    ensemble = make_ensemble(n // scale, **options)
-    return partial(call, ensemble)
+def _of_ensemble(call, scale, n=None, **options):
+    return partial(call, _ensemble(scale, n, **options))
+
+
+def _ensemble(scale, n=None, **options):
+    size = _size if n is None else {"n": n}
+    return make_ensemble(**{**size, "n": size["n"] // scale}, **options)
 
 
 def _method(name, scale, n=None, **options):
-    size = _method_size if n is None else {"n": n}
-    ensemble = make_ensemble(**{**size, "n": size["n"] // scale})
+    ensemble = _ensemble(scale, n)
     method = CONSENSUS[name]
 
     def run(threads):

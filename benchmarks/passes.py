@@ -118,11 +118,11 @@ def main(argv=None):
     parser.add_argument("only", nargs="+", choices=list(cores.PARTS))
     parser.add_argument("--cores", type=int, nargs="+", default=[1, cpu_count() or 1])
     parser.add_argument("--small", action="store_true", help="a tenth of the objects")
-    parser.add_argument("--million", action="store_true", help="methods on 1,000,000 x 50")
+    parser.add_argument("--million", action="store_true", help="ensembles of 1,000,000 x 50")
     asked = parser.parse_args(argv)
     warnings.simplefilter("ignore")
     if asked.million:
-        cores._method_size.update(n=1_000_000, n_members=50)
+        cores._size.update(n=1_000_000, n_members=50)
     for name in asked.only:
         cores.PARTS[name](50)(1)
         run = cores.PARTS[name](10 if asked.small else 1)

@@ -4,7 +4,7 @@ Tried with scikit-learn 1.9.1. ``_init_callback_context`` and ``subcontext`` are
 documented way for estimators of other packages to report progress to its callbacks.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -84,8 +84,13 @@ class Steps:
             yield
         context.call_on_fit_task_end(estimator=self._estimator)
 
-    def done(self, name: str) -> bool:
-        """Report one step that is already finished; True if a callback asks to stop."""
+    def done(self, name: str | Callable[[], str]) -> bool:
+        """Report one step that is already finished; True if a callback asks to stop.
+
+        A name that takes time is given as a function, called where somebody listens.
+        """
+        if not isinstance(name, str):
+            name = name() if getattr(self._estimator, "_skl_callbacks", ()) else ""
         context = self._context.subcontext(task_name=name)
         context.call_on_fit_task_begin(estimator=self._estimator)
         return bool(context.call_on_fit_task_end(estimator=self._estimator))

@@ -162,7 +162,7 @@ def test_a_run_that_is_asked_to_stop_stops_after_what_it_was_counting(monkeypatc
             assert (name, total) == ("fit", 5)
 
         def done(self, line):
-            lines.append(line)
+            lines.append(line())
             return len(lines) == 2
 
         def end(self):

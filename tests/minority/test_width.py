@@ -13,7 +13,7 @@ from consilience.datasets import make_minority
 from consilience.errors import ConsilienceWarning
 from consilience.minority import EWOCS, tune_gaussian
 from consilience.minority._scaling import fit_scaling
-from consilience.minority._width import gamma_of_distances
+from consilience.minority._width import _median, gamma_of_distances
 
 
 def planted(d, spread, seed, n=400, m=20):
@@ -135,3 +135,23 @@ def test_rows_that_lie_in_a_file_have_the_width_of_those_in_memory(n, tmp_path):
     np.save(tmp_path / "rows.npy", X)
     stored = open_rows(str(tmp_path / "rows.npy"))
     assert gamma_of_distances(stored.values, 3) == gamma_of_distances(X, 3)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 3])
+@pytest.mark.parametrize(
+    "values",
+    [
+        np.array([3.0]),
+        np.array([3.0, 1.0]),
+        np.repeat(2.0, 500),
+        np.random.default_rng(0).normal(size=2001) ** 2,
+        np.random.default_rng(1).normal(size=2000),
+        np.arange(1000.0),
+        np.r_[np.zeros(970), np.tile([9.0] * 96 + [0.0], 10)],  # the few looked at are all small
+        np.r_[np.tile([9.0] + [0.0] * 96, 10)],  # and all large
+    ],
+)
+def test_the_median_of_parts_is_that_of_all(values, n_jobs):
+    for cut in (0, 1, len(values) // 3):
+        parts = [values[:cut], values[cut:]]
+        assert _median(parts, n_jobs) == np.median(values)

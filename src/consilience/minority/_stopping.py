@@ -6,7 +6,7 @@ scores by one repetition is small; that change falls with the square of their nu
 data, so its tolerance is a number of repetitions in disguise.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import partial
@@ -82,8 +82,8 @@ def count_up(
     seed: int,
     n_jobs: int | None,
     device: str | None = None,
-) -> Iterator[str]:
-    """Add repetitions until there are enough; yields a line after every few.
+) -> Iterator[Callable[[], str]]:
+    """Add repetitions until there are enough; yields a line after every few, made when called.
 
     Parameters
     ----------
@@ -119,15 +119,19 @@ def count_up(
         yield from _count_up(running, progress, step, wanted, last)
 
 
+def _line(n_repetitions: int, running: Running) -> str:
+    return f"{n_repetitions} repetitions, reliability {running.reliability():.4f}"
+
+
 def _count_up(
     running: Running, progress: Progress, add: Any, wanted: int | None, last: int
-) -> Iterator[str]:
+) -> Iterator[Callable[[], str]]:
     step = _step(len(running.total))
     while running.n_repetitions < last:
         start = running.n_repetitions
         stop = min(last, start - start % step + step)
         add(range(start, stop), with_changes=progress.rule == "paper")
         progress.look(running)
-        yield f"{stop} repetitions, reliability {running.reliability():.4f}"
+        yield partial(_line, stop, running)
         if wanted is None and progress.settled:
             return

@@ -4,14 +4,14 @@ A width stated for two columns says nothing in two hundred, where all distances 
 together: every object would be far from every other, and all would score alike.
 """
 
-from functools import partial
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from consilience._threads import one_thread
 from consilience.kernels._parallel import in_threads
-from consilience.minority._divergence import Euclidean
+from consilience.minority._divergence import Euclidean, Floats
 from consilience.minority.weak import SAMPLE, random
 
 __all__ = ["gamma_of_distances"]
@@ -26,6 +26,8 @@ _MOST_OBJECTS = 1000
 _NEAR, _NEIGHBOURS, _AT_NEAR, _AT_TYPICAL = 0.01, 2, 6.0, 10.0
 # Objects whose neighbours are looked for at once.
 _ROWS = 64
+# Of so many distances one is looked at to know where the median may be.
+_FEW = 97
 # Squared distances below this share of the largest are those of equal objects.
 _EQUAL = 1e-12
 # The width of the paper, for objects that are all equal.
@@ -57,23 +59,44 @@ def gamma_of_distances(X: Any, seed: int, n_jobs: int | None = 1) -> float:
     with one_thread():
         gaps = Euclidean().pair(X.astype(np.float64), X.astype(np.float64))
     equal = _EQUAL * float(gaps.max(initial=0.0))
-    apart = gaps[gaps > equal]
-    if not len(apart):
-        return _GIVEN
     # Equal objects are no neighbours, however many there are.
-    gaps[gaps <= equal] = np.inf
     place = min(max(int(np.ceil(_NEAR * len(gaps))), _NEIGHBOURS), len(gaps) - 1) - 1
-    # The median takes longest, so that it is first.
-    calls = [partial(np.median, apart)]
-    for start in range(0, len(gaps), _ROWS):
-        calls.append(partial(_at_place, gaps[start : start + _ROWS], place))
-    middle, *parts = in_threads(lambda call: call(), calls, n_jobs)
-    typical, nearest = float(middle), np.concatenate(parts)
+    slices = [gaps[start : start + _ROWS] for start in range(0, len(gaps), _ROWS)]
+    found = in_threads(lambda rows: _above(rows, equal, place), slices, n_jobs)
+    apart = [part for part, _ in found]
+    if not any(len(part) for part in apart):
+        return _GIVEN
+    typical, nearest = _median(apart, n_jobs), np.concatenate([places for _, places in found])
     nearest = nearest[np.isfinite(nearest)]
     near = float(np.median(nearest)) if len(nearest) else typical
     return float(max(_AT_NEAR / near, _AT_TYPICAL / typical))
 
 
-def _at_place(rows: Any, place: int) -> Any:
-    """The number that would stand at this place of every row, were it sorted."""
-    return np.partition(rows, place, axis=1)[:, place]
+def _above(rows: Floats, equal: float, place: int) -> tuple[Floats, Floats]:
+    """The numbers above ``equal``, and of every row that at this place of those in order."""
+    above = rows > equal
+    sorted_to_place = np.partition(np.where(above, rows, np.inf), place, axis=1)
+    return rows[above], sorted_to_place[:, place]
+
+
+def _median(parts: Sequence[Floats], n_jobs: int | None) -> float:
+    """``np.median`` of the parts together, exactly.
+
+    Few numbers of all say between which bounds it lies; only those between them are sorted.
+    """
+    total = sum(map(len, parts))
+    few = np.sort(np.concatenate([part[::_FEW] for part in parts]))
+    low, high = few[int(0.45 * (len(few) - 1))], few[int(np.ceil(0.55 * (len(few) - 1)))]
+    found = in_threads(lambda part: _between(part, low, high), parts, n_jobs)
+    below, near = sum(count for count, _ in found), np.sort(np.concatenate([x for _, x in found]))
+    first, last = (total - 1) // 2 - below, total // 2 - below
+    if first < 0 or last >= len(near):  # the few were not like the others
+        return float(np.median(np.concatenate(parts)))
+    return float(np.mean(near[[first, last]]))
+
+
+def _between(values: Floats, low: float, high: float) -> tuple[int, Floats]:
+    """How many lie below the bounds, and those within."""
+    reach = values[values <= high]
+    near = reach[reach >= low]
+    return len(reach) - len(near), near

@@ -110,9 +110,14 @@ def nearness(
 def _fill_tables(members, starts, labels, counts, tables, seen, sizes, taken):
     """Objects of each consensus cluster in each cluster, by parts of the objects.
 
-    A task is a part and a member, or a part and the consensus itself.
+    A task is a part and a member, or a part and the consensus itself. A thread counts in a table
+    of its own: the last cells of a member share a line of the cache with the first of the next.
     """
     once = 0 if counts.size == 1 else 1
+    widest = 0
+    for r in range(members.shape[0]):
+        widest = max(widest, starts[r + 1] - starts[r])
+    own = np.empty((widest, tables.shape[2]), np.int64)
     n_members, n = members.shape
     n_parts = tables.shape[0]
     task = next_task(taken)
@@ -124,13 +129,15 @@ def _fill_tables(members, starts, labels, counts, tables, seen, sizes, taken):
                 if labels[i] >= 0:
                     sizes[part, labels[i]] += counts[i * once]
         else:
-            table = tables[part, starts[r] : starts[r + 1]]
+            table = own[: starts[r + 1] - starts[r]]
+            table[:] = 0
             for i in range(begin, end):
                 if labels[i] >= 0:
                     if members[r, i] >= 0:
                         table[members[r, i], labels[i]] += counts[i * once]
                     if seen.shape[1] > 0 and members[r, i] != UNSEEN:
                         seen[part, r, labels[i]] += counts[i * once]
+            tables[part, starts[r] : starts[r + 1]] = table
         task = next_task(taken)
 
 

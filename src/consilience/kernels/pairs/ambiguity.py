@@ -29,7 +29,7 @@ INFORMATION, RELATIVE, COUNT = 0, 1, 2
 
 # Labels of a block stay in the second-level cache; smaller ones let threads end together, but for
 # each all tables are read.
-_BLOCK, _LEAST = 6144, 1024
+_BLOCK_BYTES, _LEAST = 3 * 2**18, 1024
 _TABLE_BYTES = 2**26
 # Objects of a slice for work that is short.
 _SLICE = 1 << 14
@@ -137,7 +137,8 @@ def _add_group(
     values = np.zeros(tiles.n_cells)
     n_blocks = -(-n_objects // _LEAST)
     with Team(n_jobs, max(len(tiles.edges) - 1, n_blocks)) as team:
-        edges = shrinking_blocks(n_objects, team.size, most=_BLOCK, least=_LEAST)
+        most = max(_BLOCK_BYTES // (len(members) * members.itemsize), _LEAST)
+        edges = shrinking_blocks(n_objects, team.size, most=most, least=_LEAST)
         filled, looked_up = counter(), counter()
         by_tile, tables = tuple(tiles.by_tile), tuple(tiles.tables)
         given = (members, weights, by_tile, tiles.edges, widths, kind)
