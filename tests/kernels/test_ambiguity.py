@@ -74,14 +74,14 @@ def test_blocks_and_groups_change_nothing(members, kind):
     pairs = np.array(list(combinations(range(len(members)), 2)))
     ones = np.ones(members.shape[1])
     whole, _ = mean_overlap(members, ones, pairs, kind)
-    before = ambiguity._BLOCK
+    before = ambiguity._BLOCK_BYTES, ambiguity._LEAST
     try:
-        for ambiguity._BLOCK in (1, 2):
+        for ambiguity._BLOCK_BYTES, ambiguity._LEAST in ((1, 1), (1, 2)):
             for max_table in (1, 400):
                 some, _ = mean_overlap(members, ones, pairs, kind, max_table=max_table)
                 np.testing.assert_array_equal(some, whole)
     finally:
-        ambiguity._BLOCK = before
+        ambiguity._BLOCK_BYTES, ambiguity._LEAST = before
 
 
 def test_threads_change_nothing(seed):

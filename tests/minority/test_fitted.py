@@ -173,3 +173,30 @@ def test_a_run_that_is_asked_to_stop_stops_after_what_it_was_counting(monkeypatc
     assert model.n_repetitions_ == 200
     assert [line.split(",")[0] for line in lines] == ["100 repetitions", "200 repetitions", "end"]
     assert lines[1].endswith(f"reliability {model.reliability_:.4f}")
+
+
+def test_lines_of_progress_are_made_where_somebody_listens(monkeypatch):
+    asked, said = [], []
+    reliability = Running.reliability
+    monkeypatch.setattr(Running, "reliability", lambda run: asked.append(1) or reliability(run))
+
+    class Listener:
+        def setup(self, estimator, context):
+            pass
+
+        def on_fit_task_begin(self, estimator, context):
+            said.append(context.task_name)
+
+        def on_fit_task_end(self, estimator, context):
+            pass
+
+        def teardown(self, estimator, context):
+            pass
+
+    model = EWOCS("hard", divergence="euclidean", n_repetitions=250, threshold="dist")
+    model.fit(X)
+    alone = len(asked)
+    model.set_callbacks(Listener()).fit(X)
+    lines = [name.split(",")[0] for name in said if "repetitions" in name]
+    assert lines == [f"{n} repetitions" for n in (100, 200, 250)]
+    assert len(asked) == 2 * alone + 3
