@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import adjusted_rand_score
 from strategies import ensembles
@@ -130,6 +130,7 @@ def test_affinity_to_groups_is_that_of_labels(seed):
 
 
 @given(ensembles(min_objects=2), st.integers(0, 3))
+@example(Ensemble([[1, -2, 0, 0], [0, -2, 0, 0]]), 0)  # a member that placed nobody
 def test_products_of_rows_are_those_of_labels(ensemble, seed):
     rng = np.random.default_rng(seed)
     hard, soft = distinct_rows(ensemble), distinct_rows(SoftEnsemble(ensemble))

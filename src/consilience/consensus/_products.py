@@ -150,7 +150,9 @@ def dividing_members(members: NDArray[np.signedinteger[Any]], k: int) -> NDArray
     """
     divides = np.asarray(members.any(axis=1))
     kept = members if divides.all() else members[divides]
-    enough = divides.any() and int((kept.max(axis=1).astype(np.int64) + 1).sum()) >= k
+    # A member that placed nobody has no cluster, unseen (-2) or noise.
+    n_clusters = np.maximum(kept.max(axis=1).astype(np.int64) + 1, 0)
+    enough = divides.any() and int(n_clusters.sum()) >= k
     # An object may be in no other cluster; then its only edge stays.
     if not enough or (kept.min() < 0 and (kept < 0).all(axis=0).any()):
         return np.ones(len(members), bool)
