@@ -62,9 +62,7 @@ def test_a_smallest_set_is_found(seed, monkeypatch):
             ((nodes, kind, of, ids),) = ways
             assert (of, ids) == (n, "ids")
             assert len(nodes) - 1 + (kind == "cannot_link") == least
-            allowed = {frozenset(pair) for pair in must} | {
-                frozenset((i, n + g)) for i, g in known
-            }
+            allowed = {frozenset(pair) for pair in must} | {frozenset((i, n + g)) for i, g in known}
             assert all(frozenset(pair) in allowed for pair in pairwise(nodes))
             if kind == "cannot_link":
                 assert (nodes[0], nodes[-1]) in cannot
