@@ -48,7 +48,6 @@ def test_sizes_are_whole_and_none_is_further_off_than_it_must_be(seed):
         ([1, 1, 1], 4, [2, 1, 1]),
         ([1e-9, 1, 1], 5, [1, 2, 2]),
         ([1e-9, 1e-9, 1], 9, [1, 1, 7]),
-        ([1e-9, 5, 1e-9, 4], 5, [1, 2, 1, 1]),
         ([1e308, 1e308, 1e308, 1e308], 8, [2, 2, 2, 2]),
         ([0.1, 0.1, 0.1], 7, [3, 2, 2]),
         ([5], 3, [3]),
@@ -62,7 +61,7 @@ def test_balance_is_the_largest_over_the_mean():
     labels = np.array([0, 0, 0, 1, 2, 2], np.int32)
     assert balance(labels, 3) == 1.5
     assert balance(labels, 6) == 3.0
-    parts = Parts(labels, np.array([3, 1, 2]), 0.25, "own", "said")
+    parts = Parts(labels, cut=0.25, sizes=np.array([3, 1, 2]), solver="own", note="said")
     result = cut_result(parts, 0.5)
     assert (result.objective, result.solver) == (0.5, "own")
     assert result.details == {"balance": 1.5, "note": "said"}
@@ -83,7 +82,7 @@ def test_groups_that_nothing_connects_are_told_of():
 def test_no_more_parts_than_clusters():
     rows = distinct_rows(Ensemble([[0, 0, 1], [0, 1, 1]]))
     assert check_n_columns(rows, 4, owner="This") is None
-    with pytest.raises(InvalidParameterError, match="all members, 4. Got 5 instead"):
+    with pytest.raises(InvalidParameterError, match=r"all members, 4\. Got 5 instead"):
         check_n_columns(rows, 5, owner="This")
     check_n_parts(4, 4, owner="This")
     one = distinct_rows(Ensemble([[0, 0, -1, 0]]))
@@ -101,7 +100,8 @@ def test_a_cut_of_rows_is_told_weights_seed_and_counts(monkeypatch):
 
     def cut(links, k, **options):
         asked.append((links, k, options))
-        return Parts(np.arange(rows.n_rows, dtype=np.int32), np.ones(3), 0.25, "own", "said")
+        labels = np.arange(rows.n_rows, dtype=np.int32)
+        return Parts(labels, cut=0.25, sizes=np.ones(3), solver="own", note="said")
 
     monkeypatch.setattr(_cuts, "transfer_cut", cut)
     monkeypatch.setattr(type(rows), "links", lambda self, kept, own, n_jobs: (kept, own, n_jobs))
@@ -115,7 +115,9 @@ def test_a_cut_of_rows_is_told_weights_seed_and_counts(monkeypatch):
         np.testing.assert_array_equal(found.labels, rows.inverse)
         assert (found.objective, found.solver) == (0.25, "own")
         assert found.details == {"note": "said"}
-    parts = Parts(np.array([2, 0, 1], np.int32), np.ones(3), 0.5, "own", "said")
+    parts = Parts(
+        np.array([2, 0, 1], np.int32), cut=0.5, sizes=np.ones(3), solver="own", note="said"
+    )
     found = rows_result(parts, rows, more=3)
     np.testing.assert_array_equal(found.labels, parts.labels[rows.inverse])
     assert found.details == {"note": "said", "more": 3}
