@@ -1,113 +1,311 @@
-"""What each criterion says of the number of clusters, beside its curve, and at its bounds."""
+"""The steps of choosing a number: what is tried, what is drawn, and who is asked with what."""
 
-from itertools import pairwise
+import sys
+import warnings
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from consilience.consensus import _number_judge
-from consilience.consensus._number_judge import (
-    by_delta_area,
-    by_lifetime,
-    by_pac,
-    by_stability,
+from consilience import Ensemble
+from consilience.consensus.number import (
+    _checked,
+    _from_data,
+    _from_members,
+    _lifetimes,
+    _nothing,
+    _numbers,
+    _Task,
+    choose_n_clusters,
 )
+from consilience.errors import ConsilienceWarning, InvalidInputError, InvalidParameterError
 
-TESTED = np.array([2, 3, 4])
-
-
-def clarity(score):
-    return max(1 - np.exp(-score), 0.0)
-
-
-def test_ambiguous_pairs_are_compared_with_those_of_groupless_data():
-    values, reference = np.array([0.2, 0.01, 0.04]), np.array([0.3, 0.3, 0.2])
-    scores = [
-        np.log((k * r + 0.02) / (k * v + 0.02))
-        for k, v, r in zip(TESTED, values, reference, strict=True)
-    ]
-    found = by_pac(TESTED, values, reference)
-    assert (found.name, found.n_clusters, found.larger_is_better) == ("pac", 3, False)
-    assert found.clarity == pytest.approx(clarity(scores[1]))
-    assert found.words.startswith("For 3 clusters: 1.0 % of the pairs")
-    assert found.words.endswith("without any groups 30 % are.")
-    weak = by_pac(TESTED, np.array([0.2, 0.2, 0.2]), reference)
-    assert weak.n_clusters is None
-    assert weak.words.startswith("No clear number, 3 at best")
-    assert weak.clarity == pytest.approx(clarity(np.log(0.92 / 0.62)))
+# A function of the same name may hide the module.
+MODULE = sys.modules[choose_n_clusters.__module__]
+SEEDS = np.arange(100, 114)
 
 
-@pytest.mark.parametrize("n", [1, 2, 3])
-def test_the_gain_of_area_that_ends_says_the_number(n):
-    areas = np.array([0.5, 0.75, 0.75])[:n]
-    references = [np.array([0.4, 0.5, 0.6])[:n], np.array([0.2, 0.3, 0.4])[:n]]
-    # Gains over the largest before; the first is the area itself.
-    values = [0.5, 0.5, 0.0][:n]
-    reference = [0.3, (0.25 + 0.5) / 2, (0.2 + 1 / 3) / 2][:n]
-    growth = [np.log((v + 0.002) / (r + 0.002)) for v, r in zip(values, reference, strict=True)]
-    fall = [a - b for a, b in pairwise(growth)] or [0.0]
-    best = int(np.argmax(fall))
-    found = by_delta_area(TESTED[:n], areas, references)
-    np.testing.assert_allclose(found.values, values)
-    np.testing.assert_allclose(found.reference, reference)
-    assert found.clarity == pytest.approx(clarity(fall[best]))
-    assert found.larger_is_better
-    assert found.n_clusters == (3 if n == 3 else None)
-    said = ["50 %", "50 %", "0 %"][min(best + 1, n - 1)]
-    assert f"one more cluster adds {said} to the area" in found.words
+def task(tested=(2, 3), n_jobs=1):
+    return _Task(np.array(tested), 7, SEEDS, n_jobs)
 
 
-def test_an_area_that_shrinks_gains_nothing():
-    found = by_delta_area(TESTED, np.array([0.5, 0.75, 0.6]), [np.array([0.4, 0.45, 0.42])])
-    fall = np.log((0.5 + 0.002) / (0.125 + 0.002))
-    assert found.clarity == pytest.approx(clarity(fall))
-    assert found.n_clusters == 3
-
-
-def test_what_is_said_of_area_is_of_one_cluster_more():
-    found = by_delta_area(TESTED, np.array([0.5, 0.5, 0.75]), [np.array([0.4, 0.5, 0.6])])
-    assert found.n_clusters == 2
-    assert "adds 0 % to the area" in found.words
-    assert found.words.endswith("without any groups 25 %.")
+# ---- which numbers --------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("values", "reference", "k", "clear"),
+    ("k_max", "n", "last"),
     [
-        ([0.25, 0.125, 0.0], [0.0, 0.0, 0.0], 2, 0.5),
-        ([0.1, 0.5, 0.2], [0.1, 0.1, 0.25], 3, 0.5),
-        ([0.1, 0.5, 0.2], [0.1, 0.1, 0.26], None, 0.48),
-        ([0.24, 0.1, 0.0], [0.0, 0.0, 0.0], None, 1 - 0.1 / 0.24),
-        ([0.5, 0.5, 0.0], [0.0, 0.0, 0.0], None, 0.0),
-        ([0.0, 0.0, 0.0], [0.0, 0.0, 0.0], None, 0.0),
-        ([0.4], [0.0], 2, 1.0),
+        (None, 7, None),
+        (None, 8, 2),
+        (None, 23, 2),
+        (None, 24, 3),
+        (None, 119, 14),
+        (None, 120, 15),
+        (None, 2000, 15),
+        (5, 20, 5),
+        (6, 23, 5),
+        (6, 24, 6),
+        (40, 400, 40),
+        (2, 7, None),
     ],
 )
-def test_the_longest_lifetime_must_stand_out(values, reference, k, clear):
-    found = by_lifetime(TESTED[: len(values)], np.array(values), np.array(reference))
-    assert (found.n_clusters, found.larger_is_better) == (k, True)
-    assert found.clarity == pytest.approx(clear)
-
-
-def test_stability_takes_the_most_clusters_that_are_nearly_as_good(monkeypatch):
-    loose, reference = np.full(3, -1.0), np.zeros(3)
-    values = np.array([0.99, 0.98, 0.9])
-    scores = np.log(1.01 / (1.01 - values))
-    near = scores[0] - scores[1]
-    monkeypatch.setattr(_number_judge, "_NEARLY", near + 1e-9)
-    found = by_stability(TESTED, values, reference, loose)
-    assert (found.n_clusters, found.larger_is_better) == (3, True)
-    assert found.clarity == pytest.approx(clarity(scores[1]))
-    assert "less tight" not in found.words
-    monkeypatch.setattr(_number_judge, "_NEARLY", near - 1e-9)
-    assert by_stability(TESTED, values, reference, loose).n_clusters == 2
+def test_numbers_reach_to_an_eighth_or_as_far_as_was_asked_to_a_quarter(k_max, n, last):
+    with warnings.catch_warnings(record=True):
+        warnings.simplefilter("always")
+        found = _numbers(k_max, n)
+    assert found.tolist() == list(range(2, (last or 1) + 1))
 
 
 @pytest.mark.parametrize(
-    ("strength", "tighter", "k"), [(0.85, 0.0, 3), (0.84, 0.0, None), (0.85, -1e-9, None)]
+    ("k_max", "n", "warned"), [(5, 20, 0), (6, 20, 1), (3, 8, 1), (3, 7, 0), (None, 20, 0)]
 )
-def test_what_is_firm_and_tight_is_taken_though_groupless_data_are_firm(strength, tighter, k):
-    values, reference = np.array([0.2, strength, 0.1]), np.full(3, 0.9)
-    found = by_stability(TESTED, values, reference, np.array([-1.0, tighter, -1.0]))
-    assert found.n_clusters == k
-    assert ("and clusters would be less tight" in found.words) == (k is not None)
+def test_only_more_than_a_quarter_is_warned_of_where_there_are_numbers(k_max, n, warned):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        _numbers(k_max, n)
+    assert len(caught) == warned
+    for one in caught:
+        assert issubclass(one.category, ConsilienceWarning)
+        assert f"at most {n // 4} clusters" in str(one.message)
+
+
+# ---- what is refused ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "bad", "good"),
+    [
+        ("k_max", 1, 2),
+        ("n_resamples", 1, 2),
+        ("random_state", "seed", None),
+        ("n_jobs", "all", 1),
+    ],
+)
+def test_wrong_values_are_refused_by_name(name, bad, good):
+    X = np.ones((3, 1))
+    with pytest.raises(InvalidParameterError, match=f"'{name}' parameter of choose_n_clusters"):
+        choose_n_clusters(X, **{name: bad})
+    assert choose_n_clusters(X, **{name: good}).n_clusters == 1
+
+
+def test_data_and_members_are_of_the_same_objects_and_one_of_them_is_needed():
+    X, members = np.arange(6.0).reshape(3, 2), Ensemble([[0, 0, 1]])
+    assert _checked(None, members) == (None, members)
+    found, made = _checked(X, [[0, 0, 1]])
+    np.testing.assert_array_equal(found, X)
+    assert made.labels.tolist() == members.labels.tolist()
+    assert _checked(X, None)[1] is None
+    with pytest.raises(InvalidInputError, match="Got neither"):
+        _checked(None, None)
+    with pytest.raises(InvalidParameterError, match="Pass it as ensemble"):
+        _checked(members, None)
+    with pytest.raises(InvalidInputError, match="3"):
+        _checked(X[:2], members)
+
+
+# ---- the whole ------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def asked(monkeypatch):
+    """What is asked of the data, or of the members."""
+    asked = []
+    monkeypatch.setattr(MODULE, "_from_data", lambda *given: asked.append(given))
+    monkeypatch.setattr(MODULE, "_from_members", lambda *given: asked.append(given))
+    return asked
+
+
+def test_data_go_before_members_which_are_asked_alone(asked):
+    X, members = np.arange(40.0)[:, None], Ensemble([np.arange(40) % 2])
+    choose_n_clusters(X, ensemble=members, n_resamples=3, random_state=5, n_jobs=2)
+    choose_n_clusters(ensemble=members, k_max=3, random_state=5)
+    (data, beside, first, n), (alone, second, m) = asked
+    assert (data is X or np.array_equal(data, X), beside, n) == (True, members, 40)
+    assert (alone, m) == (members, 40)
+    assert (first.tested.tolist(), first.n_resamples, first.n_jobs) == ([2, 3, 4, 5], 3, 2)
+    assert (second.tested.tolist(), second.n_resamples, second.n_jobs) == ([2, 3], 20, 1)
+    seeds = np.random.RandomState(5).randint(2**31 - 1, size=14)
+    for one in (first, second):
+        np.testing.assert_array_equal(one.seeds, seeds)
+
+
+@pytest.mark.parametrize("n", [2000, 2001])
+def test_two_thousand_objects_are_looked_at(asked, n):
+    X, members = np.arange(float(n))[:, None], Ensemble([np.arange(n) % 7])
+    choose_n_clusters(X, ensemble=members, random_state=0)
+    choose_n_clusters(ensemble=members, random_state=0)
+    choose_n_clusters(X, random_state=0)
+    data, beside, _, of = asked[0]
+    assert (len(data), beside.n_objects, of) == (2000, 2000, n)
+    assert (np.diff(data[:, 0]) > 0).all()
+    np.testing.assert_array_equal(beside.labels[:, 0], data[:, 0] % 7)
+    assert (asked[1][0].n_objects, asked[1][2]) == (2000, n)
+    assert asked[2][1] is None
+
+
+def test_a_sample_decides_how_many_numbers_can_be_told(asked):
+    with pytest.warns(ConsilienceWarning, match="at most 500 clusters"):
+        choose_n_clusters(np.arange(3000.0)[:, None], k_max=600, random_state=0)
+    assert asked[0][2].tested[-1] == 500
+
+
+def test_few_objects_are_too_few():
+    found = choose_n_clusters(np.arange(7.0)[:, None])
+    said = (found.n_clusters, found.clear, found.taken, found.criteria, found.n_objects)
+    assert said == (1, False, "none", (), 7)
+    assert found.words == "There is no clear structure: 7 objects are too few to tell."
+    assert _nothing("why", 3).words == "There is no clear structure: why."
+
+
+def test_equal_objects_have_nothing_to_tell():
+    found = _from_data(np.ones((20, 2)), None, task(), 25)
+    assert found.words == "There is no clear structure: all objects are equal."
+    assert found.n_objects == 25
+
+
+# ---- from data ------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def judged(monkeypatch):
+    """What every criterion is told, by its name; axes of spread 2 and 1 for any data."""
+    told = {}
+    Z = np.column_stack([np.tile([2.0, -2.0], 10), np.tile([1.0, 1.0, -1.0, -1.0], 5)])
+
+    def curves(sets, tested, n_resamples, seed, n_jobs):
+        told["resample"] = (len(sets), tested.tolist(), n_resamples, seed, n_jobs)
+        values = [np.array([i, -i, 10 * i]) for i in (4, 3, 9, 1, 7, 2, 5)]
+        return [SimpleNamespace(strength=v, pac=v, area=v, within=v) for v in values]
+
+    def groupless(spreads, n, seed, *, flat):
+        told.setdefault("groupless", []).append((spreads.tolist(), n, seed, flat))
+        return seed
+
+    def tighter(own, others, axes, n):
+        told["tighter"] = (own.tolist(), [one.tolist() for one in others], axes, n)
+        return "tighter"
+
+    def decide(criteria, n, of, notes):
+        told["decide"] = (criteria, n, of, notes)
+        return "decided"
+
+    def keep(name):
+        def keeping(*given):
+            told[name] = given
+            return name
+
+        return keeping
+
+    monkeypatch.setattr(MODULE, "principal", lambda X, seed: (told.update(principal=seed), Z)[1])
+    monkeypatch.setattr(MODULE, "groupless", groupless)
+    monkeypatch.setattr(MODULE, "resample", curves)
+    monkeypatch.setattr(MODULE, "tighter_than_chance", tighter)
+    monkeypatch.setattr(MODULE, "_lifetimes", lambda *given: (given[1:3], "longest"))
+    for name in ("by_stability", "by_lifetime", "by_pac", "by_delta_area"):
+        monkeypatch.setattr(MODULE, name, keep(name))
+    monkeypatch.setattr(MODULE, "decide", decide)
+    return told
+
+
+def test_data_are_judged_beside_six_groupless_sets_every_other_flat(judged):
+    assert _from_data("data", "members", task((2, 3, 4), 5), 60) == "decided"
+    assert judged["principal"] == 101
+    assert judged["groupless"] == [([2.0, 1.0], 20, 108 + i, i % 2 == 1) for i in range(6)]
+    assert judged["resample"] == (7, [2, 3, 4], 7, 102, 5)
+    others = [[i, -i, 10 * i] for i in (3, 9, 1, 7, 2, 5)]
+    # Variances of 4 and 1: as many axes as 25 / 17.
+    assert judged["tighter"] == ([4, -4, 40], others, 25 / 17, 20)
+    order = ["by_stability", "by_lifetime", "by_pac", "by_delta_area"]
+    assert judged["decide"] == (order, 20, 60, [])
+    for name in order:
+        assert judged[name][0].tolist() == [2, 3, 4]
+    _, own, steadiest, chance = judged["by_stability"]
+    assert (own.tolist(), steadiest.tolist(), chance) == ([4, -4, 40], [9, -1, 90], "tighter")
+    assert judged["by_lifetime"][1:] == (("members", [108 + i for i in range(6)]), "longest")
+    _, own, least = judged["by_pac"]
+    assert (own.tolist(), least.tolist()) == ([4, -4, 40], [1, -9, 10])
+    _, own, areas = judged["by_delta_area"]
+    assert (own.tolist(), [one.tolist() for one in areas]) == ([4, -4, 40], others)
+
+
+# ---- lifetimes ------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def drawn(monkeypatch):
+    """Members that are made say of what; their lifetimes are what the test says they are."""
+    made = []
+
+    def like(data, seed, like=None):
+        made.append((data, seed, like))
+        return data
+
+    lives = {"Z": [1.0, 2.0], "members": [3.0, 4.0], "a": [5.0, 0.0], "b": [0.5, 6.0]}
+    monkeypatch.setattr(MODULE, "like_members", like)
+    monkeypatch.setattr(MODULE, "tree_lifetimes", lambda one, tested: np.array(lives[one]))
+    return made
+
+
+def test_lifetimes_of_data_are_those_of_members_like_the_groupless_ones(drawn):
+    own, longest = _lifetimes("Z", None, ["a", "b"], task())
+    assert (own.tolist(), longest.tolist()) == ([1.0, 2.0], [5.0, 6.0])
+    assert drawn == [("Z", 103, None), ("a", 103, None), ("b", 103, None)]
+
+
+def test_lifetimes_of_members_are_their_own(drawn):
+    own, longest = _lifetimes("Z", "members", ["a", "b"], task())
+    assert (own.tolist(), longest.tolist()) == ([3.0, 4.0], [5.0, 6.0])
+    assert drawn == [("a", 103, "members"), ("b", 103, "members")]
+
+
+@pytest.mark.parametrize(
+    ("labels", "agreed"),
+    [
+        ([[0, 1, 2, 0], [2, 1, 0, 0]], 3),
+        ([[0, 1, 2, 0], [1, 1, 0, 0]], None),
+        ([[0, 1, 1, 0], [-1, -1, -1, -1]], 2),
+        ([[0, 0, 0, 0], [0, 0, 0, 0]], None),
+    ],
+)
+def test_members_alone_are_judged_beside_stand_ins(monkeypatch, labels, agreed):
+    told = {}
+    ensemble = Ensemble(labels)
+    drawn = []
+
+    def groupless(spreads, n, seed, *, flat):
+        drawn.append((spreads.tolist(), n, seed, flat))
+        return len(drawn)
+
+    def like(data, seed, like):
+        assert (like, seed) == (ensemble, drawn[data - 1][2])
+        return data
+
+    def lives(one, tested):
+        return np.array([0.25, 0.5]) if one is ensemble else np.array([one, -one])
+
+    def lifetime(*given):
+        told["lifetime"] = given
+        return "criterion"
+
+    def decide(*given, agreed):
+        return (*given, agreed)
+
+    monkeypatch.setattr(MODULE, "groupless", groupless)
+    monkeypatch.setattr(MODULE, "like_members", like)
+    monkeypatch.setattr(MODULE, "tree_lifetimes", lives)
+    monkeypatch.setattr(MODULE, "by_lifetime", lifetime)
+    monkeypatch.setattr(MODULE, "decide", decide)
+    note = "Without the data, lifetime is the only criterion that can be had."
+    assert _from_members(ensemble, task(), 9) == (["criterion"], 4, 9, [note], agreed)
+    shapes = [([1.0] * d, 4, flat) for d in (2, 5) for flat in (False, True)] * 3
+    assert [(spreads, n, flat) for spreads, n, _, flat in drawn] == shapes
+    seeds = np.random.default_rng(104).integers(2**31 - 1, size=12).tolist()
+    assert [seed for *_, seed, _ in drawn] == seeds
+    tested, own, longest = told["lifetime"]
+    assert (tested.tolist(), own.tolist(), longest.tolist()) == ([2, 3], [0.25, 0.5], [12, -1])
+
+
+def test_members_that_placed_nobody_are_asked_nothing():
+    found = _from_members(Ensemble([[-1, -1], [-1, -2]]), task(), 9)
+    assert found.words.endswith("no clustering put any object into a cluster.")
+    assert found.n_objects == 9
