@@ -329,6 +329,23 @@ def test_of_ranges_as_wide_the_first_is_cut():
     assert accumulation.cut_large(tree, np.array([2, 1, 1]), 2, 1).tolist() == [0, -1, -1]
 
 
+@pytest.mark.parametrize(
+    ("heights", "at_least", "k", "wanted"),
+    [
+        ((0.0, 0.0, 0.5, 0.75), 1, None, [0, 0, 1, 1, 2]),
+        ((0.0, 0.0, 0.25, 0.25), 1, None, [-1] * 5),
+        ((0.0, 0.25, 0.25, 0.75), 2, 1, [0, 0, 0, 0, -1]),
+    ],
+)
+def test_what_differs_by_as_much_as_rounding_may_is_not_equal(
+    heights, at_least, k, wanted, monkeypatch
+):
+    monkeypatch.setattr(accumulation, "_EQUAL", 0.25)
+    tree = TREE.copy()
+    tree[:, 2] = heights
+    assert accumulation.cut_large(tree, np.ones(5, int), at_least, k).tolist() == wanted
+
+
 def test_leaves_of_many_objects_count_for_as_many():
     leaves = np.array([3, 1, 1])
     tree = np.array([[1, 2, 0.2, 2], [0, 3, 1.0, 5]])
