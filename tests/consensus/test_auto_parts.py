@@ -59,7 +59,8 @@ def test_points_lie_around_0_with_mean_variance_1():
     np.testing.assert_allclose(auto.points_of(X, 0), wanted, atol=1e-12)
     np.testing.assert_array_equal(auto.points_of(np.zeros((3, 2)), 0), np.zeros((3, 2)))
     np.testing.assert_array_equal(auto.points_of(np.full((3, 2), 7.0), 0), np.zeros((3, 2)))
-    np.testing.assert_allclose(auto.points_of(X * 0.01 / 50, 0), wanted, atol=1e-9)
+    for unit in (1e-200, 1e-3, 1e200):  # whose squares are no numbers
+        np.testing.assert_allclose(auto.points_of(X * unit, 0), wanted, atol=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -237,6 +238,7 @@ def looked(monkeypatch):
         return [Partition("k-means", np.arange(scene.n_objects, dtype=np.int32) % k) for k in ks]
 
     def judged(points, distances, labels, agreement, *, n_objects, rng):
+        assert distances.shape == (len(points), len(points))
         seen.judged.append((len(labels), agreement, n_objects))
         return CLEAR
 
@@ -274,14 +276,13 @@ def test_more_numbers_are_tried_where_the_best_is_one_of_the_last(looked):
         (23, "likelihood"): [30, 60],
         (23, "silhouette"): [30],
     }
-    looked.found, looked.taken = 60, "support"
-    looked.numbers.clear()
-    on_a_sample(n=400)  # 60 is past three quarters of 60, and not of 100
-    assert [numbers[-1] for numbers in looked.numbers] == [30, 60, 100]
-    looked.found = 99
-    looked.numbers.clear()
-    on_a_sample(n=400)
-    assert [numbers[-1] for numbers in looked.numbers] == [30, 60, 100]
+    # Three quarters of 60 are 45, and of 100 75; past 100 there is no more.
+    looked.taken = "support"
+    for found, wanted in [(44, [30, 60]), (45, [30, 60, 100]), (99, [30, 60, 100])]:
+        looked.found = found
+        looked.numbers.clear()
+        on_a_sample(n=400)
+        assert [numbers[-1] for numbers in looked.numbers] == wanted
 
 
 @pytest.mark.parametrize("given", [{"k": 3}, {"most": 30}])
