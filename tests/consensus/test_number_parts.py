@@ -137,7 +137,9 @@ def test_two_thousand_objects_are_looked_at(asked, n):
     choose_n_clusters(X, random_state=0)
     data, beside, _, of = asked[0]
     assert (len(data), beside.n_objects, of) == (2000, 2000, n)
-    assert (np.diff(data[:, 0]) > 0).all()
+    seed = np.random.RandomState(0).randint(2**31 - 1, size=14)[0]
+    wanted = np.sort(np.random.default_rng(seed).permutation(n)[:2000])
+    np.testing.assert_array_equal(data[:, 0], wanted)
     np.testing.assert_array_equal(beside.labels[:, 0], data[:, 0] % 7)
     assert (asked[1][0].n_objects, asked[1][2]) == (2000, n)
     assert asked[2][1] is None
@@ -240,7 +242,7 @@ def drawn(monkeypatch):
         made.append((data, seed, like))
         return data
 
-    lives = {"Z": [1.0, 2.0], "members": [3.0, 4.0], "a": [5.0, 0.0], "b": [0.5, 6.0]}
+    lives = {"Z": [1.0, 2.0], "members": [3.0, 4.0], "a": [5.0, 0.0], "b": [7.0, 6.0]}
     monkeypatch.setattr(MODULE, "like_members", like)
     monkeypatch.setattr(MODULE, "tree_lifetimes", lambda one, tested: np.array(lives[one]))
     return made
@@ -248,13 +250,13 @@ def drawn(monkeypatch):
 
 def test_lifetimes_of_data_are_those_of_members_like_the_groupless_ones(drawn):
     own, longest = _lifetimes("Z", None, ["a", "b"], task())
-    assert (own.tolist(), longest.tolist()) == ([1.0, 2.0], [5.0, 6.0])
+    assert (own.tolist(), longest.tolist()) == ([1.0, 2.0], [7.0, 6.0])
     assert drawn == [("Z", 103, None), ("a", 103, None), ("b", 103, None)]
 
 
 def test_lifetimes_of_members_are_their_own(drawn):
     own, longest = _lifetimes("Z", "members", ["a", "b"], task())
-    assert (own.tolist(), longest.tolist()) == ([3.0, 4.0], [5.0, 6.0])
+    assert (own.tolist(), longest.tolist()) == ([3.0, 4.0], [7.0, 6.0])
     assert drawn == [("a", 103, "members"), ("b", 103, "members")]
 
 
@@ -264,6 +266,7 @@ def test_lifetimes_of_members_are_their_own(drawn):
         ([[0, 1, 2, 0], [2, 1, 0, 0]], 3),
         ([[0, 1, 2, 0], [1, 1, 0, 0]], None),
         ([[0, 1, 1, 0], [-1, -1, -1, -1]], 2),
+        ([[0, 1, 1, 0], [0, 0, 0, 0]], None),
         ([[0, 0, 0, 0], [0, 0, 0, 0]], None),
     ],
 )
