@@ -119,10 +119,10 @@ def test_runs_are_told_what_was_asked_for(runs):
     assert [n_runs for _, n_runs in runs.shared] == [1]
 
 
-@pytest.mark.filterwarnings("ignore:Objects of one cluster")
 def test_labels_of_starts_say_who_was_placed_by_nobody(runs):
     ensemble = Ensemble(np.concatenate([LABELS, [[-1, -1, -1]]]))
-    starts = peace(ensemble, 2, n_init=2, random_state=0).details["start_labels"]
+    with pytest.warns(ConsilienceWarning, match="Objects of one cluster were together in"):
+        starts = peace(ensemble, 2, n_init=2, random_state=0).details["start_labels"]
     assert starts.shape == (2, 8)
     assert starts[:, 7].tolist() == [-1, -1]
     assert (starts[:, :7] >= 0).all()
