@@ -249,7 +249,8 @@ def stepping(k):
 
     def price(table, sizes):
         asked.append(sizes)
-        shares = np.asarray(table, float) / np.maximum(sizes, 1)
+        # Sixty-fourths: their sums are exact in any order, so that ties are ties.
+        shares = np.round(64 * np.asarray(table, float) / np.maximum(sizes, 1)) / 64
         return -shares, np.asarray(sizes, float) / sizes.sum(), -float(len(asked))
 
     return price
