@@ -199,3 +199,8 @@ def test_objects_of_equal_labels_are_told_apart_by_the_data(function):
     data = np.array([[0.0], [0.1], [4.0], [4.1], [9.0], [9.1]])
     found = function(Ensemble(labels), 3, X=data, solver="spectral", random_state=0)
     assert found.n_clusters == 3
+
+
+def test_sizes_are_refused_also_where_nothing_is_cut():
+    with pytest.raises(InvalidParameterError, match="sizes"):
+        wspa(Ensemble(LABELS[:, :1]), 2, X=X, sizes=[1, 2, 3])
