@@ -7,6 +7,8 @@ from consilience.consensus import _number_judge
 from consilience.consensus._number_judge import (
     Criterion,
     NumberChoice,
+    by_delta_area,
+    by_pac,
     by_stability,
     decide,
     tighter_than_chance,
@@ -147,3 +149,25 @@ def test_agreement_doubt_and_silence_are_said(others, clarity, said):
     every = [criterion("stability", 3, clarity)]
     every += [criterion(name, k, 0.1) for name, k in others]
     assert decide(every, 9, 9, []).words == said
+
+
+def test_what_lies_on_a_bound_is_seen(monkeypatch):
+    tested, loose = np.array([2, 3, 4]), np.full(3, -1.0)
+    values, reference = np.array([0.2, 0.85, 0.1]), np.zeros(3)
+    found = by_stability(tested, values, reference, loose)
+    assert found.n_clusters == 3
+    monkeypatch.setattr(_number_judge, "_CLEAR", found.clarity)
+    assert by_stability(tested, values, reference, loose).n_clusters == 3
+    monkeypatch.setattr(_number_judge, "_NEARLY", 0.0)
+    assert by_stability(tested, values, reference, loose).n_clusters == 3
+    pac = by_pac(tested, values, np.ones(3))
+    monkeypatch.setattr(_number_judge, "_PAC_CLEAR", pac.clarity)
+    assert by_pac(tested, values, np.ones(3)).n_clusters == 4
+    monkeypatch.setattr(_number_judge, "_clarity", lambda score: np.full(np.shape(score), 0.5))
+    assert by_delta_area(tested, np.array([0.5, 0.7, 0.7]), [np.ones(3)]).n_clusters == 3
+
+
+def test_delta_area_raises_no_doubt_but_others_do():
+    stable = criterion("stability", 3, 0.9)
+    assert decide([stable, criterion("delta-area", 4, 0.1)], 9, 9, []).words.endswith("very clear.")
+    assert decide([stable, criterion("pac", 4, 0.1)], 9, 9, []).words.endswith("is clear.")
