@@ -12,9 +12,9 @@ WHOLE = [[0, 0, 1, 1, 1], [0, 0, 0, 1, 1]]
 PARTLY = [[0, 0, 1, 1, 1], [UNSEEN, UNSEEN, 0, 1, 1]]
 
 
-@pytest.mark.parametrize(("labels", "needed"), [(WHOLE, 9), (PARTLY, 18)])
+@pytest.mark.parametrize(("labels", "needed"), [(WHOLE, 9), (PARTLY, 18), (150 * WHOLE, 18)])
 def test_a_matrix_of_counts_must_fit_its_room(labels, needed):
-    """Three groups of equal objects; a second matrix where not all see all."""
+    """Three groups; twice where not all see all, and where a byte is too small for counts."""
     ensemble = Ensemble(labels)
     assert not make_pairs(ensemble, needed).matrix_free
     assert make_pairs(ensemble, needed - 1).matrix_free
