@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from scipy import sparse
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -237,9 +237,20 @@ def test_data_are_needed_for_allocation_and_must_be_finite():
         AmbiguityAware(EAC(2)).fit(np.where(np.arange(16)[:, None] == 3, np.nan, X))
 
 
+class OnlyFits:
+    def fit(self, X=None, *, ensemble=None):
+        return self
+
+
+class OnlyTold(BaseEstimator):
+    pass
+
+
 @pytest.mark.parametrize(
     ("params", "message"),
     [
+        ({"consensus": OnlyFits()}, "'consensus' .* consensus estimator"),
+        ({"consensus": OnlyTold()}, "'consensus' .* consensus estimator"),
         ({"consensus": "eac"}, "'consensus' parameter of AmbiguityAware .* Got 'eac'"),
         ({"consensus": EAC}, "'consensus' .* not a class"),
         ({"consensus": []}, "'consensus' .* at least one of them"),

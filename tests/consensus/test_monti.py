@@ -326,3 +326,11 @@ def test_the_matrix_is_not_needed():
         warnings.simplefilter("ignore", ConsilienceWarning)
         found = monticonsensus(X, 3, random_state=0, max_memory=1000, **FEW)
     assert adjusted_rand_score(y, found.labels) == 1.0
+
+
+def test_a_clusterer_of_its_own_is_one_parameter():
+    X, _ = blobs(0)
+    clusterer = AgglomerativeClustering()
+    found = MontiConsensus(3, clusterer=clusterer, random_state=0, **FEW).fit(X)
+    wanted = monticonsensus(X, 3, clusterer=clusterer, random_state=0, **FEW)
+    np.testing.assert_array_equal(found.labels_, wanted.labels)
