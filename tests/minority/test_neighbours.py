@@ -70,3 +70,11 @@ def test_equal_objects_are_as_dense_as_a_thousand_millionth_of_the_middle_distan
     scores = NeighbourScores.of(X, 5).fitted(X)
     np.testing.assert_allclose(scores[:10], -np.log(1e-9 * np.median(gaps)))
     assert scores[10:].max() < scores[0]
+
+
+def test_scores_by_neighbours_are_rounded_to_a_grid():
+    X = np.random.default_rng(3).normal(size=(60, 2))
+    model = EWOCS(score_by="knn", threshold="2gauss", n_repetitions=5).fit(X)
+    _, exponent = np.frexp(max(np.abs(model.scores_).max(), 1.0))
+    steps = np.ldexp(model.scores_, 44 - int(exponent))
+    np.testing.assert_array_equal(steps, np.rint(steps))

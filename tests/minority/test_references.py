@@ -111,3 +111,12 @@ def test_input_that_cannot_be_used():
         references.convex_hulls(np.eye(2), [1])
     with pytest.raises(InvalidInputError, match="adding 1"):
         references.random_foreground([-1, 0])
+
+
+@pytest.mark.parametrize("size", [1e-3, 1.0, 1e3])
+@pytest.mark.parametrize(("beyond", "inside"), [(-0.5, True), (0.5, True), (2.0, False)])
+def test_room_outside_the_hull_is_in_the_unit_of_the_data(size, beyond, inside):
+    # A square of side 2 and a point that lies so many slacks beyond the middle of a side.
+    corners, slack = size * np.array([[-1.0, -1], [-1, 1], [1, -1], [1, 1]]), 0.01 * size
+    point = np.array([size + beyond * slack, 0.0])
+    assert references._is_mixture(corners, point, slack) == inside
