@@ -19,6 +19,8 @@ MODULE = sys.modules[peace.__module__]
 # Two objects alike, two that not all members saw.
 LABELS = np.array([[0, 0, 0], [0, 0, 0], [0, 1, 0], [1, 1, 1], [1, 1, -2], [-2, 1, 1], [1, 0, 1]])
 ENSEMBLE = Ensemble(LABELS)
+# Groups of two, of one and of three objects with equal labels.
+THREE = Ensemble([[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 1, 1], [5, 5, 5, 7, 7, 7]])
 
 
 def members_of_pairs():
@@ -135,3 +137,38 @@ def test_two_groups_that_all_agree_on_are_found(solver, two_rates):
     found = peace(members, 2, solver=solver, two_rates=two_rates, n_init=2, random_state=0)
     assert found.labels.tolist() == labels.tolist()
     assert (found.details["rates"] == (0.0, 1.0)) == (not two_rates)
+
+
+@pytest.mark.parametrize(("max_iter", "wanted"), [(None, 300), (7, 7)])
+@pytest.mark.parametrize(("init", "n_runs"), [("labels", 1), ("mixed", 3), ("dirichlet", 3)])
+def test_runs_are_as_many_and_as_long_as_is_told(monkeypatch, init, n_runs, max_iter, wanted):
+    made, fits = [], []
+    make, fit = MODULE.make_pairs, MODULE.fit_peace
+
+    def kept_pairs(placed, budget, **options):
+        made.append(options["n_runs"])
+        return make(placed, budget, **options)
+
+    def kept_fit(pairs, start, **options):
+        fits.append((pairs.n_groups, options))
+        return fit(pairs, start, **options)
+
+    monkeypatch.setattr(MODULE, "make_pairs", kept_pairs)
+    monkeypatch.setattr(MODULE, "fit_peace", kept_fit)
+    found = peace(THREE, 2, init=init, n_init=3, max_iter=max_iter, random_state=0)
+    assert made == [n_runs]
+    assert len(fits) == n_runs
+    # The first two objects, the third, and the last three.
+    assert all(groups == 3 and options["max_iter"] == wanted for groups, options in fits)
+    assert all(options["rates"] is None for _, options in fits)
+    assert found.objective == max(found.details["objectives"])
+    assert found.details["log_likelihood"] == found.objective
+
+
+def test_two_rates_are_fitted_only_where_asked_for():
+    one = peace(THREE, 2, n_init=2, random_state=0).details
+    two = peace(THREE, 2, n_init=2, two_rates=True, random_state=0).details
+    assert one["rates"] is None or tuple(one["rates"]) == (0.0, 1.0)
+    assert len(two["rates"]) == 2
+    # Pairs inside the clusters {0, 1, 2} and {3, 4, 5}: 4 of 6 were always together.
+    assert one["inside_share"] == pytest.approx((4 + 2 * 2 / 3) / 6)

@@ -117,7 +117,7 @@ def _fill_tables(members, starts, labels, counts, tables, seen, sizes, taken):
     widest = 0
     for r in range(members.shape[0]):
         widest = max(widest, starts[r + 1] - starts[r])
-    own = np.empty((widest, tables.shape[2]), np.int64)
+    of_thread = np.empty((widest, tables.shape[2]), np.int64)
     n_members, n = members.shape
     n_parts = tables.shape[0]
     task = next_task(taken)
@@ -129,7 +129,7 @@ def _fill_tables(members, starts, labels, counts, tables, seen, sizes, taken):
                 if labels[i] >= 0:
                     sizes[part, labels[i]] += counts[i * once]
         else:
-            table = own[: starts[r + 1] - starts[r]]
+            table = of_thread[: starts[r + 1] - starts[r]]
             table[:] = 0
             for i in range(begin, end):
                 if labels[i] >= 0:
